@@ -120,6 +120,7 @@ _NEXT = Marks(
     *("left to do", "to do", "still needs", "still need", "still to", "not yet", "i will"),
     *("let me", "needs to be"),
 )
+_STEP_LABEL = re.compile(r"(?:the )?(?:next(?: steps?| up)?|todo|remaining)\s*[:—–]\s*(?=\S)", re.I)
 _TERM = re.compile(r"[\w.:/-]+")
 _SHARED, _SHORT_WORD = 2, 2
 _COMMON = _listed(
@@ -323,6 +324,11 @@ def next_step_of(answer: str) -> str:
     """Return the last sentence of an answer that says what comes next, empty if none does."""
     announced = [sentence for sentence in sentences(answer) if _NEXT.are_in(sentence)]
     return announced[-1] if announced else ""
+
+
+def without_label(step: str) -> str:
+    """Return an announced step without the words that only say that it is one."""
+    return _STEP_LABEL.sub("", step, count=1)
 
 
 def question_of(answer: str) -> str:

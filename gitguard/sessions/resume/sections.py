@@ -22,7 +22,7 @@ from gitguard.model.items import (
 from gitguard.model.text import one_line, seconds
 from gitguard.model.thread import MARKED, is_heard
 from gitguard.model.value import Value
-from gitguard.model.words import is_replaced, next_step_of, sentences, words_of
+from gitguard.model.words import is_replaced, next_step_of, sentences, without_label, words_of
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 
 TYPE_CHECKING = False
@@ -41,6 +41,8 @@ _CHECK, _FAILURE = 120, 200
 each before it, of a check and of a failure, until all sections have as much."""
 _FIRST_WORDS = 6
 """Corrections and limits that go beside what was noted; other prompts come after it."""
+_TOLD = 40
+"""Characters that two texts begin with alike if both are cut from the same words."""
 _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
 _NEWS = 3600
@@ -142,10 +144,21 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
     steps.sort(key=lambda step: step.state != ACTIVE)
     if steps:
         return _line("Next action (the host's plan)", steps[0].text, 10, is_derived=True)
+    answer, request = _newest_answer(state), newest_request(state)
+    is_older = answer is not None and request is not None and request.when > answer.when
+    origin = "an answer before the request" if is_older else "the last answer"
+    step = without_label(_announced(state))
+    return _line(f"Next action (from {origin})", step, 8, is_derived=True)
+
+
+def _announced(state: TaskState) -> str:
+    """Return the sentence of the last answer that stands as the next action, empty if none does."""
+    is_noted = state.is_noted("next_action") and state.stated_next_action.strip()
+    if is_noted or any(not step.is_done for step in state.plan):
+        return ""
     answer = _newest_answer(state)
     ends_turn = answer is not None and answer.kind == CONCLUSION
-    announced = next_step_of(answer.text) if answer is not None and ends_turn else ""
-    return _line("Next action (from the last answer)", announced, 8, is_derived=True)
+    return next_step_of(answer.text) if answer is not None and ends_turn else ""
 
 
 def newest_request(state: TaskState) -> Exchange | None:
@@ -222,10 +235,14 @@ def _in_force(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
 
 
 def _says(text: str, exchange: Exchange) -> bool:
-    """Whether a text begins with all that an exchange says, or the other way round."""
-    words = one_line(exchange.text).rstrip("…")
-    shown = text.rstrip("…")
-    return bool(shown) and (words.startswith(shown) or shown.startswith(words))
+    """Whether a text is what an exchange says, or one of them is the other's beginning, cut."""
+    words = one_line(exchange.text)
+    if words == text:
+        return bool(text)
+    begun, cut, _ = min(text.partition("…"), words.partition("…"), key=lambda part: len(part[0]))
+    begun = begun.rstrip()
+    is_told = len(begun) >= _TOLD and text.startswith(begun) and words.startswith(begun)
+    return bool(cut) and is_told
 
 
 def _said(exchange: Exchange, reader: Reader) -> str:
@@ -258,7 +275,9 @@ def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
 
 def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
-    last = _said(answers[0], reader) if answers else ""
+    # What stands as the next action is not said once more.
+    rest = answers[0].text.replace(_announced(state), "").strip() if answers else ""
+    last = _said(answers[0].replace(text=rest), reader) if rest else ""
     # One or two words, such as "Done.", say nothing once another answer has come.
     earlier: dict[str, Exchange] = {}
     for answer in answers[1:]:

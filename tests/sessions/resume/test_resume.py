@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gitguard.model.items import Artifact, Decision, Exchange, Failure, Origin, Step, texts
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.thread import said_by_agent, said_by_user
+from gitguard.model.words import gist
 from gitguard.sessions.resume.block import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
 from gitguard.store.session.snapshot import Work
@@ -271,6 +272,42 @@ def test_what_comes_next_is_said_by_the_plan_or_else_by_the_last_answer() -> Non
     assert "Next action (from the last answer): Next I will port the writer." in block_of(state)
     state = state.replace(plan=(Step("1", "Port the CLI"), Step("2", "Port the docs", "active")))
     assert "Next action (the host's plan): Port the docs" in block_of(state)
+
+
+def test_a_step_that_an_answer_announced_is_said_once_and_without_its_label() -> None:
+    answer = said_by_agent("The reader works. Next: port the writer.", Origin("agent", NOW))
+    block = block_of(new_task("main", NOW).replace(exchanges=(*said("Port it"), answer)))
+    assert "Next action (from the last answer): port the writer." in block
+    assert "The last answer: The reader works." in block
+    assert block.count("port the writer") == 1
+
+
+def test_a_step_that_was_announced_before_the_newest_request_says_so() -> None:
+    first, second = said("Port it", "Now explain the reader")
+    answer = said_by_agent("The reader works. Next: port the writer.", Origin("agent", NOW))
+    block = block_of(new_task("main", NOW).replace(exchanges=(first, answer, second)))
+    assert "Next action (from an answer before the request): port the writer." in block
+
+
+def test_a_long_goal_that_is_the_newest_request_is_said_once() -> None:
+    prompt = "Port the parser of the old reports to the new library. " + "It reads rows. " * 40
+    prompt += "Never drop a row. " + "It writes rows. " * 40
+    exchanges = said(prompt)
+    goal = gist(prompt, 400)
+    state = new_task("main", NOW).replace(
+        exchanges=exchanges, goal=goal, goal_from=exchanges[0].origin
+    )
+    block = block_of(state, max_tokens=2000)
+    assert block.count("Port the parser of the old reports") == 1
+    assert "last request" not in block
+
+
+def test_a_request_that_only_begins_like_the_goal_is_shown() -> None:
+    exchanges = said("Port the parser", "Port the parser and its tests", "Document it")
+    state = new_task("main", NOW).replace(
+        exchanges=exchanges, goal="Port the parser", goal_from=exchanges[0].origin
+    )
+    assert "Port the parser and its tests" in block_of(state)
 
 
 def test_a_noted_next_action_that_the_user_has_overtaken_says_so() -> None:
