@@ -36,6 +36,10 @@ def bootstrap(conversation: Conversation) -> HookReply:
 
     with conversation.recording():
         conversation.record = conversation.with_transcript(conversation.noticed())
+        if conversation.record.turns == 0 or conversation.record.is_in_turn:
+            from gitguard.hooks.unfinished import take_in_cut_off_turns
+
+            take_in_cut_off_turns(conversation)
         # No tool runs while a host builds its prompt: what did not end was cut off by a crash.
         cut_off = bool(conversation.store.journal.open_calls())
         why = "What came after the last checkpoint."

@@ -51,10 +51,10 @@ def _prompt(conversation: Conversation) -> HookReply:
     conversation.bring_up(always=conversation.record.turns == 0)
     with conversation.recording():
         conversation.record = conversation.noticed()
-        if conversation.record.turns == 0 and not conversation.is_apart:
+        if conversation.record.turns == 0 or conversation.record.is_in_turn:
             from gitguard.hooks.unfinished import take_in_cut_off_turns
 
-            take_in_cut_off_turns(conversation, newest_own(conversation.store.states.read()))
+            take_in_cut_off_turns(conversation)
         block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
         capture.close_open_calls(conversation)
         capture.catch_up(conversation, reading)
@@ -238,7 +238,7 @@ def _compaction_start(conversation: Conversation) -> HookReply:
         if not again and not conversation.is_apart:
             from gitguard.hooks.unfinished import take_in_running_turn
 
-            take_in_running_turn(conversation, newest_own(conversation.store.states.read()))
+            take_in_running_turn(conversation)
         conversation.keep_proof(pressure)
         conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
         conversation.record = conversation.record.replace(compacting_since=now)

@@ -10,8 +10,10 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.model.events import Transcript
+from gitguard.model.text import seconds
 from gitguard.model.transcript import AGENT
 from gitguard.store.session import entries
+from gitguard.store.session.state_file import newest_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,25 +26,37 @@ _IN_A_TURN = frozenset((entries.PROMPT, entries.STARTED, entries.ENDED, entries.
 """What a conversation's newest entry is while its turn goes on."""
 _LAST, _BEFORE = 900, 500
 """Characters of the last message of the turn, and of what those before it state."""
+_WRITTEN_WITHIN = 5
+"""Seconds after a prompt's event within which the host's own line of it is dated."""
 _READ = 8_192
 """Characters of the turn's messages that are read, from their end."""
 
 
-def take_in_cut_off_turns(conversation: Conversation, ready: Ready | None) -> None:
-    """Journal the last words of other conversations whose turns never ended."""
+def take_in_cut_off_turns(conversation: Conversation) -> None:
+    """Journal, before a turn begins, the last words of turns that never ended.
+
+    At a conversation's first prompt these are the others' turns, whose host may have been killed;
+    later its own, which a kill or the user cut off.
+    """
+    if conversation.is_apart or (conversation.record.turns and not conversation.record.is_in_turn):
+        return
+    ready = newest_own(conversation.store.states.read())
     if ready is None:
         return
+    own = conversation.event.host_session
+    records = {own: conversation.with_transcript(conversation.record)}
+    if conversation.record.turns == 0:
+        records = {key: r for key, r in conversation.host_sessions.items() if key != own}
     newest = _newest_entries(conversation, ready)
-    for key, record in conversation.host_sessions.items():
+    for key, record in records.items():
         entry = newest.get(key)
-        if key == conversation.event.host_session or entry is None:
-            continue
-        if entry.event in _IN_A_TURN:
+        if entry is not None and entry.event in _IN_A_TURN:
             _take_in(conversation, key, record, entry)
 
 
-def take_in_running_turn(conversation: Conversation, ready: Ready | None) -> None:
+def take_in_running_turn(conversation: Conversation) -> None:
     """Journal the words of this conversation's own turn, which a compaction splits."""
+    ready = newest_own(conversation.store.states.read())
     key = conversation.event.host_session
     entry = _newest_entries(conversation, ready).get(key) if ready is not None else None
     if entry is not None and entry.event in _IN_A_TURN:
@@ -63,7 +77,7 @@ def _take_in(
         return
     transcript = Transcript(record.transcript, record.transcript_format, record.transcript_session)
     try:
-        words = _words_of_turn(conversation, transcript)
+        words = _words_of_turn(conversation, transcript, newest)
     except GitguardError as error:
         conversation.note_fault(error)
         return
@@ -74,14 +88,21 @@ def _take_in(
         )
 
 
-def _words_of_turn(conversation: Conversation, transcript: Transcript) -> str:
-    """Return what the agent stated since the user spoke last, without secrets."""
+def _words_of_turn(conversation: Conversation, transcript: Transcript, newest: JournalEntry) -> str:
+    """Return what the agent stated in the turn whose newest entry this is, without secrets."""
     from gitguard.model.words import conclusions, telling
     from gitguard.transcripts import find_format
 
     texts: list[str] = []
+    # The host may write a turn's prompt down a little after it told us of it.
+    upto = seconds(newest.at) + (_WRITTEN_WITHIN if newest.event == entries.PROMPT else 1)
     for message in find_format(transcript.format).messages(transcript, conversation.unread.append):
-        texts = [*texts, message.text] if message.role == AGENT else []
+        if message.role == AGENT:
+            texts.append(message.text)
+        elif message.at > upto:
+            break  # the prompt that is being answered now
+        else:
+            texts = []
     if not texts:
         return ""
     clean = conversation.workspace.redactor.text

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import pytest
 
@@ -14,6 +15,7 @@ from . import claude_code, openclaw_install, sealed_hosts
 from .claude_code import SealedClaude
 from .fetching import NotInstallable
 from .guarded import COMMAND, Guarded
+from .guarded_openclaw import GuardedOpenClaw, Guarding, enabled
 from .openclaw import SealedOpenClaw
 from .recorder import Recorder
 from .scripted_model import ScriptedModel
@@ -108,6 +110,37 @@ def openclaw_with_files(model: ScriptedModel, tmp_path: Path) -> Iterator[Sealed
     with SealedOpenClaw(found, tmp_path / "home", workspace, model.url) as openclaw:
         openclaw.start_gateway()
         yield openclaw
+
+
+@pytest.fixture(params=openclaw_install.VERSIONS)
+def version(request: pytest.FixtureRequest) -> str:
+    """Each version of OpenClaw."""
+    return str(request.param)
+
+
+@pytest.fixture
+def guard_openclaw(
+    version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
+) -> Guarding:
+    """Installs as `gitguard init` does it where the host's own command is not on PATH."""
+
+    @contextmanager
+    def guarding(**options: Any) -> Iterator[GuardedOpenClaw]:
+        (bin_dir / "gitguard").symlink_to(COMMAND)
+        with SealedOpenClaw(
+            openclaw_version(version),
+            tmp_path / "home",
+            repo,
+            model.url,
+            extra_path=(bin_dir,),
+            extra_config=enabled(version),
+            **options,
+        ) as openclaw:
+            guarded = GuardedOpenClaw(openclaw)
+            guarded.run("init", "--host", "openclaw")
+            yield guarded
+
+    return guarding
 
 
 @pytest.fixture(params=["claude-code", "pi"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,6 +88,10 @@ class GuardedOpenClaw:
 
     def faults(self) -> list[str]:
         return [str(fault["error"]) for fault in self.json("status", check=False)["faults"]]
+
+
+Guarding = Callable[..., AbstractContextManager[GuardedOpenClaw]]
+"""Begins a guarded OpenClaw with options of the sealed one."""
 
 
 def block_of(request: Request) -> str:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import re
 
 from tests.support.waiting import wait_until
 
 from .guarded import BLOCK, Guarded
 from .guarded_openclaw import BLOCK_END
+from .report_task import FAILING, GOAL, REQUEST, script_a_task
 from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash, summary, write
 from .sealing import kill_group
-
-FAILING = "python3 -m unittest test_report"
-REQUEST = "No, separate the values by semicolons. Never touch the PDF export."
 
 
 def newest_text(model: ScriptedModel) -> str:
@@ -27,39 +25,25 @@ def block_in(model: ScriptedModel) -> str:
     return begins + behind.partition(BLOCK_END)[0] if begins else ""
 
 
-def edit(path: Path, old: str, new: str) -> ToolCall:
-    return ToolCall("Edit", {"file_path": str(path), "old_string": old, "new_string": new})
+def report(guarded: Guarded, model: ScriptedModel) -> None:
+    """Script the task of the report, with the tools of Claude Code."""
+    repo = guarded.repo
 
+    def write_file(path: str, content: str) -> ToolCall:
+        return write(repo / path, content)
 
-def script_a_task(model: ScriptedModel, repo: Path) -> None:
-    """Write a test that fails, say why it did, mend it."""
-    module, tests = repo / "report.py", repo / "test_report.py"
-    wrong = "def total(rows):\n    return sum(rows[1:])\n"
-    checks = (
-        "import unittest\nfrom report import total\n\n\nclass T(unittest.TestCase):\n"
-        "    def test_total(self):\n        self.assertEqual(total([1, 2]), 3)\n"
-    )
-    model.script(
-        Step("I write both.", (write(module, wrong), write(tests, checks))),
-        Step("Now the tests.", (bash(FAILING),)),
-        Step("", (ToolCall("Read", {"file_path": str(module)}),)),
-        Step("It skips the first row.", (edit(module, "rows[1:]", "rows"),)),
-        Step("Again.", (bash(FAILING),)),
-        Step(
-            "The report adds up now.\n\n"
-            "## Findings\n- The loader left out the first row, 1 of 2 values.\n"
-            "- Loading 40,000 rows takes 310 ms.\n\n"
-            "Next: write the totals to `totals.csv`."
-        ),
-    )
+    def read_file(path: str) -> ToolCall:
+        return ToolCall("Read", {"file_path": str(repo / path)})
+
+    script_a_task(model, write_file, bash, read_file)
 
 
 def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
     repo = guarded.repo
-    script_a_task(model, repo)
-    run = guarded.claude.run("Write a report module with a total, and tests for it")
+    report(guarded, model)
+    run = guarded.claude.run(GOAL)
     model.script(
         Step("I begin the file.", (write(repo / "totals.csv", "a,b\n"),)),
         Step("Waiting for the loader.", (bash("touch started; sleep 60"),)),
@@ -71,8 +55,9 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     model.script(Step("ok"))
     guarded.claude.run("where were we?")
     # Every line is judged: nothing of the test that failed and was mended, nothing untrue.
-    assert block_in(model).splitlines()[2:] == [
-        "Goal (the user's words): Write a report module with a total, and tests for it",
+    block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
+    assert block.splitlines()[2:] == [
+        f"Goal (the user's words): {GOAL}",
         "Interrupted: Bash: touch started; sleep 60",
         f"The user's last request: {REQUEST}",
         "Said before the turn was cut off: Waiting for the loader.",
@@ -93,7 +78,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
 def test_a_correction_and_a_constraint_survive_a_compaction_and_what_was_mended_does_not(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
-    script_a_task(model, guarded.repo)
+    report(guarded, model)
     session = guarded.claude.run("Write a report module with a total, and tests").session_id
     for words in ("No, semicolons instead of commas.", "Never touch the PDF export."):
         model.script(Step("Understood."))
@@ -112,8 +97,8 @@ def test_a_correction_and_a_constraint_survive_a_compaction_and_what_was_mended_
 def test_an_unrelated_task_says_nothing_of_the_goal_before_it(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
-    script_a_task(model, guarded.repo)
-    guarded.claude.run("Write a report module with a total, and tests for it")
+    report(guarded, model)
+    guarded.claude.run(GOAL)
     model.script(Step("The logo is green now."))
     guarded.claude.run("Paint the logo of the website green")
     model.script(Step("ok"))
@@ -127,8 +112,8 @@ def test_an_unrelated_task_says_nothing_of_the_goal_before_it(
 def test_two_tasks_with_a_branch_switch_in_between_each_have_a_block_of_their_own(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
-    script_a_task(model, guarded.repo)
-    guarded.claude.run("Write a report module with a total, and tests for it")
+    report(guarded, model)
+    guarded.claude.run(GOAL)
     git(guarded.repo, "switch", "-q", "-c", "logo")
     model.script(Step("The logo is green now."))
     guarded.claude.run("Paint the logo of the website green")

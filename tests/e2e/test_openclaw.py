@@ -4,72 +4,41 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from .conftest import openclaw_version
 from .guarded import COMMAND
-from .guarded_openclaw import GuardedOpenClaw, block_of, enabled, note, says, shell
+from .guarded_openclaw import GuardedOpenClaw, Guarding, block_of, note, says, shell
 from .openclaw import GatewayFailure, SealedOpenClaw
-from .openclaw_install import CURRENT, VERSIONS
+from .openclaw_install import CURRENT
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall
 
 BIG_WINDOW = 200_000
 CRITICAL = 175_000
 """Of a window of 200,000: above our halt at 170,000, below the host's compaction at 180,000."""
-Guarding = Callable[..., AbstractContextManager[GuardedOpenClaw]]
-
-
-@pytest.fixture(params=VERSIONS)
-def version(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture
-def guard_it(
-    version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
-) -> Guarding:
-    """Installs as `gitguard init` does it where the host's own command is not on PATH."""
-
-    @contextmanager
-    def guarding(**options: Any) -> Iterator[GuardedOpenClaw]:
-        (bin_dir / "gitguard").symlink_to(COMMAND)
-        with SealedOpenClaw(
-            openclaw_version(version),
-            tmp_path / "home",
-            repo,
-            model.url,
-            extra_path=(bin_dir,),
-            extra_config=enabled(version),
-            **options,
-        ) as openclaw:
-            found = GuardedOpenClaw(openclaw)
-            found.run("init", "--host", "openclaw")
-            yield found
-
-    return guarding
-
-
-@pytest.fixture
-def guarded(guard_it: Guarding) -> Iterator[GuardedOpenClaw]:
-    with guard_it() as found:
+def guarded(guard_openclaw: Guarding) -> Iterator[GuardedOpenClaw]:
+    with guard_openclaw() as found:
         yield found
 
 
 @pytest.fixture
-def roomy(guard_it: Guarding) -> Iterator[GuardedOpenClaw]:
+def roomy(guard_openclaw: Guarding) -> Iterator[GuardedOpenClaw]:
     """With a window in which gitguard halts before the host compacts."""
-    with guard_it(window=BIG_WINDOW) as found:
+    with guard_openclaw(window=BIG_WINDOW) as found:
         yield found
 
 
 @pytest.fixture(params=["safeguard", "default"])
-def compacting(request: pytest.FixtureRequest, guard_it: Guarding) -> Iterator[GuardedOpenClaw]:
-    with guard_it(compaction_mode=request.param) as found:
+def compacting(
+    request: pytest.FixtureRequest, guard_openclaw: Guarding
+) -> Iterator[GuardedOpenClaw]:
+    with guard_openclaw(compaction_mode=request.param) as found:
         yield found
 
 

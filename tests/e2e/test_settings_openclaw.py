@@ -16,7 +16,7 @@ from .conftest import openclaw_version
 from .guarded import COMMAND
 from .guarded_openclaw import GuardedOpenClaw
 from .openclaw import SealedOpenClaw
-from .openclaw_install import CURRENT, LEGACY, VERSIONS
+from .openclaw_install import CURRENT, LEGACY
 from .scripted_model import Kind, ScriptedModel, Step, exec_
 from .sealing import leftovers
 
@@ -39,11 +39,6 @@ OFFERED = {
     },
 }
 """What is to change for tool-heavy work; of the newer one the seal has set the rest so already."""
-
-
-@pytest.fixture(params=VERSIONS)
-def version(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
 
 
 @pytest.fixture

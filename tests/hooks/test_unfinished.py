@@ -26,11 +26,15 @@ def says(talk: Conversation, text: str) -> None:
     talk._write({"type": "assistant", "timestamp": stamp, "message": message})
 
 
+def writes_prompt(talk: Conversation, words: str) -> None:
+    """The host writes down what the user says."""
+    stamp, message = timestamp(talk.clock()), {"role": "user", "content": words}
+    talk._write({"type": "user", "timestamp": stamp, "message": message})
+
+
 def is_in_a_turn(talk: Conversation) -> None:
     talk.prompt("Why is the page of another customer shown?")
-    message = {"role": "user", "content": "Why is the page of another customer shown?"}
-    stamp = timestamp(talk.clock())
-    talk._write({"type": "user", "timestamp": stamp, "message": message})
+    writes_prompt(talk, "Why is the page of another customer shown?")
     talk.send("PostToolUse.Bash")
     says(talk, FOUND)
 
@@ -41,6 +45,20 @@ def test_a_conversation_after_a_kill_is_told_what_the_agent_had_found(talk: Conv
     block = talk.beside("S2").prompt("What happened?")
     assert f"Said before the turn was cut off: {FOUND}" in block
     assert talk.beside("S3").prompt("And now?").count(FOUND) == 1, "it is taken in once"
+
+
+@pytest.mark.parametrize("writes_first", [False, True])
+def test_the_same_conversation_after_a_kill_is_told_what_the_agent_had_found(
+    talk: Conversation, writes_first: bool
+) -> None:
+    is_in_a_turn(talk)
+    talk.clock.pass_by(60)
+    if writes_first:
+        writes_prompt(talk, "What happened?")
+    talk.prompt("What happened?")
+    talk.send("Stop", last_assistant_message="The key lacked the tenant.")
+    answers = [e.text for e in talk.guard.state().exchanges if e.kind == "unfinished"]
+    assert answers == [FOUND]
 
 
 def test_a_compaction_in_a_turn_keeps_what_the_agent_had_found(talk: Conversation) -> None:

@@ -144,8 +144,9 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
     steps.sort(key=lambda step: step.state != ACTIVE)
     if steps:
         return _line("Next action (the host's plan)", steps[0].text, 10, is_derived=True)
-    answer, request = _newest_answer(state), newest_request(state)
-    is_older = answer is not None and request is not None and request.when > answer.when
+    # Both may be of the same second, so their order tells, not their times.
+    newest = [e for e in state.exchanges if e in (_newest_answer(state), newest_request(state))]
+    is_older = bool(newest) and newest[-1].kind not in AGENT_KINDS
     origin = "an answer before the request" if is_older else "the last answer"
     step = without_label(_announced(state))
     return _line(f"Next action (from {origin})", step, 8, is_derived=True)

@@ -1,0 +1,117 @@
+"""What the real OpenClaw hands back of conversations in which nobody took a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.waiting import wait_until
+
+from .guarded_openclaw import GuardedOpenClaw, Guarding, block_of, says, shell
+from .openclaw import MAIN_KEY, GatewayFailure
+from .report_task import FAILING, GOAL, REQUEST, script_a_task
+from .scripted_model import Kind, ScriptedModel, Step, ToolCall
+
+
+@pytest.fixture
+def guarded(guard_openclaw: Guarding) -> Iterator[GuardedOpenClaw]:
+    with guard_openclaw() as guarded:
+        guarded.openclaw.start_gateway()
+        yield guarded
+
+
+def write(path: str, content: str) -> ToolCall:
+    return ToolCall("write", {"path": path, "content": content})
+
+
+def read(path: str) -> ToolCall:
+    return ToolCall("read", {"path": path})
+
+
+def block_in(model: ScriptedModel) -> str:
+    """The block of the newest request."""
+    return block_of(model.requests(Kind.MAIN)[-1])
+
+
+def kill_in_its_turn(guarded: GuardedOpenClaw, request: str) -> None:
+    """Kill the Gateway as soon as the turn's shell command has begun."""
+    import threading
+
+    def kill() -> None:
+        wait_until((guarded.repo / "started").exists, seconds=60)
+        guarded.openclaw.stop_gateway(kill=True)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(GatewayFailure):
+        guarded.openclaw.send(request)
+    killer.join()
+
+
+def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
+    guarded: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    script_a_task(model, write, shell, read)
+    guarded.say(GOAL)
+    model.script(
+        Step("I begin the file.", (write("totals.csv", "a,b\n"),)),
+        Step("Waiting for the loader.", (shell("touch started; sleep 60"),)),
+    )
+    kill_in_its_turn(guarded, REQUEST)
+    guarded.openclaw.start_gateway()
+    model.script(says("ok"))
+    guarded.openclaw.send("where were we?")
+    # Every line is judged: nothing of the test that failed and was mended, nothing untrue.
+    block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
+    assert block.splitlines()[2:] == [
+        f"Goal (the user's words): {GOAL}",
+        "Interrupted: exec: touch started; sleep 60",
+        f"The user's last request: {REQUEST}",
+        "Said before the turn was cut off: Waiting for the loader.",
+        "Earlier answers:",
+        "- Findings: The loader left out the first row, 1 of 2 values."
+        " Loading 40,000 rows takes 310 ms.",
+        "Checks, as last run:",
+        f"- {FAILING}: passed — Ran 1 test in 0.000s OK",
+        "Files:",
+        "- totals.csv",
+        "- report.py",
+        "- test_report.py",
+        "Full state: `gitguard show state`. Record progress: `gitguard note`.",
+    ]
+    assert guarded.faults() == []
+
+
+def test_a_correction_survives_a_new_conversation_and_what_was_mended_does_not(
+    guarded: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    script_a_task(model, write, shell, read)
+    guarded.say(GOAL)
+    model.script(says("Understood."))
+    guarded.say(REQUEST)
+    guarded.openclaw.call("sessions.reset", {"key": MAIN_KEY, "reason": "new"})
+    model.script(says("ok"))
+    guarded.openclaw.send("where were we?")
+    block = block_in(model)
+    assert block.count(REQUEST) == 1, block
+    assert f"Goal (the user's words): {GOAL}" in block
+    assert "AssertionError" not in block
+    assert "Failed" not in block
+
+
+def test_an_unrelated_task_says_nothing_of_the_goal_before_it(
+    guarded: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    script_a_task(model, write, shell, read)
+    guarded.say(GOAL)
+    guarded.openclaw.call("sessions.reset", {"key": MAIN_KEY, "reason": "new"})
+    model.script(says("The logo is green now."))
+    guarded.say("Paint the logo of the website green")
+    guarded.openclaw.call("sessions.reset", {"key": MAIN_KEY, "reason": "new"})
+    model.script(says("ok"))
+    guarded.openclaw.send("where were we?")
+    block = block_in(model)
+    assert "Goal (the user's words): Paint the logo of the website green" in block
+    assert block.count("report module") == 1, "one line of what was before"
