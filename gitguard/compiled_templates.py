@@ -461,6 +461,9 @@ def summary(context, missing=missing, *, environment):
         if environment.getattr(environment.getattr(l_1_item, 'origin'), 'is_read'):
             pass
             yield ', as the transcript has it'
+        if environment.getattr(environment.getattr(l_1_item, 'origin'), 'elsewhere'):
+            pass
+            yield ', from another machine'
         if environment.getattr(l_1_item, 'when'):
             pass
             yield ' ('
@@ -513,6 +516,6 @@ SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "resume.md.j2": "7a81872db184444a45b6618b8d6b20c2c64878ad4ce313add5f00b6054fecdd0",
-    "summary.md.j2": "75883a2bf9b752d1056c99996b13c2e7c7fb1f46211b150909aecd8c7392c555",
+    "summary.md.j2": "dd9d734625ae12729767a5b2c9dd743700efdc58314d51c0edc29a74b5818f88",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -96,7 +96,8 @@ def _words_of_turn(conversation: Conversation, transcript: Transcript, newest: J
     texts: list[str] = []
     # The host may write a turn's prompt down a little after it told us of it.
     upto = seconds(newest.at) + (_WRITTEN_WITHIN if newest.event == entries.PROMPT else 1)
-    for message in find_format(transcript.format).messages(transcript, conversation.unread.append):
+    # What of a long transcript is not read is its beginning, which this is not about.
+    for message in find_format(transcript.format).messages(transcript, lambda _unread: None):
         if message.role == AGENT:
             texts.append(message.text)
         elif message.at > upto:

@@ -34,6 +34,8 @@ REQUEST, CORRECTION, CONSTRAINT, ANSWER, ROUTINE, SMALL_TALK = USER_KINDS = (
 """What a prompt can be; routine is what is asked for again and again, such as to commit."""
 CONCLUSION, UNFINISHED = AGENT_KINDS = ("conclusion", "unfinished")
 """What an agent's words can be: the answer that ends a turn, or of one that did not end."""
+FROM_ELSEWHERE = "from another machine"
+"""How what another machine wrote is labelled."""
 _OUTCOMES = {
     "in_progress": "left in progress",
     "waiting_for_user": "left waiting for the user",
@@ -73,7 +75,10 @@ class Origin(Record):
     code: str = fields.text(
         "The first 12 digits of the commit that was checked out.", default="", sparse=True
     )
-    elsewhere: bool = fields.flag("Whether another machine wrote it.", default=False)
+    elsewhere: bool = fields.flag(
+        "Whether another machine wrote it; known to the machine that reads, and never written.",
+        default=False,
+    )
     is_read: bool = fields.flag(
         "Whether it was read in the host's transcript, where others may write, and not heard from "
         "the host.",

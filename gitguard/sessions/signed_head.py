@@ -14,6 +14,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.taking import adopt
 from gitguard.store.disk import files
 from gitguard.store.session import state_file
+from gitguard.store.session.other_machine import marked
 from gitguard.store.session.standing import ADVANCED
 
 TYPE_CHECKING = False
@@ -139,7 +140,8 @@ def _own_work(
     if reading.standing not in (state_file.OURS, state_file.ABSENT):
         return f"this machine's own state is {reading.standing}"
     ready = state_file.newest_own(reading)
-    if ready is not None and ready.state != theirs and ready.sha256 != anchor.state_sha256:
+    is_theirs = ready is not None and marked(ready.state, ()) == marked(theirs, ())
+    if ready is not None and not is_theirs and ready.sha256 != anchor.state_sha256:
         return "this machine's own state is newer than its last checkpoint"
     position = (ready.journal_id, ready.journal_offset) if ready is not None else ("", 0)
     if store.journal.read(*position).unfolded:

@@ -14,6 +14,7 @@ from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart
+from gitguard.store.session.other_machine import marked, not_ours
 from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.task import new_task
@@ -70,6 +71,7 @@ def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
     state = state_file.decode_state(data, "the checkpoint's state")
     reading = store.states.read()
     before = state_file.newest_own(reading)
+    state = marked(state, not_ours(state, before.state if before is not None else None))
     if reading.standing in (state_file.EDITED, state_file.BROKEN):
         store.workspace.set_aside(store.states.path)
     make_session_files(store.workspace, store.session)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from gitguard.model.digest import sha256
-from gitguard.model.items import AGENT_KINDS, texts
+from gitguard.model.items import AGENT_KINDS, FROM_ELSEWHERE, texts
 from gitguard.model.text import one_line, shorten
 from gitguard.model.thread import MARKED
 from gitguard.model.value import Value
@@ -20,6 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gitguard.model.items import Exchange
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
@@ -142,7 +143,11 @@ def age_text(seconds: float) -> str:
 
 def _task(state: TaskState, work: Work, around: WorkspaceFacts) -> list[tuple[str, str]]:
     goal, topic = state.stated_goal.strip(), work.topic.strip()
-    fields = [("Goal", goal), ("Last request", topic if topic != goal else "")]
+    is_elsewhere = state.goal_from is not None and state.goal_from.elsewhere
+    fields = [
+        (f"Goal ({FROM_ELSEWHERE})" if is_elsewhere else "Goal", goal),
+        ("Last request", topic if topic != goal else ""),
+    ]
     if not goal and not topic:
         fields = [("Plan", around.plan)] if around.plan != "none" else [("Goal", "unknown")]
     return [*fields, ("Phase", state.current_phase), ("Status", state.status)]
@@ -168,12 +173,18 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
 
 def _limits_of_the_user(state: TaskState) -> tuple[str, ...]:
     """Return what the user said that corrects or constrains the work."""
-    return tuple(e.text for e in state.exchanges if e.kind in MARKED)
+    return tuple(_said(e) for e in state.exchanges if e.kind in MARKED)
 
 
 def _last_answer(state: TaskState) -> str:
-    answers = [e.text for e in state.exchanges if e.kind in AGENT_KINDS]
-    return answers[-1] if answers else ""
+    answers = [e for e in state.exchanges if e.kind in AGENT_KINDS]
+    return _said(answers[-1]) if answers else ""
+
+
+def _said(exchange: Exchange) -> str:
+    # In front, because the end may be cut.
+    label = f"({FROM_ELSEWHERE}) " if exchange.origin.elsewhere else ""
+    return f"{label}{exchange.text}"
 
 
 def _newest(label: str, texts: tuple[str, ...]) -> list[tuple[str, str]]:

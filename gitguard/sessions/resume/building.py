@@ -95,6 +95,7 @@ def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
     from gitguard.store.session.state_file import decode_state
 
     state = decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
+    state = store.states.marked(state)
     older = older_sessions(store) if newest.checkpoint.sequence == 1 else ()
     if state.is_untouched and not older:
         return ""

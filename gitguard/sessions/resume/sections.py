@@ -14,6 +14,7 @@ from gitguard.model.items import (
     CONCLUSION,
     CORRECTION,
     FAILED,
+    FROM_ELSEWHERE,
     ROUTINE,
     SMALL_TALK,
     UNFINISHED,
@@ -59,8 +60,14 @@ class Reader(Value):
     newest: str = ""
     """When the newest of what is shown came up; the block's head says how old that is."""
 
-    def age(self, origin: Origin | None) -> str:
-        """Return how old something is in parentheses, empty for what is as new as the newest.
+    def remark(self, origin: Origin | None) -> str:
+        """Return in parentheses how old something is, and whether another machine wrote it."""
+        label = FROM_ELSEWHERE if origin is not None and origin.elsewhere else ""
+        remarks = ", ".join(filter(None, (label, self._age(origin))))
+        return f" ({remarks})" if remarks else ""
+
+    def _age(self, origin: Origin | None) -> str:
+        """Return how old something is, empty for what is as new as the newest.
 
         What is of the reader's own conversation carries no age either.
         """
@@ -70,7 +77,7 @@ class Reader(Value):
             return ""
         age = seconds(self.now) - seconds(origin.when)
         newest = seconds(self.now) - seconds(self.newest) if self.newest else 0
-        return f" ({duration(age)} old)" if age - newest >= _NEWS else ""
+        return f"{duration(age)} old" if age - newest >= _NEWS else ""
 
 
 def duration(age: float) -> str:
@@ -111,7 +118,7 @@ def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, .
     if is_prompt and request is not None and _says(one_line(state.stated_goal), request):
         goal = safe(request.text)  # the thread keeps more of its newest request than the goal
     title = "Goal (the user's words)" if is_prompt else "Goal"
-    goal_text = f"{goal}{reader.age(state.goal_from)}" if goal else "(missing)"
+    goal_text = f"{goal}{reader.remark(state.goal_from)}" if goal else "(missing)"
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
     return (
         _line(title, goal_text, 12, is_derived=is_prompt, paragraph=_REQUEST),
@@ -139,11 +146,12 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
         request, noted = newest_request(state), state.next_from
         is_older = request is not None and noted is not None and request.when > noted.when
         title = "Next action (older than the request)" if is_older else "Next action"
-        return _line(title, f"{state.next_action}{reader.age(state.next_from)}", 10)
+        return _line(title, f"{state.next_action}{reader.remark(state.next_from)}", 10)
     steps = [step for step in state.plan if not step.is_done]
     steps.sort(key=lambda step: step.state != ACTIVE)
     if steps:
-        return _line("Next action (the host's plan)", steps[0].text, 10, is_derived=True)
+        text = f"{steps[0].text}{_label(steps[0])}"
+        return _line("Next action (the host's plan)", text, 10, is_derived=True)
     # Both may be of the same second, so their order tells, not their times.
     newest = [e for e in state.exchanges if e in (_newest_answer(state), newest_request(state))]
     is_older = bool(newest) and newest[-1].kind not in AGENT_KINDS
@@ -248,7 +256,7 @@ def _says(text: str, exchange: Exchange) -> bool:
 
 def _said(exchange: Exchange, reader: Reader) -> str:
     answered = f" — to: {exchange.settles}" if exchange.settles else ""
-    return f"{exchange.text}{answered}{reader.age(exchange.origin)}"
+    return f"{exchange.text}{answered}{reader.remark(exchange.origin)}"
 
 
 # What was decided and tried
@@ -256,12 +264,12 @@ def _said(exchange: Exchange, reader: Reader) -> str:
 
 def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
     decisions = [
-        (f"{d.what} — because {d.why}" if d.why else d.what) + reader.age(d.origin)
+        (f"{d.what} — because {d.why}" if d.why else d.what) + reader.remark(d.origin)
         for d in reversed(state.decisions)
         if d.is_noted
     ]
     failures = [
-        (f"{f.what}: {f.error}{reader.age(f.origin)}", False)
+        (f"{f.what}: {f.error}{reader.remark(f.origin)}", False)
         for f in reversed(state.failed_attempts)
         if f.is_noted
     ]
@@ -287,7 +295,7 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
     is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
     shown = [(_described(a), not a.is_noted) for a in state.artifacts[::-1] if a.kind != "commit"]
     commits = [(_described(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
-    steps = [step.text for step in state.plan if not step.is_done]
+    steps = [f"{step.text}{_label(step)}" for step in state.plan if not step.is_done]
     return (
         _line(
             "Said before the turn was cut off" if is_cut_off else "The last answer",
@@ -315,15 +323,20 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
 
 def _described(artifact: Artifact) -> str:
     if not artifact.description:
-        return artifact.path
-    return f"{artifact.path} — {artifact.description}"
+        return f"{artifact.path}{_label(artifact)}"
+    return f"{artifact.path} — {artifact.description}{_label(artifact)}"
+
+
+def _label(item: Item) -> str:
+    """Return the label of what another machine wrote, where no age is told."""
+    return f" ({FROM_ELSEWHERE})" if item.origin.elsewhere else ""
 
 
 def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
     """Return where the work stood by the host's own summary, for who has not just read it."""
     summary = state.host_summary
     is_known = summary is not None and summary.origin.conversation == reader.conversation
-    text = "" if summary is None or is_known else f"{summary.text}{reader.age(summary.origin)}"
+    text = "" if summary is None or is_known else f"{summary.text}{reader.remark(summary.origin)}"
     return _line("At the last compaction, by the host's summary", text, 10, is_derived=True)
 
 
@@ -331,7 +344,7 @@ def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     """Return the commands that check the work: what fails now first, then what is run most."""
     commands = sorted(state.commands, key=lambda c: (c.outcome != FAILED, -c.runs))
     return _items(
-        (f"{c.command}: {c.outcome}" + (f" — {c.ending}" if c.ending else ""), True)
+        (f"{c.command}{_label(c)}: {c.outcome}" + (f" — {c.ending}" if c.ending else ""), True)
         for c in commands[:_MOST_CHECKS]
     )
 
@@ -340,7 +353,7 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
     """Return failures of tools that nothing has mended since, and that no check tells already."""
     checks = [command.command for command in state.commands]
     return _items(
-        (f"{f.what}: {f.error}{reader.age(f.origin)}", True)
+        (f"{f.what}: {f.error}{reader.remark(f.origin)}", True)
         for f in reversed(state.failed_attempts)
         if not f.is_noted and not any(check in f.what for check in checks)
     )
@@ -352,11 +365,14 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
 def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
     last = state.last_action
     is_noted = last is not None and last.by != "hook"
-    outputs = [(f"{o.tool}: {o.summary}", not o.is_noted) for o in reversed(state.tool_outputs)]
+    outputs = [
+        (f"{o.tool}: {o.summary}{_label(o)}", not o.is_noted) for o in reversed(state.tool_outputs)
+    ]
     noted_paths = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in noted_paths]
     earlier = [
-        f"{task.goal} ({task.outcome}){reader.age(task.origin)}" for task in reversed(state.earlier)
+        f"{task.goal} ({task.outcome}){reader.remark(task.origin)}"
+        for task in reversed(state.earlier)
     ]
     return (
         _line("Last successful action", last.summary if last and is_noted else "", 5),
@@ -393,7 +409,7 @@ def _notes(title: str, notes: tuple[Note, ...], share: int, reader: Reader) -> B
 
 
 def _dated(item: Item, text: str, reader: Reader) -> str:
-    return f"{text}{reader.age(item.origin)}"
+    return f"{text}{reader.remark(item.origin)}"
 
 
 def _items(texts: Iterable[tuple[str, bool]]) -> tuple[BlockItem, ...]:

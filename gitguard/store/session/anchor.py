@@ -98,6 +98,9 @@ class StateCopy(Record):
         "Who wrote, and what last.", of=WorktreeWrite, default=()
     )
     rules: str = fields.text("By which rules secrets were taken out of it.", default="")
+    elsewhere: tuple[str, ...] = fields.texts(
+        "The ids of what in it another machine wrote.", default=()
+    )
 
     def older_hashes(self, git_dir: str) -> tuple[str, ...]:
         """Return the hashes of older states that a worktree's file may hold and still be ours."""

@@ -6,6 +6,7 @@ import os
 
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
+from gitguard.model.items import FROM_ELSEWHERE
 from gitguard.model.text import timestamp
 from gitguard.rendering import render
 from gitguard.store.session.capture import work_of
@@ -104,6 +105,10 @@ def _meta_of(
 
 def render_summary(state: TaskState) -> str:
     """Return the structured summary of a state."""
-    names = {"goal": "goal", "next_action": "next action"}
-    prompted = [words for name, words in names.items() if not state.is_noted(name)]
+    names = {"goal": ("goal", state.goal_from), "next_action": ("next action", state.next_from)}
+    prompted = [
+        f"{words} ({FROM_ELSEWHERE})" if origin is not None and origin.elsewhere else words
+        for name, (words, origin) in names.items()
+        if not state.is_noted(name)
+    ]
     return render("summary.md.j2", state=state, prompted=prompted)

@@ -261,7 +261,19 @@ class StateFiles:
         is_older = document["schema_version"] != state.schema_version
         if not is_older and written.rules == self._workspace.redactor.rules_id:
             self._workspace.redactor.know(document, state)
-        return state, is_older
+        from gitguard.store.session.other_machine import marked
+
+        return marked(state, written.elsewhere), is_older
+
+    def marked(self, state: TaskState) -> TaskState:
+        """Return a state, such as a checkpoint's, with what another machine wrote marked in it."""
+        from gitguard.store.session.other_machine import marked
+
+        try:
+            written = self._copies.read_copy()
+        except InvalidDocument:
+            written = None
+        return marked(state, written.elsewhere if written is not None else ())
 
     def _compare(self, lacking: Diagnosed, data: bytes) -> Ready | Diagnosed:
         """Say whose state the working file's bytes are; lacking has all but that."""
@@ -351,15 +363,19 @@ class StateFiles:
     ) -> Ready:
         """Make a state durable: the copy first, then the working file.
 
-        before is the newest state of ours, None for the first. journal_id and journal_offset say
+        before is the newest state of ours, None for the first. What state is marked with goes into
+        the copy alone. journal_id and journal_offset say
         how far the journal is folded into the state, as far as into the one before by default.
         Where the state directory cannot be written, the working file is, with a mark by which a
         later run adopts it. Raises `NotWritable`, and `InvalidInput` for a state that is too large.
         """
+        from gitguard.store.session.other_machine import marked, marks_in
+
         state, redacted = _begun(state).redacted(self._workspace.redactor)
-        data = dump_json(state.to_document())
+        data = dump_json(marked(state, ()).to_document())
         check_size(len(data), what="the state")
         written = self._copy_after(before, data, journal_id, journal_offset)
+        written = written.replace(elsewhere=marks_in(state))
         keeps_file = before is not None and before.keeps_file
         try:
             self._copies.write_copy(written)
