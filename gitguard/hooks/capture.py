@@ -6,6 +6,7 @@ import os
 
 from gitguard.errors import GitguardError, Pending
 from gitguard.model import triggers
+from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.model.text import cut_middle, one_line
 from gitguard.model.transcript import AGENT, USER
 from gitguard.store.session import entries, state_file
@@ -86,6 +87,7 @@ def _filled(
     """
     from gitguard.model.items import SMALL_TALK, Origin
     from gitguard.model.words import gist, kind_of_prompt
+    from gitguard.store.session.spoken import kept_words
     from gitguard.store.session.task import as_of, following
     from gitguard.store.session.task_changes import fill_from_prompt
 
@@ -97,7 +99,9 @@ def _filled(
     if _begins_another_task(conversation, state):
         state = following(state, store.now)
     origin = Origin(USER, store.now, host_session, conversation.record.turns + 1)
-    request = gist(prompt, _REQUEST_LIMIT)
+    request = kept_words(gist(prompt, _REQUEST_LIMIT), conversation.config.capture.words)
+    if not request:
+        return state
     goal = {} if state.stated_goal else {"goal": request}
     return fill_from_prompt(state, {**goal, "next_action": request}, origin)
 
@@ -126,7 +130,9 @@ def record_answer(conversation: Conversation) -> None:
     answer = _without_secrets(conversation, conversation.event.answer.strip())
     stated = conclusions(answer, AT_LENGTH) if answer else ""
     conversation.store.journal.append(conversation.entry(entries.TURN_ENDED, summary=stated))
-    conversation.record = conversation.record.replace(answer=stated)
+    # The answer is kept for a short reply to it, which says what it answers.
+    words = conversation.config.capture.words
+    conversation.record = conversation.record.replace(answer=stated if words == WORDS_WHOLE else "")
 
 
 def record_summary(conversation: Conversation) -> None:

@@ -97,7 +97,7 @@ def _words_of_turn(conversation: Conversation, transcript: Transcript, newest: J
     # The host may write a turn's prompt down a little after it told us of it.
     upto = seconds(newest.at) + (_WRITTEN_WITHIN if newest.event == entries.PROMPT else 1)
     # What of a long transcript is not read is its beginning, which this is not about.
-    for message in find_format(transcript.format).messages(transcript, lambda _unread: None):
+    for message in find_format(transcript.format).messages(transcript):
         if message.role == AGENT:
             texts.append(message.text)
         elif message.at > upto:

@@ -2,8 +2,8 @@
 
 Here are the sections that every hook needs; the others have modules of their own.
 
-A repository's file comes with a clone, so it can only tighten: lower thresholds, less text, more
-destructive commands. Prefixes, folders and windows are the user's alone.
+A repository's file comes with a clone, so it can only tighten: lower thresholds, less text, fewer
+words kept, more destructive commands. Prefixes, folders and windows are the user's alone.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ SMALLEST_WINDOW = 16_000
 SMALL_WINDOW = 32_000
 CRITICAL = 0.85
 """Where the gate halts, and the last warning comes, unless the user sets either of them."""
+WORDS_WHOLE, WORDS_SHORT, WORDS_OFF = WORDS = ("whole", "short", "off")
+"""How much of what is said is kept; each is stricter than the one before."""
 FOLLOW_BRANCH, FOLLOW_FIXED = FOLLOWS = ("branch", "fixed")
 _WARNINGS = ("warn_hand_over", "warn_compact", "warn_critical")
 _HAND_OVERS = ("hand_over_heavy", "hand_over_any")
@@ -212,6 +214,18 @@ class SessionConfig(Section):
     )
 
 
+class CaptureConfig(Section):
+    """What hooks keep of a conversation."""
+
+    words: str = fields.text(
+        "How much is kept of what the user and the agent say, and of the host's summaries. "
+        "`whole`: what matters, up to 1,500 characters each; `short`: 200 characters each; `off`: "
+        "nothing.",
+        choices=WORDS,
+        default=WORDS_WHOLE,
+    )
+
+
 DESTRUCTIVE = (
     "rm -r|-R|-f|--recursive|--force",
     "rmdir",
@@ -276,6 +290,9 @@ class Config(Record):
     session: SessionConfig = fields.record(
         "Which session hooks work at.", of=SessionConfig, default=SessionConfig()
     )
+    capture: CaptureConfig = fields.record(
+        "What hooks keep of a conversation.", of=CaptureConfig, default=CaptureConfig()
+    )
     redaction: RedactionConfig = fields.record(
         "What is taken out before anything is written.", of=_REDACTION, default=_REDACTION.default()
     )
@@ -302,7 +319,15 @@ class Config(Record):
 
 
 DEFAULTS = Config()
-TIGHTENING = ("thresholds", "gauge", "window.cap", "resume", "redaction.rules", "destructive")
+TIGHTENING = (
+    "thresholds",
+    "gauge",
+    "window.cap",
+    "resume",
+    "capture.words",
+    "redaction.rules",
+    "destructive",
+)
 """What a repository's configuration may contain."""
 NOT_TIGHTENING = ("gauge.checkpoint_step",)
 """What it may not of these: a smaller step would take a checkpoint at every tool call."""
@@ -371,6 +396,7 @@ def tighten(user: Config, repository: Config) -> Config:
         gauge=GaugeConfig(**least | rising),
         window=user.window.replace(cap=min(caps, default=0)),
         resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
+        capture=CaptureConfig(max(user.capture.words, repository.capture.words, key=WORDS.index)),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
     )
     # By now nobody can tell whether the user set the last warning. One that stands at the user's

@@ -10,6 +10,7 @@ from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.store.session import capture
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.store.session.session_record import read_record
+from gitguard.store.session.spoken import about_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def _header(store: SessionStore, head: Head, branch: str, spiral: str) -> Header
 
 
 def _notes(store: SessionStore, branch: str, spiral: str) -> tuple[str, ...]:
-    notes = []
+    about = about_words(store.config.capture.words)
+    notes = [about] if about else []
     own_branch = read_record(store.workspace, store.session).own_branch
     if own_branch and branch and branch != own_branch:
         notes.append(f"this session began on branch {own_branch}; the current branch is {branch}")

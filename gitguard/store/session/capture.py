@@ -32,6 +32,7 @@ from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.store.session import entries as journal
 from gitguard.store.session.snapshot import IDLE, IN_PROGRESS, WAITING, Work
+from gitguard.store.session.spoken import ANSWERED
 from gitguard.store.session.task import LastAction
 from gitguard.store.session.task_changes import merge_artifacts
 
@@ -65,8 +66,6 @@ BOUNDS = {
     "plan": Bound(30, 9_216),
 }
 """With at most 26 KiB of the thread all of it stays below 64 KiB."""
-ANSWERED = " → "
-"""What stands between a question of the agent and the user's answer."""
 _COMMITTED = re.compile(
     r"\[[^\s\]]+ (?:\(root-commit\) )?(?P<id>[0-9a-f]{7,40})\] (?P<subject>.+?)"
     r"(?= \d+ files? changed|\s{2}|$)"

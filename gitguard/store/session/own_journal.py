@@ -6,8 +6,10 @@ import os
 
 from gitguard.errors import EditedState
 from gitguard.model.codec import dump_line
+from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.store.disk import files
 from gitguard.store.session.journal import SEALED, JournalFile, JournalPart, header_of, id_in
+from gitguard.store.session.spoken import kept_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,11 +32,12 @@ def make_session_files(workspace: Workspace, session: Session) -> None:
 class OwnJournal(JournalFile):
     """A session's journal, of which those that somebody else began are never read."""
 
-    def __init__(self, workspace: Workspace, session: Session) -> None:
-        """Use the session's working file."""
+    def __init__(self, workspace: Workspace, session: Session, *, words: str = WORDS_WHOLE) -> None:
+        """Use the session's working file; words is how much is kept of what was said."""
         super().__init__(workspace.working_file(session, "journal.jsonl"), workspace.clock)
         self._workspace = workspace
         self._session = session
+        self._words = words
 
     def begin(self) -> None:
         """Make the file if it is not there, so that only entries are left to append."""
@@ -42,6 +45,7 @@ class OwnJournal(JournalFile):
             files.append(self.path, self._header())
 
     def _line(self, entry: JournalEntry) -> bytes:
+        entry = kept_entry(entry, self._words)
         return dump_line(self._workspace.redactor.document(entry.line())[0])
 
     def read(self, folded_id: str, folded_offset: int) -> JournalPart:

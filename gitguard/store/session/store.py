@@ -70,7 +70,7 @@ class SessionStore:
         self.config = config
         self.clock = workspace.clock
         self.states = state_file.StateFiles(workspace, session)
-        self.journal = OwnJournal(workspace, session)
+        self.journal = OwnJournal(workspace, session, words=config.capture.words)
         self._chain: Chain | None = None
 
     @property
