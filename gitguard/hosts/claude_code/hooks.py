@@ -51,16 +51,16 @@ _PROBES = frozenset(
     )
 )
 """Tools that only look something up, or ask."""
-_BESIDE_THE_WORDS = (
-    *("ide_opened_file", "ide_selection", "system-reminder"),
+BESIDE_THE_WORDS = (
+    *("ide_opened_file", "ide_selection", "system-reminder", "task-notification"),
     *("local-command-caveat", "local-command-stdout", "local-command-stderr"),
-    *("bash-stdout", "bash-stderr"),
+    *("bash-input", "bash-stdout", "bash-stderr"),
 )
-"""Tags around what the host adds to a prompt."""
+"""Tags around what the host adds to a prompt; its transcript has the same."""
+_ENDED_IN_BACKGROUND = "<task-notification>"
+"""How a prompt begins that the host wrote itself when background work ended."""
 _MOST_ANSWERS = 8
 _WHOLE_PLANS = ("TaskList", "TodoWrite")
-_NOT_THE_USER = "<task-notification>"
-"""How a prompt begins that the host wrote itself when background work ended."""
 _USAGE = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -93,7 +93,6 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
     """Translate a hook's or the status line's payload."""
     name = payload.get("hook_event_name")
     kind = _KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
-    prompt = read.text(payload, "prompt")
     path = read.path(payload, "transcript_path")
     return HookEvent(
         kind=kind,
@@ -101,7 +100,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         project_dir=project_dir(environment) or _project_dir(payload),
         host=NAME,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
-        prompt="" if prompt.lstrip().startswith(_NOT_THE_USER) else _words_of_the_user(prompt),
+        prompt=_words_of_the_user(read.text(payload, "prompt")),
         summary=read.text(payload, "compact_summary"),
         answer=read.text(payload, "last_assistant_message"),
         tool=_tool(payload) if "tool_name" in payload else None,
@@ -113,13 +112,11 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
 
 
 def _words_of_the_user(prompt: str) -> str:
-    """Return a prompt without what the host adds to it, such as the file that is open."""
-    for tag in _BESIDE_THE_WORDS:
-        opening, closing = f"<{tag}>", f"</{tag}>"
-        while opening in prompt and closing in prompt.split(opening, 1)[1]:
-            before, _, rest = prompt.partition(opening)
-            prompt = before + rest.partition(closing)[2]
-    return prompt
+    if "<" not in prompt:
+        return prompt  # most prompts, and without the import
+    from gitguard.model.host_additions import outside_of
+
+    return outside_of(prompt, BESIDE_THE_WORDS, (_ENDED_IN_BACKGROUND,))
 
 
 def _project_dir(payload: dict[str, Any]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gitguard.model.host_additions import outside_of
+
 BY_THE_HOST = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 """Marks of lines that neither the user nor the agent of the main conversation wrote."""
 NOT_THE_USERS = (
@@ -16,3 +18,14 @@ NOT_THE_USERS = (
 """How texts begin that stand in the user's name: echoes of commands, notes and reminders."""
 ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
 """What every line repeats of the conversation it belongs to."""
+BESIDE_THE_WORDS = (
+    *("ide_opened_file", "ide_selection", "system-reminder", "task-notification"),
+    *("local-command-caveat", "local-command-stdout", "local-command-stderr"),
+    *("bash-input", "bash-stdout", "bash-stderr"),
+)
+"""Tags around what the host adds to the user's words; its hooks know the same."""
+
+
+def words_of_the_user(text: str) -> str:
+    """Return a text in the user's name without what the host added to it."""
+    return outside_of(text, BESIDE_THE_WORDS, NOT_THE_USERS)

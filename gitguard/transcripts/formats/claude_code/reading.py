@@ -113,15 +113,16 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
 def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
     """Return what a line says, and the id of the API message that it is a part of."""
     from gitguard.model.transcript import AGENT, USER, Message
-    from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, NOT_THE_USERS
+    from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, words_of_the_user
 
     message = entry.get("message")
     role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))
     if not role or not isinstance(message, dict) or any(map(entry.get, BY_THE_HOST)):
         return None, None
-    paragraphs = [text for text in texts(message.get("content")) if text.strip()]
+    paragraphs = list(texts(message.get("content")))
     if role == USER:
-        paragraphs = [text for text in paragraphs if not text.lstrip().startswith(NOT_THE_USERS)]
+        paragraphs = [words_of_the_user(text) for text in paragraphs]
+    paragraphs = [text for text in paragraphs if text.strip()]
     if not paragraphs or message.get("model") == "<synthetic>":
         return None, None
     message_id = message.get("id") if role == AGENT else None
