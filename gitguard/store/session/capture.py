@@ -288,8 +288,11 @@ def _commands(
         check = check_of(entry.summary) if entry.is_shell and entry.event in _CALLED else None
         if check is None:
             continue
-        before = commands.pop(check.command, None)
-        is_counted = before is not None and entry.at <= before.when
+        before = commands.get(check.command)
+        if before is not None and entry.at < before.when:
+            continue  # folded before, and run again since
+        commands.pop(check.command, None)
+        is_counted = before is not None and entry.at == before.when
         runs = before.runs if before is not None else 0
         has_failed = entry.event == journal.FAILED
         commands[check.command] = Command(

@@ -459,3 +459,11 @@ def test_of_eight_thousand_entries_appended_during_folds_none_is_lost_and_none_c
     assert guard.status().faults == ()
     assert len(state.artifacts) + state.dropped["artifacts"] == 8000
     assert guard.log(1)[0].sequence > 5
+
+
+def test_a_check_that_ran_twice_is_counted_twice_however_often_it_is_folded() -> None:
+    call = entry(tool="Bash", summary="make test", is_shell=True, output="1 passed")
+    calls = [call.replace(at=timestamp(seconds(NOW) + n)) for n in range(2)]
+    state = folded(*calls)
+    assert [command.runs for command in state.commands] == [2]
+    assert folded(*calls, state=state).commands == state.commands
