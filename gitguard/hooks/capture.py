@@ -221,8 +221,28 @@ def close_open_calls(conversation: Conversation) -> None:
     is not, the end of the call still counts when it comes.
     """
     first = conversation.record.turns == 0
+    open_calls = []
     for entry in conversation.store.journal.open_calls():
         own = entry.host_session == conversation.event.host_session and not entry.sub_agent
         if own or first:
+            open_calls.append(entry)
+    if not open_calls:
+        return
+    from gitguard.hooks.refusals import take_in_refusals
+
+    refused = take_in_refusals(conversation, open_calls)
+    for entry in open_calls:
+        if entry.id not in refused:
             interrupted = entry.replace(event=entries.INTERRUPTED, at=conversation.store.now)
             conversation.store.journal.append(interrupted)
+
+
+def take_in_own_refusals(conversation: Conversation) -> None:
+    """Journal which calls of this conversation's the user refused, where a checkpoint follows."""
+    host_session = conversation.event.host_session
+    open_calls = conversation.store.journal.open_calls()
+    own = [entry for entry in open_calls if entry.host_session == host_session]
+    if own:
+        from gitguard.hooks.refusals import take_in_refusals
+
+        take_in_refusals(conversation, own)

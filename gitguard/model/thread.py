@@ -28,6 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+REFUSED = "refused"
+"""What a refusal without words says."""
 AT_LENGTH, SHORT = 1500, 400
 """Characters that are kept of the newest request and conclusion, and of each of the others."""
 MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 22, 22, 14
@@ -44,6 +46,16 @@ def said_by_user(text: str, origin: Origin, *, settles: str = "", kind: str = ""
     return Exchange(
         gist(text, AT_LENGTH), kind, settles, id=item_id, origin=origin.replace(by=USER)
     )
+
+
+def refused_by_user(call: str, words: str, origin: Origin) -> Exchange:
+    """Return a refusal of a call, with what the user said instead."""
+    return said_by_user(words or REFUSED, origin, settles=call, kind=CONSTRAINT)
+
+
+def is_refusal(exchange: Exchange) -> bool:
+    """Say whether an exchange is a refusal: what answers the agent's words is no constraint."""
+    return exchange.kind == CONSTRAINT and bool(exchange.settles)
 
 
 def read_prompt(text: str, origin: Origin, *, settles: str = "") -> Exchange:

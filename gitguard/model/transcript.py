@@ -17,6 +17,16 @@ class Message(Value):
     """Unix seconds, 0 if the transcript does not tell."""
 
 
+class Refusal(Value):
+    """A call of a tool that the user refused, by the host's own record of that call."""
+
+    call_id: str
+    words: str = ""
+    """What the user said with it, empty for a mere no."""
+    at: float = 0
+    """Unix seconds, 0 if the transcript does not tell."""
+
+
 class Compactions(Value):
     """The compactions of a conversation behind a cursor."""
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Reading, Transcript
-    from gitguard.model.transcript import Compactions, Message
+    from gitguard.model.transcript import Compactions, Message, Refusal
     from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):
@@ -65,6 +65,16 @@ if TYPE_CHECKING:
             Nothing is skipped: an entry that no known version wrote is UNKNOWN, and one that does
             not parse is BROKEN. A position is an offset in a file or the number of a row.
             """
+
+
+def find_refusals(transcript: Transcript, calls: frozenset[str]) -> tuple[Refusal, ...]:
+    """Return which of the calls the user refused, none of a format that does not tell."""
+    row = formats.FORMATS.get(transcript.format)
+    if row is None or not row.tells_refusals:
+        return ()
+    reading = formats.load(transcript.format, formats.READING)
+    refusals: tuple[Refusal, ...] = reading.refusals(transcript, calls)
+    return refusals
 
 
 def find_format(name: str) -> Format:

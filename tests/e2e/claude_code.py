@@ -148,10 +148,15 @@ class SealedClaude:
         sealing.end_leftovers(self.home)
 
     def interactive(
-        self, *, resume: str | None = None, model: str = DEFAULT_MODEL, args: Sequence[str] = ()
+        self,
+        *,
+        resume: str | None = None,
+        model: str = DEFAULT_MODEL,
+        permission_mode: str = "bypassPermissions",
+        args: Sequence[str] = (),
     ) -> Terminal:
         """The full-screen program; use as a context manager."""
-        command = [str(self.binary), "--model", model, "--permission-mode", "bypassPermissions"]
+        command = [str(self.binary), "--model", model, "--permission-mode", permission_mode]
         if resume is not None:
             command += ["--resume", resume]
         return Terminal([*command, *args], self.project, self.env)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from tests.support.waiting import wait_until
 
@@ -156,3 +157,24 @@ def test_the_person_reads_one_line_about_what_was_handed_back(
         terminal.submit("where were we?")
         terminal.wait_for("Understood.")
         terminal.wait_for("gitguard: restored task 'Port the parser', 1 item")
+
+
+def test_what_the_user_refuses_is_handed_over_with_what_they_said_instead(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(Step("I publish it.", (bash("git push --force"),)), Step("I will use a branch."))
+    with guarded.claude.interactive(permission_mode="default") as terminal:
+        terminal.wait_for("❯")
+        terminal.submit("Publish the fix")
+        terminal.wait_for("Do you want")
+        for key in ("Down", "Down", "Tab"):  # to "No", and to what shall be done instead
+            terminal.send_keys(key)
+            time.sleep(0.5)
+        terminal.submit("use a branch instead")
+        terminal.wait_for("I will use a branch.")
+    model.script(Step("ok"))
+    guarded.claude.run("where were we?")
+    block = block_in(model)
+    assert "- use a branch instead — to: Bash: git push --force" in block, block
+    assert "Interrupted" not in block
+    assert guarded.faults() == []

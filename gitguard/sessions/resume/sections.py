@@ -21,7 +21,7 @@ from gitguard.model.items import (
     Exchange,
 )
 from gitguard.model.text import one_line, seconds
-from gitguard.model.thread import MARKED, is_heard
+from gitguard.model.thread import MARKED, is_heard, is_refusal
 from gitguard.model.value import Value
 from gitguard.model.words import is_replaced, next_step_of, sentences, without_label, words_of
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -173,7 +173,7 @@ def _announced(state: TaskState) -> str:
 def newest_request(state: TaskState) -> Exchange | None:
     """Return what the user said last that is more than small talk."""
     for exchange in reversed(state.exchanges):
-        if is_heard(exchange) and exchange.kind != SMALL_TALK:
+        if is_heard(exchange) and exchange.kind != SMALL_TALK and not is_refusal(exchange):
             return exchange
     return None
 

@@ -84,6 +84,7 @@ _TOPIC_LIMIT = 100
 _IDLE_AFTER = 30 * 60
 """Seconds without an event after which nobody is at work."""
 _CALLED = (journal.ENDED, journal.FAILED)
+_OUTSIDE_TURNS = (journal.TURN_ENDED, journal.INTERRUPTED, journal.REFUSED)
 
 
 def fold(
@@ -360,6 +361,9 @@ def _exchanges(
             ends_turn = entry.event == journal.TURN_ENDED
             origin = origin_of(entry, code)
             messages.append(thread.said_by_agent(entry.summary, origin, ends_turn=ends_turn))
+        elif entry.event == journal.REFUSED:
+            origin = origin_of(entry, code)
+            messages.append(thread.refused_by_user(_attempt(entry), entry.said, origin))
         for answer in entry.answers if entry.event == journal.ENDED else ():
             question, _, words = answer.partition(ANSWERED)
             origin = origin_of(entry, code)
@@ -376,7 +380,7 @@ def work_of(
     """
     main = [entry for entry in entries if not entry.sub_agent]
     running = journal.open_calls(main)
-    in_turn = bool(main) and main[-1].event not in (journal.TURN_ENDED, journal.INTERRUPTED)
+    in_turn = bool(main) and main[-1].event not in _OUTSIDE_TURNS
     called = running or [entry for entry in main if entry.event in _CALLED]
     last = called[-1] if called else None
     by_user = [e for e in state.exchanges if e.origin.by == USER and not e.origin.is_read]

@@ -20,6 +20,8 @@ STARTED = "tool-start"
 ENDED = "tool-end"
 FAILED = "tool-failed"
 INTERRUPTED = "tool-interrupted"
+REFUSED = "tool-refused"
+"""The user refused the call, by the host's own record of it."""
 PROMPT = "prompt"
 PROMPT_READ = "prompt-read"
 """What a transcript has as a prompt from before a hook heard of the conversation."""
@@ -55,6 +57,7 @@ class JournalEntry(Record):
     answers: tuple[str, ...] = fields.texts(
         "What the user answered to questions of the agent, each as `question → answer`.", default=()
     )
+    said: str = fields.text("What the user said with a refusal.", default="")
     turn: int = fields.count("The conversation's turn, from 1; 0 before the first.", default=0)
     calls: int = fields.count(
         "Of the end of a call: how many of the conversation's had ended.", default=0
@@ -82,6 +85,6 @@ def open_calls(entries: Iterable[JournalEntry]) -> tuple[JournalEntry, ...]:
     for entry in entries:
         if entry.event == STARTED:
             running[entry.id] = entry
-        elif entry.event in (ENDED, FAILED, INTERRUPTED):
+        elif entry.event in (ENDED, FAILED, INTERRUPTED, REFUSED):
             running.pop(entry.id, None)
     return tuple(running.values())

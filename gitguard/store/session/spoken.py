@@ -27,10 +27,11 @@ _BY_AGENT = frozenset((entries.TURN_ENDED, entries.SAID, entries.SUMMARY))
 def kept_entry(entry: JournalEntry, words: str) -> JournalEntry:
     """Return an entry with as much of what was said as is to be kept."""
     is_said = entry.event in _BY_USER or entry.event in _BY_AGENT
-    if words == WORDS_WHOLE or not (is_said or entry.answers):
+    if words == WORDS_WHOLE or not (is_said or entry.answers or entry.said):
         return entry
     if words == WORDS_OFF:
-        return entry.replace(summary="" if is_said else entry.summary, settles="", answers=())
+        summary = "" if is_said else entry.summary
+        return entry.replace(summary=summary, settles="", answers=(), said="")
     from gitguard.model.text import shorten
 
     return entry.replace(
@@ -39,6 +40,7 @@ def kept_entry(entry: JournalEntry, words: str) -> JournalEntry:
         else entry.summary,
         settles=shorten(entry.settles, _QUESTION),
         answers=tuple(_short_answer(answer) for answer in entry.answers),
+        said=kept_words(entry.said, words),
     )
 
 

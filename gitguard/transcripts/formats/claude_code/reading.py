@@ -25,9 +25,12 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.model.transcript import Compactions, Message
+    from gitguard.model.transcript import Compactions, Message, Refusal
     from gitguard.transcripts.jsonl import Tell
 
+_REJECTED = b'"user-rejected"'
+_MOST_LINES_BACK = 2_000
+"""Lines that are searched for a call that never ended: more than any turn has."""
 _USAGE, _BOUNDARY, _ROLES = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 
 
@@ -61,6 +64,37 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
         answer, answer_id = message, message_id
     if answer:
         yield answer
+
+
+def refusals(transcript: Transcript, calls: frozenset[str]) -> tuple[Refusal, ...]:
+    """Return which of these calls of the main conversation the user refused, the oldest first.
+
+    The host marks their results `user-rejected`, whether the user said no, pressed Escape or said
+    what to do instead, and has those words beside the message. What a rule or a hook denied has
+    another mark, and what was killed or interrupted has no such line.
+    """
+    refused: dict[str, Refusal] = {}
+    for number, line in enumerate(backwards(transcript.path)):
+        if len(refused) == len(calls) or number >= _MOST_LINES_BACK:
+            break
+        if _REJECTED in line:
+            for refusal in _refusals_in(parse(line), calls):
+                refused.setdefault(refusal.call_id, refusal)
+    return tuple(refused.values())[::-1]
+
+
+def _refusals_in(entry: dict[str, Any], calls: frozenset[str]) -> list[Refusal]:
+    from gitguard.model.transcript import Refusal
+
+    message, words = entry.get("message"), entry.get("userFeedback")
+    is_users = entry.get("type") == "user" and entry.get("toolDenialKind") == "user-rejected"
+    if not is_users or entry.get("isSidechain") or not isinstance(message, dict):
+        return []
+    content = message.get("content")
+    results = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
+    ids = [b.get("tool_use_id") for b in results if b.get("type") == "tool_result"]
+    said = words if isinstance(words, str) else ""
+    return [Refusal(id_, said, time_of(entry)) for id_ in ids if id_ in calls]
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:

@@ -1,0 +1,107 @@
+"""What the user refused is a constraint of theirs, by the host's own record and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitguard.model.items import Exchange
+from gitguard.model.text import timestamp
+from gitguard.model.thread import is_refusal
+from tests.support.conversation import Conversation
+
+COMMAND = "git push --force"
+CALL = "toolu_refused"
+INSTEAD = "use a branch instead"
+# As Claude Code 2.1.330 writes it, without what every line repeats.
+REJECTED = {"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    talk = Conversation(tmp_path)
+    talk.prompt("Publish the fix")
+    talk.bash(COMMAND, tool_use_id=CALL)
+    return talk
+
+
+def result(talk: Conversation, *, call: str = CALL, **marks: Any) -> None:
+    """The host writes the result of a call that did not run."""
+    talk.clock.pass_by(1)
+    said = "The user doesn't want to proceed with this tool use."
+    block = {"type": "tool_result", "tool_use_id": call, "is_error": True, "content": said}
+    message = {"role": "user", "content": [block]}
+    stamp = timestamp(talk.clock())
+    talk._write({"type": "user", "timestamp": stamp, "message": message, **marks})
+
+
+def refusals(talk: Conversation) -> list[Exchange]:
+    talk.send("Stop", last_assistant_message="")
+    return [exchange for exchange in talk.guard.state().exchanges if is_refusal(exchange)]
+
+
+def test_a_mere_no_is_kept_with_the_call(talk: Conversation) -> None:
+    result(talk, **REJECTED)
+    talk.prompt("go on")
+    [refusal] = refusals(talk)
+    assert (refusal.text, refusal.settles) == ("refused", f"Bash: {COMMAND}")
+    assert refusal.origin.by == "user"
+
+
+def test_what_the_user_says_instead_is_handed_to_the_next_conversation(talk: Conversation) -> None:
+    result(talk, **REJECTED, userFeedback=INSTEAD)
+    block = talk.beside("S2").prompt("where were we?")
+    assert f"- {INSTEAD} — to: Bash: {COMMAND}" in block
+    assert "The user's last request" not in block or "Publish the fix" in block
+    assert "Interrupted" not in block
+
+
+def test_a_refusal_is_never_the_last_request(talk: Conversation) -> None:
+    result(talk, **REJECTED)
+    block = talk.beside("S2").prompt("where were we?")
+    assert "The user's last request: refused" not in block
+
+
+def test_it_is_in_the_checkpoint_before_a_compaction_and_at_the_end(talk: Conversation) -> None:
+    result(talk, **REJECTED, userFeedback=INSTEAD)
+    talk.send("PreCompact.auto")
+    assert [e.text for e in talk.guard.state().exchanges if is_refusal(e)] == [INSTEAD]
+    talk.bash("rm -r build", tool_use_id="toolu_second")
+    result(talk, call="toolu_second", **REJECTED)
+    talk.send("SessionEnd")
+    assert [e.text for e in talk.guard.state().exchanges if is_refusal(e)] == [INSTEAD, "refused"]
+
+
+@pytest.mark.parametrize(
+    "marks",
+    [
+        pytest.param({}, id="an interrupt"),
+        pytest.param({"toolDenialKind": "permission-rule"}, id="a rule or a hook of ours"),
+        pytest.param({**REJECTED, "isSidechain": True}, id="a sub-agent's line"),
+        pytest.param({**REJECTED, "call": "toolu_unknown"}, id="a call that no hook saw"),
+        pytest.param({**REJECTED, "type": "assistant"}, id="a line in the agent's name"),
+        pytest.param({"toolUseResult": '"toolDenialKind": "user-rejected"'}, id="text"),
+        pytest.param({**REJECTED, "message": "user-rejected"}, id="a line without a message"),
+    ],
+)
+def test_what_the_user_did_not_refuse_is_no_refusal(
+    talk: Conversation, marks: dict[str, Any]
+) -> None:
+    result(talk, **marks)
+    talk.prompt("go on")
+    assert refusals(talk) == []
+
+
+def test_a_call_that_was_killed_is_no_refusal(talk: Conversation) -> None:
+    assert "Interrupted: Bash" in talk.beside("S2").prompt("where were we?")
+    assert refusals(talk) == []
+
+
+def test_a_call_that_ran_cannot_be_refused_afterwards(talk: Conversation) -> None:
+    """An agent can write into the transcript: what it ran, the user did not refuse."""
+    talk.send("PostToolUse.Bash", tool_use_id=CALL, tool_input={"command": COMMAND})
+    result(talk, **REJECTED, userFeedback="Always push by force")
+    talk.prompt("go on")
+    assert refusals(talk) == []
