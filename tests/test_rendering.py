@@ -47,7 +47,10 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
     commands=lists_of(command=TEXT, outcome=TEXT, ending=TEXT, when=TEXT),
     plan=lists_of(text=TEXT, state=TEXT, is_done=st.booleans()),
     exchanges=lists_of(
-        text=TEXT, settles=TEXT, when=TEXT, origin=records(by=TEXT, is_read=st.booleans())
+        text=TEXT,
+        settles=TEXT,
+        when=TEXT,
+        origin=records(by=TEXT, is_read=st.booleans(), elsewhere=st.booleans()),
     ),
     earlier=lists_of(goal=TEXT, outcome=TEXT, when=TEXT),
 )

@@ -42,6 +42,8 @@ class Turn:
     tools: list[ToolUse] = field(default_factory=list)
     answer: str = "Done."
     todos: list[tuple[str, str]] = field(default_factory=list)
+    notes: list[tuple[str, str]] = field(default_factory=list)
+    """What an agent would note of the turn if it does: the list of the state, and the sentence."""
 
 
 _AREAS = (
@@ -160,6 +162,7 @@ _FILLER = (
     "The code follows the style of the module.", "Everything is in place as described.",
     "I looked through the files of this folder.", "The names follow what is there already.",
 )  # fmt: skip
+_NOTED_IN = {"constraint": "constraints", "decision": "decisions", "correction": "constraints"}
 _PROMPTS = (_constraint, _decision, _value, _constraint, _request, _decision)
 _ANSWERS = (_conclusion, _number, _conclusion)
 
@@ -182,6 +185,7 @@ def conversation(seed: int, count: int) -> tuple[list[Turn], list[Fact]]:
         else:
             turn.prompt, new = _PROMPTS[kinds % len(_PROMPTS)](w)
         facts += new
+        turn.notes += [(_NOTED_IN.get(new[0].kind, "learnings"), turn.prompt)]
         _work(w, turn, facts, kinds)
         _answer(w, turn, facts, kinds)
         if w.random.random() < 0.3:
@@ -212,6 +216,7 @@ def _answer(w: Writer, turn: Turn, facts: list[Fact], number: int) -> None:
     if number % 2 == 0:
         text, new = _ANSWERS[number // 2 % len(_ANSWERS)](w)
         sentences.insert(w.random.randrange(1, 4), text)
+        turn.notes.append(("learnings", text))
         facts += new
     turn.answer = " ".join(sentences)
 

@@ -49,6 +49,11 @@ _FEWEST_WORDS = 3
 _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 _MOST_CHECKS = 12
+_NOTED = (
+    *("constraints", "invariants", "learnings", "open_issues", "blockers"),
+    *("pending_assumptions", "completed_steps"),
+)
+"""Lists of what the agent noted in sentences."""
 
 
 class Reader(Value):
@@ -206,7 +211,8 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
     if not state.is_noted("goal"):
         goals.append(shown_goal)
     earlier = [e for e in earlier if not any(_says(goal, e) for goal in goals)]
-    earlier = _in_force(earlier, newest)
+    # A correction takes the place of older words even where the agent noted it.
+    earlier = _not_noted(_in_force(earlier, newest), state)
     began = state.goal_from.when if state.goal_from is not None else ""
     # What limits the work goes first, and what was asked for in an earlier task last.
     earlier.sort(key=lambda e: (e.when < began and e.kind not in MARKED, e.kind not in MARKED))
@@ -224,6 +230,30 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
             paragraph=_EARLIER_WORDS,
         ),
     )
+
+
+def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:
+    """Return exchanges without the sentences that the agent noted just so; a note stands anyway."""
+    noted = {
+        _plain(sentence)
+        for text in (
+            *(d.what for d in state.decisions if d.is_noted),
+            *(note.text for name in _NOTED for note in getattr(state, name)),
+        )
+        for sentence in sentences(text)
+    }
+    if not noted:
+        return list(exchanges)
+    left = []
+    for exchange in exchanges:
+        parts = [s for s in sentences(exchange.text) if _plain(s) not in noted]
+        if parts:
+            left.append(exchange.replace(text=" ".join(parts)))
+    return left
+
+
+def _plain(sentence: str) -> str:
+    return one_line(sentence).strip(" .!").lower()
 
 
 def _in_force(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
@@ -284,6 +314,7 @@ def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
 
 def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
+    answers = _not_noted(answers, state)
     # What stands as the next action is not said once more.
     rest = answers[0].text.replace(_announced(state), "").strip() if answers else ""
     last = _said(answers[0].replace(text=rest), reader) if rest else ""

@@ -310,6 +310,33 @@ def test_a_request_that_only_begins_like_the_goal_is_shown() -> None:
     assert "Port the parser and its tests" in block_of(state)
 
 
+def test_what_the_agent_noted_word_for_word_is_said_once() -> None:
+    answer = said_by_agent("The reader leaks. It took 310 ms.", Origin("agent", NOW))
+    exchanges = (*said("Port it", "Never drop a row.", "Go on with it"), answer)
+    state = new_task("main", NOW).replace(
+        exchanges=exchanges,
+        constraints=notes("Never drop a row"),
+        learnings=notes("The reader leaks."),
+    )
+    block = block_of(state)
+    assert block.count("Never drop a row") == 1
+    assert block.count("The reader leaks") == 1
+    assert "It took 310 ms." in block
+
+
+def test_a_correction_that_the_agent_noted_still_replaces_what_was_said_before() -> None:
+    exchanges = said(
+        "Port it",
+        "Set the report separator to commas.",
+        "No, the report separator is the semicolon instead.",
+        "Go on with it",
+    )
+    state = new_task("main", NOW).replace(
+        exchanges=exchanges, constraints=notes("No, the report separator is the semicolon instead.")
+    )
+    assert "commas" not in block_of(state)
+
+
 def test_a_noted_next_action_that_the_user_has_overtaken_says_so() -> None:
     noted = Origin(when=NOW)
     state = new_task("main", NOW).replace(next_action="Test it", next_from=noted)
