@@ -13,6 +13,7 @@ from gitguard.model.items import (
     CONCLUSION,
     CONSTRAINT,
     CORRECTION,
+    FROM_ELSEWHERE,
     REQUEST,
     SMALL_TALK,
     UNFINISHED,
@@ -50,7 +51,10 @@ def said_by_user(text: str, origin: Origin, *, settles: str = "", kind: str = ""
 
 def refused_by_user(call: str, words: str, origin: Origin) -> Exchange:
     """Return a refusal of a call, with what the user said instead."""
-    return said_by_user(words or REFUSED, origin, settles=call, kind=CONSTRAINT)
+    refusal = said_by_user(words or REFUSED, origin, settles=call, kind=CONSTRAINT)
+    # Of calls at once, each is refused in the same words at the same time.
+    item_id = derived_id(USER, origin.conversation, origin.when, refusal.text, call)
+    return refusal.replace(id=item_id)
 
 
 def is_refusal(exchange: Exchange) -> bool:
@@ -167,6 +171,16 @@ def _with(exchange: Exchange, cut: Callable[[str, int], str]) -> Exchange:
     return exchange.replace(text=cut(exchange.text, SHORT))
 
 
+def labelled(exchange: Exchange) -> str:
+    """Return a message in one line, after who vouches for it if that is not this machine's host.
+
+    The label stands in front, because the end may be cut.
+    """
+    labels = ["(from the transcript) "] if exchange.origin.is_read else []
+    labels += [f"({FROM_ELSEWHERE}) "] if exchange.origin.elsewhere else []
+    return "".join(labels) + one_line(exchange.text)
+
+
 # The snapshot's thread
 
 
@@ -180,5 +194,5 @@ def key_exchanges(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 
 def summary(exchanges: tuple[Exchange, ...]) -> str:
     """Return the first and the last user message, or the only one, or nothing."""
-    by_user = [shorten(one_line(e.text), SUMMARY_PART) for e in exchanges if is_heard(e)]
+    by_user = [shorten(labelled(e), SUMMARY_PART) for e in exchanges if is_heard(e)]
     return " ... ".join(by_user[:1] + by_user[1:][-1:])

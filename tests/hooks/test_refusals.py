@@ -64,6 +64,15 @@ def test_a_refusal_is_never_the_last_request(talk: Conversation) -> None:
     assert "The user's last request: refused" not in block
 
 
+def test_of_two_calls_that_are_refused_at_once_both_are_kept(talk: Conversation) -> None:
+    talk.bash("rm -r build", tool_use_id="toolu_second")
+    result(talk, **REJECTED)
+    talk.clock.pass_by(-1)
+    result(talk, call="toolu_second", **REJECTED)
+    talk.prompt("go on")
+    assert [r.settles for r in refusals(talk)] == [f"Bash: {COMMAND}", "Bash: rm -r build"]
+
+
 def test_it_is_in_the_checkpoint_before_a_compaction_and_at_the_end(talk: Conversation) -> None:
     result(talk, **REJECTED, userFeedback=INSTEAD)
     talk.send("PreCompact.auto")

@@ -11,7 +11,7 @@ import re
 from gitguard.model.digest import sha256
 from gitguard.model.items import AGENT_KINDS, FROM_ELSEWHERE, texts
 from gitguard.model.text import one_line, shorten
-from gitguard.model.thread import MARKED
+from gitguard.model.thread import MARKED, labelled
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.store.session.task import START
@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Exchange
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
@@ -173,18 +172,12 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
 
 def _limits_of_the_user(state: TaskState) -> tuple[str, ...]:
     """Return what the user said that corrects or constrains the work."""
-    return tuple(_said(e) for e in state.exchanges if e.kind in MARKED)
+    return tuple(labelled(e) for e in state.exchanges if e.kind in MARKED)
 
 
 def _last_answer(state: TaskState) -> str:
     answers = [e for e in state.exchanges if e.kind in AGENT_KINDS]
-    return _said(answers[-1]) if answers else ""
-
-
-def _said(exchange: Exchange) -> str:
-    # In front, because the end may be cut.
-    label = f"({FROM_ELSEWHERE}) " if exchange.origin.elsewhere else ""
-    return f"{label}{exchange.text}"
+    return labelled(answers[-1]) if answers else ""
 
 
 def _newest(label: str, texts: tuple[str, ...]) -> list[tuple[str, str]]:

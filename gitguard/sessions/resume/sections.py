@@ -314,13 +314,14 @@ def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
 
 def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
-    answers = _not_noted(answers, state)
-    # What stands as the next action is not said once more.
-    rest = answers[0].text.replace(_announced(state), "").strip() if answers else ""
-    last = _said(answers[0].replace(text=rest), reader) if rest else ""
+    last = ""
+    for newest in _not_noted(answers[:1], state):
+        # What stands as the next action is not said once more.
+        rest = newest.text.replace(_announced(state), "").strip()
+        last = _said(newest.replace(text=rest), reader) if rest else ""
     # One or two words, such as "Done.", say nothing once another answer has come.
     earlier: dict[str, Exchange] = {}
-    for answer in answers[1:]:
+    for answer in _not_noted(answers[1:], state):
         if len(words_of(answer.text)) >= _FEWEST_WORDS:
             earlier.setdefault(answer.text, answer)
     is_cut_off = bool(answers) and answers[0].kind == UNFINISHED

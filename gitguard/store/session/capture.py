@@ -27,7 +27,7 @@ from gitguard.model.items import (
     derived_id,
     texts,
 )
-from gitguard.model.text import one_line, seconds, shorten
+from gitguard.model.text import seconds, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.store.session import entries as journal
@@ -386,7 +386,7 @@ def work_of(
     by_user = [e for e in state.exchanges if e.origin.by == USER and not e.origin.is_read]
     asked = [e for e in by_user if e.kind != SMALL_TALK] or by_user
     return Work(
-        topic=one_line(asked[-1].text)[:_TOPIC_LIMIT] if asked else "",
+        topic=thread.labelled(asked[-1])[:_TOPIC_LIMIT] if asked else "",
         status=_status(state, main, now, in_turn=in_turn),
         interrupted=bool(running) or (compacting and in_turn),
         last_tool=last.tool if last else "",

@@ -9,7 +9,6 @@ from gitguard.model.codec import dump_line
 from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.store.disk import files
 from gitguard.store.session.journal import SEALED, JournalFile, JournalPart, header_of, id_in
-from gitguard.store.session.spoken import kept_entry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +44,10 @@ class OwnJournal(JournalFile):
             files.append(self.path, self._header())
 
     def _line(self, entry: JournalEntry) -> bytes:
-        entry = kept_entry(entry, self._words)
+        if self._words != WORDS_WHOLE:
+            from gitguard.store.session.spoken import kept_entry
+
+            entry = kept_entry(entry, self._words)
         return dump_line(self._workspace.redactor.document(entry.line())[0])
 
     def read(self, folded_id: str, folded_offset: int) -> JournalPart:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.codec import dump_yaml, load_yaml
-from gitguard.model.items import FROM_ELSEWHERE
 from gitguard.model.record import Record
-from gitguard.model.text import one_line
-from gitguard.model.thread import KEY_GIST, key_exchanges
+from gitguard.model.thread import KEY_GIST, key_exchanges, labelled
 from gitguard.model.transcript import AGENT, USER
 from gitguard.model.value import Value
 from gitguard.store.session.checkpoint import checkpoint_name
@@ -183,9 +181,7 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
 
 
 def _gist(exchange: Exchange) -> str:
-    marked = "(from the transcript) " if exchange.origin.is_read else ""
-    marked += f"({FROM_ELSEWHERE}) " if exchange.origin.elsewhere else ""
-    return (marked + one_line(exchange.text))[:KEY_GIST]
+    return labelled(exchange)[:KEY_GIST]
 
 
 def render_snapshot(snapshot: Snapshot) -> bytes:

@@ -324,6 +324,18 @@ def test_what_the_agent_noted_word_for_word_is_said_once() -> None:
     assert "It took 310 ms." in block
 
 
+def test_an_older_answer_never_stands_as_the_last_one() -> None:
+    answers = [
+        said_by_agent(text, Origin("agent", NOW)) for text in ("It took 310 ms.", "It leaks.")
+    ]
+    first, second = said("Port it", "Go on with it")
+    state = new_task("main", NOW).replace(
+        exchanges=(first, answers[0], second, answers[1]), learnings=notes("It leaks.")
+    )
+    assert "The last answer" not in block_of(state)
+    assert "- It took 310 ms." in block_of(state)
+
+
 def test_a_correction_that_the_agent_noted_still_replaces_what_was_said_before() -> None:
     exchanges = said(
         "Port it",
