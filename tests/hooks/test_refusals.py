@@ -27,7 +27,7 @@ def talk(tmp_path: Path) -> Conversation:
     return talk
 
 
-def result(talk: Conversation, *, call: str = CALL, **marks: Any) -> None:
+def result(talk: Conversation, *, call: Any = CALL, **marks: Any) -> None:
     """The host writes the result of a call that did not run."""
     talk.clock.pass_by(1)
     said = "The user doesn't want to proceed with this tool use."
@@ -93,6 +93,8 @@ def test_it_is_in_the_checkpoint_before_a_compaction_and_at_the_end(talk: Conver
         pytest.param({**REJECTED, "type": "assistant"}, id="a line in the agent's name"),
         pytest.param({"toolUseResult": '"toolDenialKind": "user-rejected"'}, id="text"),
         pytest.param({**REJECTED, "message": "user-rejected"}, id="a line without a message"),
+        pytest.param({**REJECTED, "call": [CALL]}, id="a list in place of an id"),
+        pytest.param({**REJECTED, "call": {"id": CALL}}, id="an object in place of an id"),
     ],
 )
 def test_what_the_user_did_not_refuse_is_no_refusal(

@@ -92,7 +92,7 @@ def _refusals_in(entry: dict[str, Any], calls: frozenset[str]) -> list[Refusal]:
         return []
     content = message.get("content")
     results = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
-    ids = [b.get("tool_use_id") for b in results if b.get("type") == "tool_result"]
+    ids = [str(b.get("tool_use_id")) for b in results if b.get("type") == "tool_result"]
     said = words if isinstance(words, str) else ""
     return [Refusal(id_, said, time_of(entry)) for id_ in ids if id_ in calls]
 
