@@ -366,7 +366,8 @@ class StateFiles:
         before is the newest state of ours, None for the first. What state is marked with goes into
         the copy alone. journal_id and journal_offset say how far the journal is folded into the
         state, as far as into the one before by default. Where the state directory cannot be
-        written, the working file is, with a mark by which a later run adopts it. Raises `NotWritable`, and `InvalidInput` for a state that is too large.
+        written, the working file is, with a mark by which a later run adopts it. Raises
+        `NotWritable`, and `InvalidInput` for a state that is too large.
         """
         from gitguard.store.session.other_machine import marked, marks_in
 
