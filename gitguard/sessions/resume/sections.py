@@ -233,19 +233,21 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
 
 
 def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:
-    """Return exchanges without the sentences that the agent noted just so; a note stands anyway."""
-    noted = {
-        _plain(sentence)
-        for text in (
-            *(d.what for d in state.decisions if d.is_noted),
-            *(note.text for name in _NOTED for note in getattr(state, name)),
-        )
-        for sentence in sentences(text)
-    }
+    """Return exchanges without the sentences that the agent noted just so; a note stands anyway.
+
+    What answers something stays: its words alone, such as "refused", do not say what is meant.
+    """
+    noted_texts = [d.what for d in state.decisions if d.is_noted and not d.origin.elsewhere]
+    for name in _NOTED:
+        noted_texts += [n.text for n in getattr(state, name) if not n.origin.elsewhere]
+    noted = {_plain(sentence) for text in noted_texts for sentence in sentences(text)}
     if not noted:
         return list(exchanges)
     left = []
     for exchange in exchanges:
+        if exchange.settles:
+            left.append(exchange)
+            continue
         parts = [s for s in sentences(exchange.text) if _plain(s) not in noted]
         if parts:
             left.append(exchange.replace(text=" ".join(parts)))

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.items import Artifact, Decision, Exchange, Failure, Origin, Step, texts
+from gitguard.model.items import Artifact, Decision, Exchange, Failure, Note, Origin, Step, texts
 from gitguard.model.text import seconds, timestamp
-from gitguard.model.thread import said_by_agent, said_by_user
+from gitguard.model.thread import refused_by_user, said_by_agent, said_by_user
 from gitguard.model.words import gist
 from gitguard.sessions.resume.block import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
@@ -322,6 +322,19 @@ def test_what_the_agent_noted_word_for_word_is_said_once() -> None:
     assert block.count("Never drop a row") == 1
     assert block.count("The reader leaks") == 1
     assert "It took 310 ms." in block
+
+
+def test_a_note_hides_no_answer_or_refusal_and_one_of_another_machine_hides_nothing() -> None:
+    refusal = refused_by_user("Bash: git push --force", "", Origin("user", NOW, "S1"))
+    elsewhere = Origin("agent", NOW, elsewhere=True)
+    state = new_task("main", NOW).replace(
+        exchanges=(*said("Port it"), refusal, *said("x", "Never drop a row.", "Document it")[1:]),
+        learnings=notes("Refused."),
+        constraints=(Note("Never drop a row.", id="c1", origin=elsewhere),),
+    )
+    block = block_of(state)
+    assert "- refused — to: Bash: git push --force" in block
+    assert "- Never drop a row.\n" in block
 
 
 def test_an_older_answer_never_stands_as_the_last_one() -> None:
