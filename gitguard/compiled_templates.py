@@ -378,6 +378,9 @@ def summary(context, missing=missing, *, environment):
         yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'path'))))
         yield '` ('
         yield str(environment.finalize(environment.getattr(l_1_item, 'kind')))
+        if environment.getattr(l_1_item, 'by_shell'):
+            pass
+            yield ', by shell'
         yield ')'
         if environment.getattr(l_1_item, 'description'):
             pass
@@ -516,6 +519,6 @@ SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "resume.md.j2": "7a81872db184444a45b6618b8d6b20c2c64878ad4ce313add5f00b6054fecdd0",
-    "summary.md.j2": "dd9d734625ae12729767a5b2c9dd743700efdc58314d51c0edc29a74b5818f88",
+    "summary.md.j2": "960079146ce3901e85637430f9d399aa22a732d22fc59200dc7fd62b1f9dbfdc",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -42,7 +42,7 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
     last_action=st.none() | records(summary=TEXT, outcome=TEXT, at=TEXT),
     failed_attempts=lists_of(what=TEXT, error=TEXT, when=TEXT),
     decisions=lists_of(label=TEXT, what=TEXT, why=TEXT, when=TEXT),
-    artifacts=lists_of(path=TEXT, kind=TEXT, description=TEXT),
+    artifacts=lists_of(path=TEXT, kind=TEXT, description=TEXT, by_shell=st.booleans()),
     tool_outputs=lists_of(tool=TEXT, summary=TEXT, when=TEXT),
     commands=lists_of(command=TEXT, outcome=TEXT, ending=TEXT, when=TEXT),
     plan=lists_of(text=TEXT, state=TEXT, is_done=st.booleans()),

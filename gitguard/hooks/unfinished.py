@@ -69,7 +69,8 @@ def take_in_running_turn(conversation: Conversation) -> None:
 def _newest_entries(conversation: Conversation, ready: Ready) -> dict[str, JournalEntry]:
     """Return the newest entry of each conversation's own, by the host's id of it."""
     part = conversation.store.journal.read(ready.journal_id, ready.journal_offset)
-    return {entry.host_session: entry for entry in part.entries if not entry.sub_agent}
+    own = (entry for entry in part.entries if not entry.sub_agent and not entry.is_found_later)
+    return {entry.host_session: entry for entry in own}
 
 
 def _take_in(

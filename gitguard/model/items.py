@@ -128,7 +128,10 @@ class Artifact(Item):
     path: str = fields.text("Where it is; for files relative to the workspace.")
     kind: str = fields.text("What it is.", choices=ARTIFACT_KINDS, default="file")
     description: str = fields.text("What it is for.", default="")
-    writes: int = fields.count("How often tools were seen to write it.", default=0, sparse=True)
+    writes: int = fields.count("How often it was seen to be written.", default=0, sparse=True)
+    by_shell: bool = fields.flag(
+        "Whether a shell command wrote it last, and no tool for that.", default=False, sparse=True
+    )
 
 
 class Decision(Item):

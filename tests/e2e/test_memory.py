@@ -76,6 +76,24 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     assert guarded.faults() == []
 
 
+def test_a_file_that_a_shell_command_changed_is_handed_over_and_a_persons_is_not(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    repo = guarded.repo
+    model.script(Step("I change it.", (bash("sleep 1.1; echo more >> README.md"),)), Step("Done."))
+    guarded.claude.run("Add a line to the page")
+    time.sleep(1.1)
+    (repo / "by-hand.txt").write_text("a person's\n")
+    model.script(Step("I look.", (bash("sleep 1.1; git log -1"),)), Step("Looked."))
+    guarded.claude.run("Look at the log")
+    model.script(Step("ok"))
+    guarded.claude.run("where were we?")
+    block = block_in(model)
+    assert "- README.md (by shell)\n" in block, block
+    assert "by-hand.txt (by shell)" not in block
+    assert guarded.faults() == []
+
+
 def test_a_correction_and_a_constraint_survive_a_compaction_and_what_was_mended_does_not(
     guarded: Guarded, model: ScriptedModel
 ) -> None:

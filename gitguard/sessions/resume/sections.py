@@ -356,9 +356,10 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
 
 
 def _described(artifact: Artifact) -> str:
+    path = f"{artifact.path} (by shell)" if artifact.by_shell else artifact.path
     if not artifact.description:
-        return f"{artifact.path}{_label(artifact)}"
-    return f"{artifact.path} — {artifact.description}{_label(artifact)}"
+        return f"{path}{_label(artifact)}"
+    return f"{path} — {artifact.description}{_label(artifact)}"
 
 
 def _label(item: Item) -> str:

@@ -105,7 +105,7 @@ def fold(
         "tools_used": _tools(state, entries),
         "files_read": _files_read(state, ended),
         "artifacts": merge_artifacts(
-            state.artifacts, (*_written(state, ended, code), *_commits(state, ended, code))
+            state.artifacts, (*_written(state, entries, code), *_commits(state, ended, code))
         ),
         "failed_attempts": _failures(state, entries, code),
         "commands": _commands(state, entries, code),
@@ -194,17 +194,21 @@ def _files_read(state: TaskState, ended: tuple[JournalEntry, ...]) -> tuple[str,
     return _newest_last(state.files_read, (path for entry in ended for path in entry.read))
 
 
-def _written(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Artifact, ...]:
+def _written(
+    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+) -> tuple[Artifact, ...]:
     """Return the files that calls wrote; a write that is counted already adds nothing."""
     counted_upto = {artifact.path: artifact.when for artifact in state.artifacts}
     return tuple(
         Artifact(
             path,
             writes=int(entry.at > counted_upto.get(path, "")),
+            by_shell=entry.event == journal.SHELL_EDITED,
             id=_id_of(state, "artifacts", entry, path),
             origin=origin_of(entry, code),
         )
-        for entry in ended
+        for entry in entries
+        if entry.event in (journal.ENDED, journal.SHELL_EDITED)
         for path in entry.written
     )
 
@@ -378,7 +382,7 @@ def work_of(
 
     compacting says that a compaction begins, which splits the turn that is going on.
     """
-    main = [entry for entry in entries if not entry.sub_agent]
+    main = [entry for entry in entries if not entry.sub_agent and not entry.is_found_later]
     running = journal.open_calls(main)
     in_turn = bool(main) and main[-1].event not in _OUTSIDE_TURNS
     called = running or [entry for entry in main if entry.event in _CALLED]

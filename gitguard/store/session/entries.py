@@ -29,6 +29,8 @@ TURN_ENDED = "turn-end"
 SAID = "agent-said"
 """What the agent said in a turn that did not end, or that a compaction splits."""
 SUMMARY = "host-summary"
+SHELL_EDITED = "shell-edited"
+"""A shell command of the agent changed files, by their contents."""
 
 
 class JournalEntry(Record):
@@ -62,6 +64,11 @@ class JournalEntry(Record):
     calls: int = fields.count(
         "Of the end of a call: how many of the conversation's had ended.", default=0
     )
+
+    @property
+    def is_found_later(self) -> bool:
+        """Whether it was found out afterwards, and does not say where the turn stands."""
+        return self.event == SHELL_EDITED
 
     def line(self) -> dict[str, Any]:
         """Return the entry's document without its empty fields."""

@@ -32,11 +32,13 @@ class KeptLook(Record):
     look: Differences = fields.record(
         "What was different from the commit checked out.", of=Differences
     )
+    journal_id: str = fields.text("The journal as it was then.", default="")
+    journal_offset: int = fields.count("Up to where its entries are older.", default=0)
 
 
-def keep_look(path: str, checkpoint: str, git_dir: str, look: Differences) -> None:
+def keep_look(path: str, kept: KeptLook) -> None:
     """Keep a look in a file; one that is too large leaves none, so that nothing is taken for it."""
-    record = KeptLook(checkpoint, _written(git_dir), _with_names(look, _written))
+    record = kept.replace(git_dir=_written(kept.git_dir), look=_with_names(kept.look, _written))
     data = dump_json({"format": FORMAT, **record.to_document()})
     if len(data) > _LIMIT:
         files.remove(path)
@@ -45,7 +47,7 @@ def keep_look(path: str, checkpoint: str, git_dir: str, look: Differences) -> No
         files.write_bytes(path, data, settled=False)
 
 
-def kept_look(path: str, checkpoint: str, git_dir: str) -> Differences | None:
+def kept_look(path: str, checkpoint: str, git_dir: str) -> KeptLook | None:
     """Return the look that was taken in this worktree at a checkpoint, None where there is none."""
     try:
         record = load_record(path, "the look at the worktree", KeptLook)
@@ -54,7 +56,7 @@ def kept_look(path: str, checkpoint: str, git_dir: str) -> Differences | None:
     if record is None or (record.checkpoint, record.git_dir) != (checkpoint, _written(git_dir)):
         return None
     try:
-        return _with_names(record.look, _read)
+        return record.replace(git_dir=git_dir, look=_with_names(record.look, _read))
     except ValueError:
         return None
 

@@ -29,12 +29,13 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.model.items import Origin
     from gitguard.store.disk.lock import Lock
-    from gitguard.store.git.differences import Differences
+    from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
     from gitguard.store.session.circumstances import Circumstances
     from gitguard.store.session.journal import JournalPart
+    from gitguard.store.session.kept_look import KeptLook
     from gitguard.store.session.naming import Session
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
@@ -224,7 +225,9 @@ class SessionStore:
         always do. Raises what `state` raises, and `HeadAdvanced`, `Tampered` or `Untrusted` when
         the branch is not where this machine left it.
         """
-        ready, part = self.fold(ready or self.state())
+        ready = ready or self.state()
+        look = self._take_in_shell_edits()
+        ready, part = self.fold(ready)
         self.write_summary(ready.state)
         from gitguard.model.triggers import ONLY_IF_CHANGED
 
@@ -243,7 +246,7 @@ class SessionStore:
             if not files.is_refusal(error):
                 raise
             return self._waiting(trigger, error)
-        self._keep_look(saved.commit, head)
+        self._keep_look(saved.commit, head, part, look)
         files.remove(self._waiting_path)
         self.workspace.at_step("waiting-removed")
         self._rotate_journal(ready, part)
@@ -328,23 +331,60 @@ class SessionStore:
 
         return self.workspace.working_file(self.session, FILE)
 
-    def _keep_look(self, checkpoint: str, head: Head) -> None:
-        """Keep what the worktree looks like now; the checkpoint is as good without that."""
-        from gitguard.store.git.differences import Looker
-        from gitguard.store.session.kept_look import keep_look
+    def _take_in_shell_edits(self) -> Differences | None:
+        """Journal which files shell commands changed since the last look; return the look.
+
+        A turn without such commands needs none. The checkpoint is as good without all that.
+        """
+        anchor = self.chain.anchors.read()
+        before = self._kept_look(anchor.committed) if anchor is not None else None
+        if before is None:
+            return None
+        from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
 
         try:
-            look = Looker(self.repository(), self.workspace.redactor).look(head.code.head)
-            keep_look(self._look_path, checkpoint, self.workspace.place.git_dir, look)
+            since = self.journal.read(before.journal_id, before.journal_offset)
+            runs = shell_runs(since.entries)
+            if not runs:
+                return None
+            look = self._looker().look(before.look.commit, also=before.look.new_files)
+            changed = changed_files(self.workspace.place.worktree, before.look, look)
+            for entry in edits_of(runs, since.entries, changed):
+                self.journal.append(entry)
+        except GitguardError as error:
+            self.workspace.note_fault("looking at what shell commands changed", error)
+            return None
+        return look
+
+    def _keep_look(
+        self, checkpoint: str, head: Head, part: JournalPart, look: Differences | None
+    ) -> None:
+        """Keep what the worktree looks like now; the checkpoint is as good without that."""
+        from gitguard.store.session.kept_look import KeptLook, keep_look
+
+        git_dir = self.workspace.place.git_dir
+        try:
+            if look is None or look.commit != head.code.head:
+                look = self._looker().look(head.code.head)
+            keep_look(self._look_path, KeptLook(checkpoint, git_dir, look, part.id, part.end))
         except GitguardError as error:
             self.workspace.note_fault("looking at the worktree", error)
         self.workspace.at_step("look-kept")
 
-    def look_kept_at(self, checkpoint: str) -> Differences | None:
-        """Return what this worktree looked like at a checkpoint, None where that is not known."""
+    def _looker(self) -> Looker:
+        from gitguard.store.git.differences import Looker
+
+        return Looker(self.repository(), self.workspace.redactor)
+
+    def _kept_look(self, checkpoint: str) -> KeptLook | None:
         from gitguard.store.session.kept_look import kept_look
 
         return kept_look(self._look_path, checkpoint, self.workspace.place.git_dir)
+
+    def look_kept_at(self, checkpoint: str) -> Differences | None:
+        """Return what this worktree looked like at a checkpoint, None where that is not known."""
+        kept = self._kept_look(checkpoint)
+        return kept.look if kept is not None else None
 
     def write_snapshot(self, data: bytes) -> None:
         """Replace the working copy of the newest snapshot by one without secrets."""

@@ -14,7 +14,7 @@ from gitguard.store.git import differences
 from gitguard.store.git.differences import Changes, Differences, Looker
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository
-from gitguard.store.session.kept_look import keep_look, kept_look
+from gitguard.store.session.kept_look import KeptLook, keep_look, kept_look
 from tests.conftest import Git
 
 Look = Callable[[], Differences]
@@ -438,11 +438,11 @@ def test_a_kept_look_reads_back_whole_with_any_name(git: Git, tmp_path: Path) ->
         (git.root / name).write_text("new")
     seen = look(git)
     path = str(tmp_path / "worktree.json")
-    keep_look(path, "c" * 40, "/git", seen)
+    keep_look(path, KeptLook("c" * 40, "/git", seen, "journal", 7))
     kept = kept_look(path, "c" * 40, "/git")
     assert kept is not None
-    assert seen.since(kept) == Changes()
-    assert kept == seen
+    assert seen.since(kept.look) == Changes()
+    assert kept == KeptLook("c" * 40, "/git", seen, "journal", 7)
     assert kept_look(path, "d" * 40, "/git") is None
     assert kept_look(path, "c" * 40, "/elsewhere") is None
 

@@ -1,0 +1,155 @@
+"""What shell commands of the agent changed is found by content, and is not taken from a person."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from gitguard.model.items import Artifact
+from tests.support.conversation import Clock, Conversation
+
+
+class Now(Clock):
+    """The machine's time, which is also the file system's, and what a test adds to it."""
+
+    def __call__(self) -> float:
+        return time.time() + self.now
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.now = 0.0
+
+
+def _next_second() -> None:
+    time.sleep(1.05 - time.time() % 1)
+
+
+@pytest.fixture
+def talk(tmp_path: Path) -> Conversation:
+    talk = Conversation(tmp_path, clock=Now())
+    talk.clock.pass_by = lambda seconds: None  # type: ignore[method-assign]
+    (talk.root / "kept.txt").write_text("one\n")
+    (talk.root / "other.txt").write_text("one\n")
+    talk.git("add", ".")
+    talk.git("commit", "--quiet", "--message", "files")
+    talk.prompt("Change the files")
+    talk.send("Stop", last_assistant_message="Ready.")
+    _next_second()
+    return talk
+
+
+def run(talk: Conversation, command: str, effect: str = "", **changes: object) -> None:
+    """The agent runs a command, of which the effect is what it really does here."""
+    call = f"toolu_{len(command)}_{time.monotonic_ns()}"
+    talk.bash(command, tool_use_id=call)
+    if effect:
+        assert os.system(f"cd {talk.root} && {effect}") == 0
+    talk.send("PostToolUse.Bash", tool_input={"command": command}, tool_use_id=call, **changes)
+
+
+def end_turn(talk: Conversation) -> dict[str, Artifact]:
+    talk.send("Stop", last_assistant_message="Done.")
+    return {artifact.path: artifact for artifact in talk.guard.state().artifacts}
+
+
+def test_a_file_that_a_command_changed_is_listed_with_what_wrote_it(talk: Conversation) -> None:
+    run(talk, "sed -i s/one/two/ kept.txt", "sed -i s/one/two/ kept.txt")
+    artifacts = end_turn(talk)
+    assert set(artifacts) == {"kept.txt"}
+    assert (artifacts["kept.txt"].by_shell, artifacts["kept.txt"].writes) == (True, 1)
+    assert artifacts["kept.txt"].origin.by == "hook"
+    assert "kept.txt (by shell)" in talk.beside("S2").prompt("where were we?")
+
+
+def test_a_new_file_a_renamed_one_and_a_mode_are_seen(talk: Conversation) -> None:
+    run(talk, "python things.py", "echo x > new.txt; mv kept.txt moved.txt; chmod +x other.txt")
+    assert set(end_turn(talk)) == {"new.txt", "moved.txt", "other.txt"}
+
+
+def test_what_a_person_edits_between_commands_is_not_the_agents(talk: Conversation) -> None:
+    run(talk, "python build.py", "true")
+    _next_second()
+    (talk.root / "kept.txt").write_text("by hand\n")
+    _next_second()
+    run(talk, "python build.py --all", "true")
+    assert end_turn(talk) == {}
+
+
+def test_a_file_that_is_only_touched_or_changed_back_is_not_listed(talk: Conversation) -> None:
+    run(talk, "touch kept.txt", "touch kept.txt; echo x > other.txt; echo one > other.txt")
+    assert end_turn(talk) == {}
+
+
+def test_a_time_set_back_hides_nothing(talk: Conversation) -> None:
+    run(talk, "python change.py", "echo two > kept.txt && touch -d 2001-01-01 kept.txt")
+    assert set(end_turn(talk)) == {"kept.txt"}
+
+
+def test_a_change_that_the_command_also_commits_is_listed(talk: Conversation) -> None:
+    commit = "git -c user.name=x -c user.email=x commit -qam two"
+    run(talk, f"echo two > kept.txt && {commit}", f"echo two > kept.txt && {commit}")
+    assert set(end_turn(talk)) == {"kept.txt"}
+    _next_second()
+    run(talk, "python more.py", "echo more > other.txt")
+    assert set(end_turn(talk)) == {"kept.txt", "other.txt"}
+
+
+def test_contents_of_another_commit_are_no_edits(talk: Conversation) -> None:
+    (talk.root / "kept.txt").write_text("two\n")
+    talk.git("commit", "--quiet", "--all", "--message", "two")
+    talk.send("Stop", last_assistant_message="Committed.")
+    _next_second()
+    run(talk, "git checkout HEAD~1 -- kept.txt", "git checkout -q HEAD~1 -- kept.txt")
+    assert end_turn(talk) == {}
+
+
+def test_after_a_command_that_was_interrupted_nobody_knows_whose_a_change_is(
+    talk: Conversation,
+) -> None:
+    talk.bash("sleep 100", tool_use_id="toolu_cut_off")
+    (talk.root / "other.txt").write_text("two\n")
+    talk.prompt("stop")
+    assert end_turn(talk) == {}
+
+
+def test_an_edit_before_a_checkpoint_within_the_turn_is_counted_once(talk: Conversation) -> None:
+    run(talk, "sed -i s/one/two/ kept.txt", "sed -i s/one/two/ kept.txt")
+    talk.guard.checkpoint("half of it")
+    _next_second()
+    run(talk, "sed -i s/two/three/ kept.txt", "sed -i s/two/three/ kept.txt")
+    talk.guard.checkpoint("all of it")
+    assert end_turn(talk)["kept.txt"].writes == 2
+
+
+def test_a_failure_or_a_note_within_the_turn_hides_no_edit(talk: Conversation) -> None:
+    run(talk, "sed -i s/one/two/ kept.txt", "sed -i s/one/two/ kept.txt")
+    for number in range(20):
+        run(talk, f"ls {number}")
+    talk.send("PostToolUseFailure")
+    assert set(end_turn(talk)) == {"kept.txt"}
+
+
+def test_of_a_command_that_writes_hundreds_of_files_twenty_are_kept(talk: Conversation) -> None:
+    write = "for n in $(seq 300); do echo x > n$n; done; echo two > kept.txt"
+    run(talk, "npm install", write)
+    artifacts = end_turn(talk)
+    assert len(artifacts) == 20
+    assert "kept.txt" in artifacts, "what git tracks goes first"
+
+
+def test_a_file_that_an_edit_tool_wrote_is_not_the_shells(talk: Conversation) -> None:
+    path = talk.root / "kept.txt"
+    talk.bash("sleep 1", tool_use_id="toolu_beside")
+    path.write_text("two\n")
+    talk.send("PostToolUse.Write", tool_input={"file_path": str(path), "content": "two\n"})
+    talk.send("PostToolUse.Bash", tool_input={"command": "sleep 1"}, tool_use_id="toolu_beside")
+    assert not end_turn(talk)["kept.txt"].by_shell
+
+
+def test_what_a_build_or_a_test_leaves_behind_is_no_edit(talk: Conversation) -> None:
+    run(talk, "python -m pytest", "mkdir out; echo x > out/report.xml; echo two > kept.txt")
+    run(talk, "python run.py", "mkdir __pycache__; echo x > __pycache__/run.pyc")
+    assert set(end_turn(talk)) == {"kept.txt"}
