@@ -51,11 +51,21 @@ def locks_of(*stores: SessionStore, timeout: float = LOCK_TIMEOUT) -> ExitStack:
 
 
 def can_begin(target: SessionStore) -> bool:
-    """Say whether nothing is in force under a session's name, or only a fork that died."""
-    is_absent = target.states.read().standing == state_file.ABSENT
-    return target.chain.head().standing == standing.NONE and (
-        is_absent or target.states.is_starting
-    )
+    """Say whether nothing is in force under a session's name, or only a fork that died.
+
+    Raises `MissingState` for a session of which nothing can be read. It may only be so now, and
+    must not be begun anew a moment later, when it reads as absent.
+    """
+    reading = target.states.read()
+    if target.chain.head().standing != standing.NONE:
+        return False
+    if target.states.is_starting or reading.standing == state_file.ABSENT:
+        return True
+    if reading.standing == state_file.BROKEN and state_file.newest_own(reading) is None:
+        missing = state_file.diagnose(reading)
+        if missing is not None:
+            raise missing
+    return False
 
 
 def fork_state(

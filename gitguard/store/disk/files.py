@@ -349,6 +349,17 @@ def remove(path: str) -> bool:
         return False
 
 
+def remove_for_sure(path: str) -> None:
+    """Remove a file if it is there; raise `NotWritable` where it stays."""
+    try:
+        with At(path) as at:
+            os.unlink(at.name, dir_fd=at.folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise refused(path, error) from error
+
+
 def _remove(name: str, folder: int | None) -> bool:
     try:
         os.unlink(name, dir_fd=folder)

@@ -217,8 +217,16 @@ class StateFiles:
         self._workspace.at_step("start-marked")
 
     def end_start(self) -> None:
-        """Note that both are there."""
-        files.remove(self._starting_path)
+        """Note that both are there.
+
+        Where nothing can be written, the mark of an older start stays: it stops nobody. Any other
+        failure is raised, because whoever hears of success never comes back to remove it.
+        """
+        try:
+            files.remove_for_sure(self._starting_path)
+        except NotWritable as error:
+            if not files.is_refusal(error):
+                raise
         self._workspace.at_step("start-ended")
 
     def read(self) -> Ready | Diagnosed:

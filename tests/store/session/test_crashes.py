@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitFailed, GitguardError, NotReadable, NotWritable
+from gitguard.errors import GitFailed, GitguardError, MissingState, NotReadable, NotWritable
 from gitguard.guard import Guard
 from gitguard.model.items import texts
 from gitguard.store.session.naming import Session
@@ -449,3 +449,19 @@ def start_reader(ask: Callable[[], object]) -> int:
         finally:
             os._exit(1)
     return child
+
+
+def test_a_session_that_cannot_be_read_now_is_not_begun_anew_a_moment_later(
+    begun: Guard,
+) -> None:
+    """Found at a system call: a state that failed to open once was taken for none at all."""
+    Path(begun.workspace.working_file(Session.of("other"), "state.json")).mkdir(parents=True)
+    with pytest.raises(MissingState):
+        begun.sessions.fork(Session.of("other"))
+
+
+def test_a_start_whose_mark_stays_is_no_success(begun: Guard) -> None:
+    """Found at a system call: the mark of a start stayed, and nobody came back for it."""
+    Path(begun.workspace.working_file(MAIN, "starting")).mkdir()
+    with pytest.raises(NotWritable):
+        begun.ensure()
