@@ -25,8 +25,10 @@ if TYPE_CHECKING:
 
 _IN_A_TURN = frozenset((entries.PROMPT, entries.STARTED, entries.ENDED, entries.FAILED))
 """What a conversation's newest entry is while its turn goes on."""
-_LAST, _BEFORE = 900, 500
-"""Characters of the last message of the turn, and of what those before it state."""
+_LAST, _ALL = 900, 1_400
+"""Characters of the last message of the turn, and of it with what those before it state."""
+_REPORT = 300
+"""Characters from which on a message within a turn reports, and does not only announce a call."""
 _WRITTEN_WITHIN = 5
 """Seconds after a prompt's event within which the host's own line of it is dated."""
 _READ = 8_192
@@ -110,6 +112,12 @@ def _words_of_turn(conversation: Conversation, transcript: Transcript, newest: J
     if not texts:
         return ""
     clean = conversation.workspace.redactor.text
-    before = telling(clean("\n".join(texts[:-1])[-_READ:]), _BEFORE)
     last = conclusions(clean(texts[-1][-_READ:]), _LAST)
+    room = _ALL - len(last)
+    # Older reports than the newest say where the work stood, and no longer where it stands.
+    report = next((text for text in reversed(texts[:-1]) if len(text) >= _REPORT), "")
+    if report:
+        before = conclusions(clean(report[-_READ:]), room)
+    else:
+        before = telling(clean("\n".join(texts[:-1])[-_READ:]), room)
     return f"{before}\n{last}".strip()

@@ -61,6 +61,23 @@ def test_the_same_conversation_after_a_kill_is_told_what_the_agent_had_found(
     assert answers == [FOUND]
 
 
+def test_the_newest_report_within_a_turn_is_told_and_older_ones_are_not(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Close the gaps")
+    writes_prompt(talk, "Close the gaps")
+    says(talk, "Half of it is done: 9 of 19 checks pass. " + "The others still wait. " * 15)
+    says(talk, "All 19 checks pass. " + "The linter is glad. " * 15 + "Route conflicts are open.")
+    writes_prompt(talk, '<teammate-message teammate_id="x">idle, 7 left</teammate-message>')
+    says(talk, "Let me commit that.")
+    talk.clock.pass_by(60)
+    block = talk.beside("S2").prompt("What happened?")
+    for words in ("All 19 checks pass.", "Route conflicts are open.", "Let me commit that."):
+        assert words in block
+    assert "9 of 19" not in block
+    assert "7 left" not in block
+
+
 def test_a_compaction_in_a_turn_keeps_what_the_agent_had_found(talk: Conversation) -> None:
     is_in_a_turn(talk)
     talk.send("PreCompact.auto")
@@ -88,3 +105,14 @@ def test_the_hosts_summary_is_told_to_whoever_has_not_just_read_it(talk: Convers
     talk.send("PostCompact", compact_summary=summary)
     own = talk.send("SessionStart.compact") or {}
     assert "Write the changelog" not in str(own)
+
+
+def test_a_change_of_folder_before_a_command_takes_no_room(talk: Conversation) -> None:
+    talk.prompt("Deploy it")
+    command = 'cd "/a/long way/to the/project" && make deploy'
+    talk.send("PostToolUseFailure", tool_input={"command": "cd /a/way && ./sign --all"})
+    talk.bash(command, tool_use_id="toolu_cut_off")
+    talk.clock.pass_by(60)
+    block = talk.beside("S2").prompt("What happened?")
+    assert "Interrupted: Bash: make deploy" in block
+    assert "- Bash: ./sign --all: " in block

@@ -237,6 +237,8 @@ HOSTS_OWN = [
     user_line([{"type": "text", "text": "<system-reminder>\nnote\n</system-reminder>"}]),
     user_line([{"type": "text", "text": "[Request interrupted by user for tool use]"}]),
     user_line("<bash-input>ls</bash-input>"),
+    user_line('<teammate-message teammate_id="verify">\nAll done.\n</teammate-message>'),
+    user_line('<channel source="chat">Deploy it</channel>'),
     user_line("Caveat", isMeta=True),
     user_line("This session is being continued", isCompactSummary=True),
     user_line("a sub-agent's task", isSidechain=True),

@@ -51,14 +51,22 @@ _PROBES = frozenset(
     )
 )
 """Tools that only look something up, or ask."""
+FROM_OTHERS = (
+    *("teammate-message", "agent-message", "cross-session-message", "coordinator-relay"),
+    *("channel", "slack-ping", "slack-tag-message", "webhook-payload", "ci-monitor-event"),
+    *("fetched-web-content", "untrusted-widget-state", "remote-review", "tick"),
+    *("artifact-type-instructions", "artifact-file-content", "artifact-origin-notes"),
+)
+"""Tags around messages of other agents, programs and people, which the host hands on as prompts."""
 BESIDE_THE_WORDS = (
     *("ide_opened_file", "ide_selection", "system-reminder", "task-notification"),
     *("local-command-caveat", "local-command-stdout", "local-command-stderr"),
     *("bash-input", "bash-stdout", "bash-stderr"),
+    *FROM_OTHERS,
 )
 """Tags around what the host adds to a prompt; its transcript has the same."""
-_ENDED_IN_BACKGROUND = "<task-notification>"
-"""How a prompt begins that the host wrote itself when background work ended."""
+_NOT_THE_USERS = ("<task-notification>", *(f"<{tag}" for tag in FROM_OTHERS))
+"""How prompts begin that the user did not write; the first one says that background work ended."""
 _MOST_ANSWERS = 8
 _WHOLE_PLANS = ("TaskList", "TodoWrite")
 _USAGE = (
@@ -116,7 +124,7 @@ def _words_of_the_user(prompt: str) -> str:
         return prompt  # most prompts, and without the import
     from gitguard.model.host_additions import outside_of
 
-    return outside_of(prompt, BESIDE_THE_WORDS, (_ENDED_IN_BACKGROUND,))
+    return outside_of(prompt, BESIDE_THE_WORDS, _NOT_THE_USERS)
 
 
 def _project_dir(payload: dict[str, Any]) -> str:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 FENCE = "gitguard-resume"
 _IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
+_CHANGE_OF_FOLDER = re.compile(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
+"""How many agents begin each command: it tells nothing, and takes the room of what follows."""
 _REQUEST, _EARLIER_WORDS, _CONCLUSION, _EARLIER_ANSWER = 240, 135, 330, 200
 _CHECK, _FAILURE = 120, 200
 """Characters that are shown of the newest request, of each earlier prompt, of the last answer, of
@@ -124,7 +126,8 @@ def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, .
         goal = safe(request.text)  # the thread keeps more of its newest request than the goal
     title = "Goal (the user's words)" if is_prompt else "Goal"
     goal_text = f"{goal}{reader.remark(state.goal_from)}" if goal else "(missing)"
-    running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
+    last_call = f"{work.last_tool}: {_without_folder(work.last_tool_params)}"
+    running = last_call if work.interrupted else ""
     return (
         _line(title, goal_text, 12, is_derived=is_prompt, paragraph=_REQUEST),
         _line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
@@ -388,10 +391,14 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
     """Return failures of tools that nothing has mended since, and that no check tells already."""
     checks = [command.command for command in state.commands]
     return _items(
-        (f"{f.what}: {f.error}{reader.remark(f.origin)}", True)
+        (f"{_without_folder(f.what)}: {f.error}{reader.remark(f.origin)}", True)
         for f in reversed(state.failed_attempts)
         if not f.is_noted and not any(check in f.what for check in checks)
     )
+
+
+def _without_folder(call: str) -> str:
+    return _CHANGE_OF_FOLDER.sub(r"\1", call)
 
 
 # What else there is

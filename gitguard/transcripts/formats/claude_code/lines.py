@@ -6,6 +6,16 @@ from gitguard.model.host_additions import outside_of
 
 BY_THE_HOST = ("isSidechain", "isMeta", "isCompactSummary", "isApiErrorMessage")
 """Marks of lines that neither the user nor the agent of the main conversation wrote."""
+FROM_OTHERS = (
+    *("teammate-message", "agent-message", "cross-session-message", "coordinator-relay"),
+    *("channel", "slack-ping", "slack-tag-message", "webhook-payload", "ci-monitor-event"),
+    *("fetched-web-content", "untrusted-widget-state", "remote-review", "tick"),
+    *("artifact-type-instructions", "artifact-file-content", "artifact-origin-notes"),
+)
+"""Tags around messages of other agents, programs and people, which stand where prompts stand.
+
+The program names them (2.1.330); `ci-monitor-event` was seen in transcripts of older versions.
+"""
 NOT_THE_USERS = (
     "<command-name>",
     "<command-message>",
@@ -14,6 +24,7 @@ NOT_THE_USERS = (
     "<system-reminder>",
     "<bash-",
     "[Request interrupted by user",
+    *(f"<{tag}" for tag in FROM_OTHERS),
 )
 """How texts begin that stand in the user's name: echoes of commands, notes and reminders."""
 ENVIRONMENT = ("userType", "entrypoint", "cwd", "sessionId", "version", "gitBranch", "slug")
@@ -22,6 +33,7 @@ BESIDE_THE_WORDS = (
     *("ide_opened_file", "ide_selection", "system-reminder", "task-notification"),
     *("local-command-caveat", "local-command-stdout", "local-command-stderr"),
     *("bash-input", "bash-stdout", "bash-stderr"),
+    *FROM_OTHERS,
 )
 """Tags around what the host adds to the user's words; its hooks know the same."""
 
