@@ -116,3 +116,22 @@ def test_a_change_of_folder_before_a_command_takes_no_room(talk: Conversation) -
     block = talk.beside("S2").prompt("What happened?")
     assert "Interrupted: Bash: make deploy" in block
     assert "- Bash: ./sign --all: " in block
+
+
+def test_a_wait_that_failed_is_no_failure_to_hand_over(talk: Conversation) -> None:
+    talk.prompt("Deploy it")
+    for command in ("sleep 50; echo done", "sleep 5 && ./deploy"):
+        talk.send("PostToolUseFailure", tool_input={"command": command})
+    block = talk.beside("S2").prompt("What happened?")
+    assert "sleep 50" not in block
+    assert "sleep 5 && ./deploy" in block
+
+
+def test_little_is_shown_of_what_was_pasted_into_earlier_words(talk: Conversation) -> None:
+    pasted = "Traceback of the pasted run " * 3
+    talk.prompt(f"Never use the old loader. ```\n{pasted}\n``` Mind the tenant.")
+    talk.prompt("Port the loader to the new table, and keep the tests green")
+    talk.prompt("And write a page on it")
+    block = talk.beside("S2").prompt("where were we?")
+    assert "Mind the tenant." in block
+    assert pasted.strip() not in block.split("The user said before")[-1]

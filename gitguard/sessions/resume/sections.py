@@ -20,7 +20,7 @@ from gitguard.model.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.model.text import one_line, seconds
+from gitguard.model.text import one_line, seconds, shorten
 from gitguard.model.thread import MARKED, is_heard, is_refusal
 from gitguard.model.value import Value
 from gitguard.model.words import is_replaced, next_step_of, sentences, without_label, words_of
@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 
 FENCE = "gitguard-resume"
 _IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
+_WAITING = re.compile(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")
+"""Calls that only wait: whoever takes over has nothing to try again."""
+_PASTED = re.compile(r"```.*?(?:```|$)", re.DOTALL)
+_PASTE, _PATH = 60, 80
+"""Characters that stay of what the user pasted into earlier words, and of a path, from its end."""
 _CHANGE_OF_FOLDER = re.compile(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
 _REQUEST, _EARLIER_WORDS, _CONCLUSION, _EARLIER_ANSWER = 240, 135, 330, 200
@@ -225,7 +230,10 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
         BlockSection(
             "The user said before",
             _items(
-                (_said(e, reader), place >= _FIRST_WORDS or e.kind not in MARKED)
+                (
+                    _said(e.replace(text=_without_pastes(e.text)), reader),
+                    place >= _FIRST_WORDS or e.kind not in MARKED,
+                )
                 for place, e in enumerate(earlier)
             ),
             16,
@@ -233,6 +241,11 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
             paragraph=_EARLIER_WORDS,
         ),
     )
+
+
+def _without_pastes(text: str) -> str:
+    """Return what the user said with little of the output and code that was pasted into it."""
+    return _PASTED.sub(lambda paste: shorten(paste[0], _PASTE), text)
 
 
 def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:
@@ -359,7 +372,11 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
 
 
 def _described(artifact: Artifact) -> str:
-    path = f"{artifact.path} (by shell)" if artifact.by_shell else artifact.path
+    path = artifact.path
+    if len(path) > _PATH:
+        path = f"…{path[-_PATH:]}"
+    if artifact.by_shell:
+        path += " (by shell)"
     if not artifact.description:
         return f"{path}{_label(artifact)}"
     return f"{path} — {artifact.description}{_label(artifact)}"
@@ -393,7 +410,9 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
     return _items(
         (f"{_without_folder(f.what)}: {f.error}{reader.remark(f.origin)}", True)
         for f in reversed(state.failed_attempts)
-        if not f.is_noted and not any(check in f.what for check in checks)
+        if not f.is_noted
+        and not _WAITING.fullmatch(f.what)
+        and not any(check in f.what for check in checks)
     )
 
 
