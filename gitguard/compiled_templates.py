@@ -312,8 +312,15 @@ def summary(context, missing=missing, *, environment):
             t_3.extend((
                 '- ',
                 str(environment.finalize(t_2(environment.getattr(l_2_item, 'text')))),
-                '\n',
             ))
+            if environment.getattr(environment.getattr(l_2_item, 'origin'), 'elsewhere'):
+                pass
+                t_3.append(
+                    ' (from another machine)',
+                )
+            t_3.append(
+                '\n',
+            )
             t_4 = 0
         l_2_item = missing
         if t_4:
@@ -334,6 +341,9 @@ def summary(context, missing=missing, *, environment):
         yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'what'))))
         yield ': '
         yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'error'))))
+        if environment.getattr(environment.getattr(l_1_item, 'origin'), 'elsewhere'):
+            pass
+            yield ' (from another machine)'
         if environment.getattr(l_1_item, 'when'):
             pass
             yield ' ('
@@ -358,6 +368,9 @@ def summary(context, missing=missing, *, environment):
             pass
             yield ' — because '
             yield str(environment.finalize(t_2(environment.getattr(l_1_item, 'why'))))
+        if environment.getattr(environment.getattr(l_1_item, 'origin'), 'elsewhere'):
+            pass
+            yield ' (from another machine)'
         if environment.getattr(l_1_item, 'when'):
             pass
             yield ' ('
@@ -519,6 +532,6 @@ SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "resume.md.j2": "7a81872db184444a45b6618b8d6b20c2c64878ad4ce313add5f00b6054fecdd0",
-    "summary.md.j2": "960079146ce3901e85637430f9d399aa22a732d22fc59200dc7fd62b1f9dbfdc",
+    "summary.md.j2": "7d789c9b2864102ce05280582b624c97bc5fa78cf4c163857a9479069b7846b2",
 }
 """The SHA-256 of each template as it was compiled."""

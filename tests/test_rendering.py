@@ -29,6 +29,7 @@ def lists_of(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[list[SimpleN
     return st.lists(records(**fields), max_size=2)
 
 
+ORIGIN = records(by=TEXT, is_read=st.booleans(), elsewhere=st.booleans())
 STATE: st.SearchStrategy[SimpleNamespace] = records(
     **dict.fromkeys(("stated_goal", "task_id", "session_id", "status", "current_phase"), TEXT),
     **dict.fromkeys(("next_action", "state_confidence", "updated_at"), TEXT),
@@ -37,11 +38,11 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
             *("completed_steps", "blockers", "open_issues", "invariants"),
             *("constraints", "pending_assumptions", "learnings"),
         ),
-        lists_of(text=TEXT),
+        lists_of(text=TEXT, origin=ORIGIN),
     ),
     last_action=st.none() | records(summary=TEXT, outcome=TEXT, at=TEXT),
-    failed_attempts=lists_of(what=TEXT, error=TEXT, when=TEXT),
-    decisions=lists_of(label=TEXT, what=TEXT, why=TEXT, when=TEXT),
+    failed_attempts=lists_of(what=TEXT, error=TEXT, when=TEXT, origin=ORIGIN),
+    decisions=lists_of(label=TEXT, what=TEXT, why=TEXT, when=TEXT, origin=ORIGIN),
     artifacts=lists_of(path=TEXT, kind=TEXT, description=TEXT, by_shell=st.booleans()),
     tool_outputs=lists_of(tool=TEXT, summary=TEXT, when=TEXT),
     commands=lists_of(command=TEXT, outcome=TEXT, ending=TEXT, when=TEXT),
@@ -50,7 +51,7 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
         text=TEXT,
         settles=TEXT,
         when=TEXT,
-        origin=records(by=TEXT, is_read=st.booleans(), elsewhere=st.booleans()),
+        origin=ORIGIN,
     ),
     earlier=lists_of(goal=TEXT, outcome=TEXT, when=TEXT),
 )

@@ -89,7 +89,7 @@ def test_a_time_set_back_hides_nothing(talk: Conversation) -> None:
 
 
 def test_a_change_that_the_command_also_commits_is_listed(talk: Conversation) -> None:
-    commit = "git -c user.name=x -c user.email=x commit -qam two"
+    commit = "git -c user.name=x -c user.email=x commit -qam 'merge and reset'"
     run(talk, f"echo two > kept.txt && {commit}", f"echo two > kept.txt && {commit}")
     assert set(end_turn(talk)) == {"kept.txt"}
     _next_second()
@@ -102,7 +102,7 @@ def test_contents_of_another_commit_are_no_edits(talk: Conversation) -> None:
     talk.git("commit", "--quiet", "--all", "--message", "two")
     talk.send("Stop", last_assistant_message="Committed.")
     _next_second()
-    run(talk, "git checkout HEAD~1 -- kept.txt", "git checkout -q HEAD~1 -- kept.txt")
+    run(talk, "git -C . --no-pager checkout HEAD~1 kept.txt", "git checkout -q HEAD~1 -- kept.txt")
     assert end_turn(talk) == {}
 
 

@@ -28,8 +28,8 @@ _GENERATED = frozenset(("__pycache__", "node_modules"))
 _MOST_FILES = 20
 """Files of one command; one that changes more generates them, or applies one change to many."""
 _MOVES_WORKTREE = re.compile(
-    r"\bgit\b[^|;&]*\b(?:am|bisect|checkout|cherry-pick|clone|merge|pull|rebase|reset|restore"
-    r"|revert|stash|submodule|switch|worktree)\b"
+    r"\bgit(?:\s+-[cC]\s+\S+|\s+-(?![cC]\s)\S+)*\s+(?:am|bisect|checkout|cherry-pick|clone|merge"
+    r"|pull|rebase|reset|restore|revert|stash|submodule|switch|worktree)\b"
 )
 """Commands that put contents of other commits into the worktree, which is no edit."""
 

@@ -336,13 +336,13 @@ class SessionStore:
 
         A turn without such commands needs none. The checkpoint is as good without all that.
         """
-        anchor = self.chain.anchors.read()
-        before = self._kept_look(anchor.committed) if anchor is not None else None
-        if before is None:
-            return None
-        from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
-
         try:
+            anchor = self.chain.anchors.read()
+            before = self._kept_look(anchor.committed) if anchor is not None else None
+            if before is None:
+                return None
+            from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
+
             since = self.journal.read(before.journal_id, before.journal_offset)
             runs = shell_runs(since.entries)
             if not runs:

@@ -23,6 +23,8 @@ def here(tmp_path: Path) -> Conversation:
     talk.prompt(GOAL)
     talk.send("Stop", last_assistant_message="The lexer is ported and 12 tests pass.")
     talk.prompt(LIMIT)
+    noted = {"constraints": ["Keep the old API"], "learnings": ["The lexer is strict"]}
+    talk.guard.note({**noted, "decisions": [{"what": "Use tables", "why": "they merge"}]})
     talk.send("Stop", last_assistant_message="Noted: the export stays as it is.")
     return talk
 
@@ -54,7 +56,7 @@ def take(here: Conversation, there: Conversation) -> None:
 
 def test_what_a_trusted_session_says_is_labelled(there: Conversation) -> None:
     block = there.prompt("where were we?")
-    for words in (GOAL, LIMIT, "the export stays"):
+    for words in (GOAL, LIMIT, "the export stays", "Keep the old API", "Use tables"):
         assert FROM_ELSEWHERE in line_with(block, words), words
 
 
@@ -106,6 +108,16 @@ def test_summary_snapshot_and_stable_block_label_it_too(there: Conversation) -> 
     snapshot = there.git("show", f"{REF}:snapshot.yaml")
     assert f"({FROM_ELSEWHERE}) {LIMIT}" in snapshot
     assert f"({FROM_ELSEWHERE}) {THEIR_LIMIT}" not in snapshot
+
+
+def test_the_summary_labels_what_was_noted_on_another_machine(there: Conversation) -> None:
+    there.guard.note({"constraints": ["Mind the tenant"]})
+    there.prompt("go on")
+    there.send("Stop", last_assistant_message="The report has semicolons now.")
+    summary = there.git("show", f"{REF}:summary.md")
+    for words in ("Keep the old API", "The lexer is strict", "Use tables"):
+        assert FROM_ELSEWHERE in line_with(summary, words), words
+    assert FROM_ELSEWHERE not in line_with(summary, "Mind the tenant")
 
 
 def test_taking_back_and_forth_makes_no_checkpoint_of_its_own(
