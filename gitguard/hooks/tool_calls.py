@@ -212,6 +212,10 @@ def _end_tool(conversation: Conversation) -> int:
         ending = entries.INTERRUPTED
     counts = not conversation.event.sub_agent and ending != entries.INTERRUPTED
     entry = conversation.entry(ending)
+    if ending == entries.FAILED:
+        from gitguard.model.outcome import only_looks
+
+        entry = entry.replace(is_probe=entry.is_probe or only_looks(conversation.tool.command))
     with conversation.lock():
         calls = (
             conversation.store.journal.calls(conversation.event.host_session) + 1 if counts else 0

@@ -46,7 +46,7 @@ _PROGRAMS: dict[str, frozenset[str]] = {
 _RUNNERS = ("npx", "uv", "poetry", "pipenv", "bundle", "pdm", "hatch", "time", "sudo", "env")
 """Programs that run another one, whose name follows, maybe behind `run` or `exec`."""
 _PYTHON = re.compile(r"python[\d.]*")
-_PARTS = re.compile(r"(&&|\|\||;|\|&?|(?<![&>\d])&(?![&>\d]))")
+_PARTS = re.compile(r"(&&|\|\||;|(?<!\\)\|&?|(?<![&>\d])&(?![&>\d]))")
 _REDIRECTION = re.compile(r"\s*\d?>&?\s*\S+|\s*<\s*\S+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
 _SAYS_FAILED = re.compile(

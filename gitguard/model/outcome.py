@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import shlex
+
 ERROR_LIMIT = 400
 """The most characters of an error that are kept."""
 _READ = 64 << 10
@@ -26,6 +30,36 @@ _QUESTIONS = {
 """Commands that answer no with an exit code, and with which; GNU's `ls` says 2."""
 _BESIDE = ("cd", "echo", "true", ":", "export", "set", "pwd")
 """Commands beside a question that do not fail by themselves, or say so."""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_LOOKS = _words(
+    "ag awk basename cat cmp curl cut date df diff dig dirname du egrep fgrep file find grep head "
+    "hostname id journalctl jq less ls nl nslookup pgrep ping ps readlink realpath rg sleep sort "
+    "stat tail test tr tree type uname uniq wc which whoami [ [["
+) | frozenset(_BESIDE)
+"""Programs that only look something up, unless an option of `_CHANGES` is given."""
+_CHANGES: dict[str, tuple[str, ...]] = {
+    "curl": ("-X", "--request", "-d", "--data", "-F", "--form", "-T", "--upload-file"),
+    "find": ("-delete", "-exec", "-execdir", "-ok"),
+    "sort": ("-o", "--output"),
+}
+"""Options with which these do more than look; long ones also as the beginning of a word."""
+_LOOKING: dict[str, frozenset[str]] = {
+    "git": _words(
+        "blame cat-file describe diff grep log ls-files ls-tree rev-list rev-parse show status"
+    ),
+    "gh": _words("checks diff list status view"),
+    "kubectl": _words("describe get logs top"),
+    "docker": _words("images inspect logs ps"),
+}
+"""Programs that look with these subcommands."""
+_HARMLESS_REDIRECTION = re.compile(r"\d?>\s*/dev/null|\d>&\d|&>\s*/dev/null")
+_LONGEST_LOOK = 2_000
+"""Characters of a line; a longer one is a program."""
 _PREFIXES = ("sudo", "command", "time", "!")
 
 
@@ -59,12 +93,59 @@ def is_answer(command: str, error: str) -> bool:
     return harmless and int(code[1]) in _QUESTIONS.get(last, ())
 
 
-def _joined(command: str) -> list[str]:
-    """Return the programs on which the exit code depends, by name; none where that is unclear."""
+def only_looks(command: str) -> bool:
+    """Say whether a shell line only looks something up: a wrong guess there is no failure.
+
+    Where that is unclear, as with loops and substitutions, it does not.
+    """
+    line = _HARMLESS_REDIRECTION.sub("", command)
+    if not command or len(command) > _LONGEST_LOOK or "$(" in line or "`" in line:
+        return False
+    words: list[str] = []
+    try:
+        for word in (*_lexer(line, "|&;()<>"), ";"):
+            if not set(word) <= set("|&;()<>"):
+                words.append(word)
+            elif set(word) & set("()<>") or not _looks(words):
+                return False
+            else:
+                words = []
+    except ValueError:
+        return False
+    return True
+
+
+def _looks(words: list[str]) -> bool:
+    while words and (words[0] in _PREFIXES or "=" in words[0].partition("/")[0]):
+        words = words[1:]
+    if not words:
+        return True
+    name = words[0].rpartition("/")[2]
+    if name in _LOOKING:
+        return _subcommand(name, words[1:]) in _LOOKING[name]
+    changes = _CHANGES.get(name, ())
+    return name in _LOOKS and not any(word.startswith(changes) for word in words[1:] if changes)
+
+
+def _subcommand(name: str, words: list[str]) -> str:
+    while words and words[0].startswith("-"):
+        words = words[2:] if words[0] in ("-C", "-c", "-n") else words[1:]
+    place = 1 if name == "gh" else 0  # as in `gh pr view`
+    return words[place] if len(words) > place else ""
+
+
+def _lexer(command: str, punctuation: str) -> shlex.shlex:
     import shlex
 
-    lexer = shlex.shlex(command.strip().replace("\n", " ; "), posix=True, punctuation_chars="|&;()")
+    text = command.strip().replace("\n", " ; ")
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=punctuation)
     lexer.whitespace_split = True
+    return lexer
+
+
+def _joined(command: str) -> list[str]:
+    """Return the programs on which the exit code depends, by name; none where that is unclear."""
+    lexer = _lexer(command, "|&;()")
     names: list[str] = []
     begins = True
     try:

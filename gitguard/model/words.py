@@ -116,8 +116,10 @@ _STATES = Marks(
     *("now uses", "now has", "now is"),
 )
 _NEXT = Marks(
-    "next remaining todo i'll nächste",
-    *("left to do", "to do", "still needs", "still need", "still to", "not yet", "i will"),
+    "next todo i'll nächste",
+    *("remaining work", "remaining steps", "remaining tasks", "remaining items", "remaining:"),
+    *("remain to", "remains to", "left to do", "to do", "still needs", "still need", "still to"),
+    *("not yet", "i will"),
     *("let me", "needs to be"),
 )
 _STEP_LABEL = re.compile(r"(?:the )?(?:next(?: steps?| up)?|todo|remaining)\s*[:—–]\s*(?=\S)", re.I)

@@ -135,3 +135,17 @@ def test_little_is_shown_of_what_was_pasted_into_earlier_words(talk: Conversatio
     block = talk.beside("S2").prompt("where were we?")
     assert "Mind the tenant." in block
     assert pasted.strip() not in block.split("The user said before")[-1]
+
+
+def test_a_look_that_failed_and_a_word_in_a_pattern_are_nothing_to_hand_over(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Deploy it")
+    for command in ("cat notes.md", "./deploy --all"):
+        talk.send("PostToolUseFailure", tool_input={"command": command})
+    talk.send("PostToolUse.Bash", tool_input={"command": r'grep "x\|task 6.6\|y" tasks.md'})
+    talk.send("Stop", last_assistant_message="The remaining line reads plainly.")
+    block = talk.beside("S2").prompt("What happened?")
+    assert "./deploy --all" in block
+    for words in ("cat notes.md", "task 6.6", "Next action (from the last answer)"):
+        assert words not in block

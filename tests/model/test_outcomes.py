@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model.outcome import ERROR_LIMIT, is_answer, verdict
+from gitguard.model.outcome import ERROR_LIMIT, is_answer, only_looks, verdict
 from tests.support.conversation import Conversation
 
 PYTEST = "\n".join(
@@ -100,6 +100,36 @@ def test_a_question_that_was_answered_no_is_no_failed_attempt(command: str) -> N
 )
 def test_what_is_no_such_question_stays_a_failed_attempt(command: str, error: str) -> None:
     assert not is_answer(command, error)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "cat a.py b.py",
+        "curl -s https://example.com/x.json | jq .name",
+        "cd src && grep -rn foo . 2>/dev/null | head -5; ls",
+        "sleep 240; cat out.log",
+        "git -C . log --oneline && git status",
+        "gh pr view 538 --json state",
+        "kubectl get pods -n x",
+        "LANG=C sudo find . -name '*.py'",
+    ],
+)
+def test_a_command_that_only_looks_something_up_is_a_probe(command: str) -> None:
+    assert only_looks(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *("", "pytest", "make && cat log", "cat a > b", "cat $(which x)", "grep 'unclosed"),
+        *("curl -X POST https://example.com", "curl --data=x https://example.com"),
+        *("find . -delete", "git push", "git commit -m log", "gh pr merge 3", "docker run x ps"),
+        *("for i in a; do ls; done", "(ls)", "cat <<EOF\nrm x\nEOF", "ls\nrm x", "cat " * 600),
+    ],
+)
+def test_what_may_do_more_than_look_is_no_probe(command: str) -> None:
+    assert not only_looks(command)
 
 
 @pytest.fixture
