@@ -9,7 +9,7 @@ from __future__ import annotations
 from gitguard.model.checks import check_of
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.events import PlanItem
-from gitguard.model.outcome import ERROR_LIMIT, is_answer, only_looks, verdict
+from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
 from gitguard.model.text import counted, cut_middle, one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -153,7 +153,7 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
         error=error,
         is_shell=bool(command),
         output=verdict(said, _OUTPUT) if command else "",
-        is_probe=bool(reads) or is_answer(command, error) or only_looks(command),
+        is_probe=bool(reads) or is_answer(command, error) or is_wrong_guess(command, error),
         plan=plan,
         whole_plan=bool(plan),
     )

@@ -56,10 +56,10 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
     """Journal a prompt, with what the agent had asked or said at length where it answers that."""
     if not prompt:
         return
-    from gitguard.model.words import is_reply, question_of
+    from gitguard.model.words import question_answered
 
     answer = "" if conversation.has_changed_task else conversation.record.answer
-    settles = question_of(answer) if is_reply(len(answer), conversation.event.prompt) else ""
+    settles = question_answered(answer, conversation.event.prompt)
     entry = conversation.entry(entries.PROMPT, summary=prompt)
     conversation.store.journal.append(entry.replace(settles=settles))
     conversation.record = conversation.record.replace(answer="")
@@ -176,7 +176,7 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
         messages = messages[:-1]  # the prompt itself, which the host wrote down before it told us
     if len(messages) > _MOST_MESSAGES:
         messages = [messages[0], *messages[-_MOST_MESSAGES:]]
-    from gitguard.model.words import is_reply, question_of
+    from gitguard.model.words import question_answered
 
     earlier: list[JournalEntry] = []
     answer = ""
@@ -186,7 +186,7 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
             earlier.append(_entry_before(conversation, entries.TURN_ENDED, message, text))
             answer = text
             continue
-        settles = question_of(answer) if is_reply(len(answer), text) else ""
+        settles = question_answered(answer, text)
         entry = _entry_before(conversation, entries.PROMPT_READ, message, one_line(text))
         earlier.append(entry.replace(settles=settles))
         answer = ""

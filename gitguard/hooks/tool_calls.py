@@ -213,9 +213,10 @@ def _end_tool(conversation: Conversation) -> int:
     counts = not conversation.event.sub_agent and ending != entries.INTERRUPTED
     entry = conversation.entry(ending)
     if ending == entries.FAILED:
-        from gitguard.model.outcome import only_looks
+        from gitguard.model.outcome import is_wrong_guess
 
-        entry = entry.replace(is_probe=entry.is_probe or only_looks(conversation.tool.command))
+        is_guess = is_wrong_guess(conversation.tool.command, conversation.tool.error)
+        entry = entry.replace(is_probe=entry.is_probe or is_guess)
     with conversation.lock():
         calls = (
             conversation.store.journal.calls(conversation.event.host_session) + 1 if counts else 0

@@ -58,6 +58,14 @@ _LOOKING: dict[str, frozenset[str]] = {
 }
 """Programs that look with these subcommands."""
 _HARMLESS_REDIRECTION = re.compile(r"\d?>\s*/dev/null|\d>&\d|&>\s*/dev/null")
+_UNREADABLE = re.compile(
+    r"\s*(?:exit code \d+\s+)?(?:/\S*/)?(?:ba|da|k|z)?sh: (?:-c: |eval: )?(?:line )?(?:\d+: )?"
+    r"(?:syntax error|unexpected EOF|parse error)",
+    re.IGNORECASE,
+)
+"""What shells say of a command line that they cannot parse; in a script its name stands too."""
+_STOPPED = re.compile(r"\s*(?:exit code (?:124|137|143)\b|command timed out)", re.IGNORECASE)
+_SLEEP = re.compile(r"(?:^|[;&|]|\bdo)\s*sleep\s")
 _LONGEST_LOOK = 2_000
 """Characters of a line; a longer one is a program."""
 _PREFIXES = ("sudo", "command", "time", "!")
@@ -91,6 +99,16 @@ def is_answer(command: str, error: str) -> bool:
     *before, last = _joined(command) or ("",)
     harmless = all(name in _QUESTIONS or name in _BESIDE for name in before)
     return harmless and int(code[1]) in _QUESTIONS.get(last, ())
+
+
+def is_wrong_guess(command: str, error: str) -> bool:
+    """Say whether a failed shell line is nothing to try again.
+
+    That is a look; a line no shell could read, which did nothing and was written once more; and a
+    loop that waited until it was stopped.
+    """
+    is_wait = _STOPPED.match(error) is not None and _SLEEP.search(command) is not None
+    return is_wait or only_looks(command) or _UNREADABLE.match(error) is not None
 
 
 def only_looks(command: str) -> bool:

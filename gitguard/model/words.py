@@ -21,6 +21,10 @@ _SHORT_TALK, _SHORT_REQUEST = 60, 120
 """Characters above which no prompt is small talk, or asks only where the work stands."""
 _BEGINNING, _END = 420, 330
 """Characters of a long answer's beginning and end that are kept."""
+_FEW_WORDS = 3
+"""Words that hardly say by themselves what they are about."""
+_CLOSING = 4
+"""Sentences at the end of an answer in which a question waits for the user."""
 _QUESTION = 300
 """Characters of a question that a short reply answers."""
 _READ = 16_384
@@ -122,6 +126,18 @@ _NEXT = Marks(
     *("not yet", "i will"),
     *("let me", "needs to be"),
 )
+_OFFER = Marks(
+    "whenever",
+    *("let me know", "if you", "want me to", "do you want", "would you like", "say the word"),
+    *("your call", "happy to", "feel free"),
+)
+"""What an agent would do if it were asked, which is no step."""
+_PASSING = Marks(
+    "waiting awaiting watching polling running uncommitted",
+    *("in progress", "nothing committed", "not committed", "not pushed", "i'll report"),
+    *("i'll let you know", "i will report", "when it finishes", "once it finishes", "still open"),
+)
+"""What is true for minutes: an answer that is not the last tells nothing by it."""
 _STEP_LABEL = re.compile(r"(?:the )?(?:next(?: steps?| up)?|todo|remaining)\s*[:—–]\s*(?=\S)", re.I)
 _TERM = re.compile(r"[\w.:/-]+")
 _SHARED, _SHORT_WORD = 2, 2
@@ -190,11 +206,6 @@ def is_small_talk(line: str) -> bool:
     return bool(words)
 
 
-def is_reply(answer_length: int, prompt: str) -> bool:
-    """Say whether a short prompt answers a long message."""
-    return answer_length > LONG_ANSWER and 0 < len(prompt.strip()) < SHORT_REPLY
-
-
 def gist(text: str, limit: int) -> str:
     """Return the words of a user that matter most, in at most limit characters and one line.
 
@@ -203,11 +214,12 @@ def gist(text: str, limit: int) -> str:
     line = one_line(text[:_READ])
     if len(line) <= limit:
         return line
-    first, *others = sentences(text)
-    marked = [s for s in others if _CONSTRAINT.are_in(s) or _CORRECTION.are_in(s)]
-    beginning = limit if not marked else max(limit // 2, limit - sum(map(len, marked)))
-    shown = line if not marked else first
-    parts = [shorten(shown, beginning)]
+    marked = [s for s in sentences(text)[1:] if _CONSTRAINT.are_in(s) or _CORRECTION.are_in(s)]
+    beginning = max(limit // 2, limit - sum(len(s) + 3 for s in marked))
+    parts = [shorten(line, beginning).rstrip("…")]
+    marked = [sentence for sentence in marked if sentence not in parts[0]]
+    if not marked:
+        return shorten(line, limit)
     room = limit - len(parts[0])
     for sentence in marked:
         if len(sentence) + 3 > room:
@@ -295,12 +307,14 @@ def _without_code(text: str) -> str:
 def telling(text: str, limit: int) -> str:
     """Return the sentences of an answer that state something, in at most limit characters.
 
-    Empty where none does: what an agent says it will look at is over when it has looked.
+    Empty where none does: what an agent says it will look at is over when it has looked, and what
+    it waits for has come by the next answer.
     """
     chosen: list[str] = []
     room = limit
     for sentence in sentences(_without_code(text)):
-        if _states(sentence) and len(sentence) + 1 <= room:
+        is_lasting = _states(sentence) and not _PASSING.are_in(sentence)
+        if is_lasting and len(sentence) + 1 <= room:
             chosen.append(sentence)
             room -= len(sentence) + 1
     return " ".join(chosen)
@@ -323,8 +337,15 @@ def _content(sentence: str) -> frozenset[str]:
 
 
 def next_step_of(answer: str) -> str:
-    """Return the last sentence of an answer that says what comes next, empty if none does."""
-    announced = [sentence for sentence in sentences(answer) if _NEXT.are_in(sentence)]
+    """Return the last sentence of an answer that says what comes next, empty if none does.
+
+    An offer is no step, and what the agent would watch for ended with its conversation.
+    """
+    announced = [
+        sentence
+        for sentence in sentences(answer)
+        if _NEXT.are_in(sentence) and not _OFFER.are_in(sentence) and not _PASSING.are_in(sentence)
+    ]
     return announced[-1] if announced else ""
 
 
@@ -333,8 +354,16 @@ def without_label(step: str) -> str:
     return _STEP_LABEL.sub("", step, count=1)
 
 
-def question_of(answer: str) -> str:
-    """Return what a short reply to an answer is about: its last question, or else its end."""
+def question_answered(answer: str, prompt: str) -> str:
+    """Return what of a long answer a short prompt replies to, empty if it stands for itself.
+
+    That is the question with which the answer closes. Where it asks nothing, a few words, such as
+    "as you say", reply to its end.
+    """
+    if len(answer) <= LONG_ANSWER or not 0 < len(prompt.strip()) < SHORT_REPLY:
+        return ""
     whole = sentences(_without_code(answer[-_READ:]))
-    asked = [sentence for sentence in whole if sentence.endswith(("?", "？"))]
-    return shorten(asked[-1] if asked else whole[-1], _QUESTION)
+    asked = [sentence for sentence in whole[-_CLOSING:] if sentence.endswith(("?", "？"))]
+    if asked:
+        return shorten(asked[-1], _QUESTION)
+    return shorten(whole[-1], _QUESTION) if len(words_of(prompt)) <= _FEW_WORDS else ""

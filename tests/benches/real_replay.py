@@ -234,7 +234,9 @@ class Replay:
                 file.writelines(f"{line}\n" for line, _ in entries[written : event.lines])
                 file.flush()
                 written = max(written, event.lines)
-                self._send(self._here(event.payload, entries), SESSION)
+                payload = self._here(event.payload, entries)
+                self._write(payload)
+                self._send(payload, SESSION)
         self._clock.advance(self._clock() + 60)
         start = {"hook_event_name": "SessionStart", "source": "startup"}
         answers = [self._send(start, SUCCESSOR)]
@@ -242,6 +244,15 @@ class Replay:
             self._send({"hook_event_name": "UserPromptSubmit", "prompt": "go on"}, SUCCESSOR)
         )
         return "\n".join(_context(answer) for answer in answers if answer)
+
+    def _write(self, payload: Entry) -> None:
+        """Let a file that a call wrote exist, empty, so that it is not taken for deleted."""
+        if payload["hook_event_name"] != "PostToolUse" or "file_path" not in payload["tool_input"]:
+            return
+        path = Path(payload["tool_input"]["file_path"])
+        if path.is_relative_to(self._root):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
 
     def _here(self, payload: Entry, entries: list[tuple[str, Entry]]) -> Entry:
         """Let paths of the source's folder point into the throw-away repository."""

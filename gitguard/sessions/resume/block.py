@@ -41,6 +41,8 @@ class Header(Value):
     """When it is handed back; empty where the same text is to come again and again."""
     conversation: str = ""
     """The conversation that gets it; what is of this one carries no age."""
+    gone: frozenset[str] = frozenset()
+    """Paths of files that the state names and the workspace has no more."""
     age: str = ""
     """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
@@ -59,7 +61,7 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
     budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
     header = header.replace(age=_age(state, header))
     fixed = _render((), header)
-    reader = Reader(header.now, header.conversation, state.updated_at)
+    reader = Reader(header.now, header.conversation, state.updated_at, header.gone)
     sections = (*_about(header), *sections_of(state, work, reader))
     return _render(fill(sections, budget - len(fixed)), header)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.errors import EditedState, InvalidDocument, NewerFormat, NotWritable
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
@@ -41,6 +43,13 @@ def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...
     return store.at_one_moment(build)
 
 
+def _gone(store: SessionStore, state: TaskState) -> frozenset[str]:
+    """Return the paths of files that were written and are not there any more."""
+    worktree = store.workspace.place.worktree
+    written = (artifact.path for artifact in state.artifacts if artifact.kind == "file")
+    return frozenset(path for path in written if not os.path.lexists(os.path.join(worktree, path)))
+
+
 def take_over(store: SessionStore) -> tuple[str, ...]:
     """Take a signed head of another machine first, where that can be written."""
     if not store.config.sign:
@@ -74,7 +83,11 @@ def resume_of(
     header = _header(store, head, head.code.branch, spiral)
     changes = _changes(store, head, newest, part.entries)
     header = header.replace(
-        notes=notes + header.notes, changes=changes, now=store.now, conversation=conversation
+        notes=notes + header.notes,
+        changes=changes,
+        now=store.now,
+        conversation=conversation,
+        gone=_gone(store, state),
     )
     work = capture.work_of(part.entries, state, store.clock())
     return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)

@@ -12,7 +12,7 @@ the others.
 
 from __future__ import annotations
 
-from gitguard.model.text import shorten
+from gitguard.model.text import shorten, shorten_middle
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ _FACT = 60
 _PARAGRAPH = 240
 _ABSENT = len("Not shown: \n")
 _BULLET = len("- \n")
-_LONGEST_NUMBERS = len(" (of 1,000,000 characters)")
+_LONGEST_NUMBERS = len(" (1,000 of 1,000, 1,000 cut)")
 
 
 class BlockItem(Value):
@@ -37,6 +37,13 @@ class BlockItem(Value):
     text: str
     is_derived: bool = False
     """Whether gitguard derived it and the agent did not write it."""
+    remark: str = ""
+    """How old it is and who wrote it, which stands behind the text however short that is cut."""
+
+    @property
+    def length(self) -> int:
+        """Characters of all of it."""
+        return len(self.text) + len(self.remark)
 
 
 class BlockSection(Value):
@@ -53,6 +60,8 @@ class BlockSection(Value):
     """Whether a required section shows a few words before others show whole items."""
     paragraph: int = _PARAGRAPH
     """Characters of each item that are shown before any is shown whole."""
+    keeps_end: bool = False
+    """Whether a cut item loses its middle: its end tells as much as its beginning."""
 
 
 class Filled(Value):
@@ -65,8 +74,6 @@ class Filled(Value):
     cut: int
     """How many of the shown are not shown whole."""
     is_list: bool
-    characters: int
-    """The length of its items as they would be whole."""
 
     @property
     def heading(self) -> str:
@@ -127,7 +134,7 @@ def _steps(sections: tuple[BlockSection, ...], room: int) -> list[Step]:
         used = 0
         shown: dict[int, int] = {}
         for order, item, limit in _own_steps(section, room):
-            length, shown_length = min(len(section.items[item].text), limit), shown.get(item, 0)
+            length, shown_length = min(section.items[item].length, limit), shown.get(item, 0)
             if item in shown and length <= shown_length:
                 continue
             used += length - shown_length + (0 if item in shown else _BULLET)
@@ -148,7 +155,7 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
     for item in wishes:
         yield first + items[item].is_derived, item, section.paragraph
     for item in wishes:
-        yield first + 2, item, len(items[item].text)
+        yield first + 2, item, items[item].length
 
 
 class _Part:
@@ -164,18 +171,17 @@ class _Part:
             total=len(section.items),
             cut=0,
             is_list=section.is_list,
-            characters=sum(len(item.text) for item in section.items),
         )
         self._length = 0
         self.size = self._measure(0, 0, 0)
 
     def take(self, item: int, limit: int) -> None:
         """Show an item up to limit characters."""
-        whole = self._section.items[item].text
-        text = shorten(whole, limit)
+        whole = self._section.items[item]
+        text = self._cut_to(whole, limit)
         self._length += len(text) - len(self._shown.get(item, ""))
         self._shown[item] = text
-        if text == whole:
+        if len(text) == whole.length:
             self._cut.discard(item)
         else:
             self._cut.add(item)
@@ -187,9 +193,16 @@ class _Part:
         lines, cut = {*self._shown, item}, {*self._cut, item}
         overhead = self._measure(len(lines), len(cut), self._length) - self.size
         limit = spare - overhead + len(shown or "")
-        text = shorten(self._section.items[item].text, limit)
+        text = self._cut_to(self._section.items[item], limit)
         if limit >= _FEW_WORDS and len(text) > len(shown or ""):
             self.take(item, limit)
+
+    def _cut_to(self, item: BlockItem, limit: int) -> str:
+        room = limit - len(item.remark)
+        if room < _FEW_WORDS <= len(item.text):
+            return shorten(item.text, limit)
+        cut = shorten_middle if self._section.keeps_end else shorten
+        return cut(item.text, room) + item.remark
 
     def filled(self) -> Filled:
         texts = tuple(self._shown[item] for item in sorted(self._shown))
@@ -212,7 +225,7 @@ def _absence(section: Filled) -> str:
 
 def _heading(section: Filled, shown: int, cut: int) -> str:
     if cut and not section.is_list:
-        return f"{section.title} (of {section.characters:,} characters):"
+        return f"{section.title} (cut):"
     numbers = []
     if shown < section.total:
         numbers.append(f"{shown:,} of {section.total:,}")

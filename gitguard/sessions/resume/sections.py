@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Artifact, Item, Note, Origin
+    from gitguard.model.items import Artifact, Failure, Item, Note, Origin, Step
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
@@ -56,6 +56,8 @@ _FEWEST_WORDS = 3
 _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 _MOST_CHECKS = 12
+_GOES_ON = 2
+"""Turns that an agent has ended since a failed call, after which it is not at it any more."""
 _NOTED = (
     *("constraints", "invariants", "learnings", "open_issues", "blockers"),
     *("pending_assumptions", "completed_steps"),
@@ -71,6 +73,8 @@ class Reader(Value):
     conversation: str = ""
     newest: str = ""
     """When the newest of what is shown came up; the block's head says how old that is."""
+    gone: frozenset[str] = frozenset()
+    """Paths of files that the workspace has no more."""
 
     def remark(self, origin: Origin | None) -> str:
         """Return in parentheses how old something is, and whether another machine wrote it."""
@@ -96,7 +100,7 @@ def duration(age: float) -> str:
     """Return seconds in the largest unit that fits, such as `3 h`."""
     for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
         if age >= length:
-            return f"{age // length:.0f} {unit}"
+            return f"{age / length:.0f} {unit}"
     return f"{max(age, 0):.0f} s"
 
 
@@ -129,12 +133,16 @@ def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, .
     is_prompt = not state.is_noted("goal")
     if is_prompt and request is not None and _says(one_line(state.stated_goal), request):
         goal = safe(request.text)  # the thread keeps more of its newest request than the goal
-    title = "Goal (the user's words)" if is_prompt else "Goal"
-    goal_text = f"{goal}{reader.remark(state.goal_from)}" if goal else "(missing)"
+    title = "Goal"
+    if is_prompt:
+        # What a conversation began with is not always what it is about by now.
+        is_running = request is None or goal == safe(request.text)
+        title = "Goal (the user's words)" if is_running else "Goal (the user's first request)"
     last_call = f"{work.last_tool}: {_without_folder(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
+    goal_item = _item(goal, state.goal_from, reader, is_derived=is_prompt)
     return (
-        _line(title, goal_text, 12, is_derived=is_prompt, paragraph=_REQUEST),
+        _single(title, goal_item if goal else BlockItem("(missing)"), 12, paragraph=_REQUEST),
         _line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
         _next_action(state, reader),
         _line("Interrupted", running, 5, is_derived=True),
@@ -159,18 +167,16 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
         request, noted = newest_request(state), state.next_from
         is_older = request is not None and noted is not None and request.when > noted.when
         title = "Next action (older than the request)" if is_older else "Next action"
-        return _line(title, f"{state.next_action}{reader.remark(state.next_from)}", 10)
-    steps = [step for step in state.plan if not step.is_done]
-    steps.sort(key=lambda step: step.state != ACTIVE)
-    if steps:
-        text = f"{steps[0].text}{_label(steps[0])}"
+        return _single(title, _item(state.next_action, state.next_from, reader), 10)
+    planned = _next_step(state)
+    if planned is not None:
+        text = f"{planned.text}{_label(planned)}"
         return _line("Next action (the host's plan)", text, 10, is_derived=True)
-    # Both may be of the same second, so their order tells, not their times.
-    newest = [e for e in state.exchanges if e in (_newest_answer(state), newest_request(state))]
-    is_older = bool(newest) and newest[-1].kind not in AGENT_KINDS
-    origin = "an answer before the request" if is_older else "the last answer"
+    answer = _newest_answer(state)
+    is_older = answer is not None and _is_before_request(answer, state)
+    source = "an answer before the request" if is_older else "the last answer"
     step = without_label(_announced(state))
-    return _line(f"Next action (from {origin})", step, 8, is_derived=True)
+    return _line(f"Next action (from {source})", step, 8, is_derived=True)
 
 
 def _announced(state: TaskState) -> str:
@@ -179,8 +185,18 @@ def _announced(state: TaskState) -> str:
     if is_noted or any(not step.is_done for step in state.plan):
         return ""
     answer = _newest_answer(state)
-    ends_turn = answer is not None and answer.kind == CONCLUSION
-    return next_step_of(answer.text) if answer is not None and ends_turn else ""
+    if answer is None or answer.kind != CONCLUSION:
+        return ""
+    return next_step_of(answer.text)
+
+
+def _is_before_request(answer: Exchange, state: TaskState) -> bool:
+    """Whether the user has asked for more since an answer."""
+    # Both may be of the same second, so their order tells, not their times.
+    request = newest_request(state)
+    if request is None:
+        return False
+    return state.exchanges.index(answer) < state.exchanges.index(request)
 
 
 def newest_request(state: TaskState) -> Exchange | None:
@@ -224,23 +240,39 @@ def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, 
     began = state.goal_from.when if state.goal_from is not None else ""
     # What limits the work goes first, and what was asked for in an earlier task last.
     earlier.sort(key=lambda e: (e.when < began and e.kind not in MARKED, e.kind not in MARKED))
-    request = "" if _says(shown_goal, newest) and not newest.settles else _said(newest, reader)
+    is_goal = _says(shown_goal, newest) and not newest.settles
+    request = "" if is_goal else _without_pastes(newest.text)
     return (
-        _line("The user's last request", request, 14, paragraph=_REQUEST),
+        _single(
+            "The user's last request",
+            _said(newest.replace(text=request), reader) if request else BlockItem(""),
+            14,
+            paragraph=_REQUEST,
+        ),
         BlockSection(
             "The user said before",
-            _items(
-                (
-                    _said(e.replace(text=_without_pastes(e.text)), reader),
-                    place >= _FIRST_WORDS or e.kind not in MARKED,
+            _present(
+                _said(e.replace(text=_without_pastes(e.text)), reader).replace(
+                    is_derived=place >= _FIRST_WORDS or e.kind not in MARKED
                 )
-                for place, e in enumerate(earlier)
+                for place, e in enumerate(_each_once(earlier, newest))
             ),
             16,
             has_stub=False,
             paragraph=_EARLIER_WORDS,
         ),
     )
+
+
+def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
+    """Return exchanges without those that another one says in full."""
+    texts = [_plain(e.text) for e in (newest, *earlier)]
+    return [
+        exchange
+        for exchange in earlier
+        if exchange.settles
+        or not any(_plain(exchange.text) in text for text in texts if text != _plain(exchange.text))
+    ]
 
 
 def _without_pastes(text: str) -> str:
@@ -302,28 +334,28 @@ def _says(text: str, exchange: Exchange) -> bool:
     return bool(cut) and is_told
 
 
-def _said(exchange: Exchange, reader: Reader) -> str:
+def _said(exchange: Exchange, reader: Reader) -> BlockItem:
     answered = f" — to: {exchange.settles}" if exchange.settles else ""
-    return f"{exchange.text}{answered}{reader.remark(exchange.origin)}"
+    return _item(f"{exchange.text}{answered}", exchange.origin, reader, is_derived=True)
 
 
 # What was decided and tried
 
 
 def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
-    decisions = [
-        (f"{d.what} — because {d.why}" if d.why else d.what) + reader.remark(d.origin)
+    decisions = (
+        _item(f"{d.what} — because {d.why}" if d.why else d.what, d.origin, reader)
         for d in reversed(state.decisions)
         if d.is_noted
-    ]
-    failures = [
-        (f"{f.what}: {f.error}{reader.remark(f.origin)}", False)
+    )
+    failures = (
+        _item(f"{f.what}: {f.error}", f.origin, reader)
         for f in reversed(state.failed_attempts)
         if f.is_noted
-    ]
+    )
     return (
-        BlockSection("Decisions", _items((text, False) for text in decisions), 20),
-        BlockSection("Failed attempts", _items(failures), 10),
+        BlockSection("Decisions", _present(decisions), 20),
+        BlockSection("Failed attempts", _present(failures), 10),
     )
 
 
@@ -331,51 +363,79 @@ def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
 
 
 def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
+    touched = [artifact for artifact in state.artifacts[::-1] if artifact.kind != "commit"]
+    touched.sort(key=lambda artifact: artifact.path in reader.gone)
+    files = [(_described(a, is_gone=a.path in reader.gone), not a.is_noted) for a in touched]
+    commits = [(_described(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
+    return (
+        *_answers(state, reader),
+        _host_summary(state, reader),
+        BlockSection("Checks, as last run", _checks(state), 12, has_stub=False, paragraph=_CHECK),
+        BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
+        _notes("Open items", state.open_issues, 8, reader),
+        _plan(state),
+        BlockSection("Files", _items(files), 14),
+        BlockSection("Commits", _items(commits), 4, has_stub=False),
+    )
+
+
+def _answers(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
+    """Return what the agent said last, and what it stated before that."""
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
-    last = ""
+    last = BlockItem("")
     for newest in _not_noted(answers[:1], state):
         # What stands as the next action is not said once more.
         rest = newest.text.replace(_announced(state), "").strip()
-        last = _said(newest.replace(text=rest), reader) if rest else ""
+        if rest:
+            last = _said(newest.replace(text=rest), reader)
     # One or two words, such as "Done.", say nothing once another answer has come.
     earlier: dict[str, Exchange] = {}
     for answer in _not_noted(answers[1:], state):
         if len(words_of(answer.text)) >= _FEWEST_WORDS:
             earlier.setdefault(answer.text, answer)
     is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
-    shown = [(_described(a), not a.is_noted) for a in state.artifacts[::-1] if a.kind != "commit"]
-    commits = [(_described(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
-    steps = [f"{step.text}{_label(step)}" for step in state.plan if not step.is_done]
+    title = "Said before the turn was cut off" if is_cut_off else "The last answer"
+    if answers and not is_cut_off and _is_before_request(answers[0], state):
+        title = "The answer before that request"
+    section = _single(title, last, 12, paragraph=_CONCLUSION)
     return (
-        _line(
-            "Said before the turn was cut off" if is_cut_off else "The last answer",
-            last,
-            12,
-            is_derived=True,
-            paragraph=_CONCLUSION,
-        ).replace(has_stub=False),
+        section.replace(has_stub=False, keeps_end=not is_cut_off),
         BlockSection(
             "Earlier answers",
-            _items((_said(e, reader), True) for e in earlier.values()),
+            _present(_said(e, reader) for e in earlier.values()),
             4,
             has_stub=False,
             paragraph=_EARLIER_ANSWER,
         ),
-        _host_summary(state, reader),
-        BlockSection("Checks, as last run", _checks(state), 12, has_stub=False, paragraph=_CHECK),
-        BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
-        _notes("Open items", state.open_issues, 8, reader),
-        BlockSection("Plan, next step first", _items((text, True) for text in steps), 10),
-        BlockSection("Files", _items(shown), 14),
-        BlockSection("Commits", _items(commits), 4, has_stub=False),
     )
 
 
-def _described(artifact: Artifact) -> str:
+def _plan(state: TaskState) -> BlockSection:
+    """Return the steps that are left, without the one that stands as the next action."""
+    left = [step for step in state.plan if not step.is_done]
+    if not state.is_noted("next_action") or not state.stated_next_action.strip():
+        left = [step for step in left if step is not _next_step(state)]
+    return BlockSection(
+        "Plan, next step first",
+        _items((f"{step.text}{_label(step)}", True) for step in left),
+        10,
+    )
+
+
+def _next_step(state: TaskState) -> Step | None:
+    """Return the plan's step that is in progress, or else the first one that is left."""
+    left = [step for step in state.plan if not step.is_done]
+    left.sort(key=lambda step: step.state != ACTIVE)
+    return left[0] if left else None
+
+
+def _described(artifact: Artifact, *, is_gone: bool = False) -> str:
     path = artifact.path
     if len(path) > _PATH:
         path = f"…{path[-_PATH:]}"
-    if artifact.by_shell:
+    if is_gone:
+        path += " (gone)"
+    elif artifact.by_shell:
         path += " (by shell)"
     if not artifact.description:
         return f"{path}{_label(artifact)}"
@@ -391,8 +451,10 @@ def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
     """Return where the work stood by the host's own summary, for who has not just read it."""
     summary = state.host_summary
     is_known = summary is not None and summary.origin.conversation == reader.conversation
-    text = "" if summary is None or is_known else f"{summary.text}{reader.remark(summary.origin)}"
-    return _line("At the last compaction, by the host's summary", text, 10, is_derived=True)
+    item = BlockItem("")
+    if summary is not None and not is_known:
+        item = _item(summary.text, summary.origin, reader, is_derived=True)
+    return _single("At the last compaction, by the host's summary", item, 10)
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
@@ -405,15 +467,40 @@ def _checks(state: TaskState) -> tuple[BlockItem, ...]:
 
 
 def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
-    """Return failures of tools that nothing has mended since, and that no check tells already."""
+    """Return failed calls that nothing has mended since, those the agent may be working on."""
+    passed_by = _passed_by(state)
+    recent = [f for f in _unmended_calls(state) if f.when > passed_by]
+    return _present(_failed_call(f, reader) for f in recent)
+
+
+def _earlier_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
+    """Return failed calls after which the agent ended turns: most often it found another way."""
+    passed_by = _passed_by(state)
+    earlier = [f for f in _unmended_calls(state) if f.when <= passed_by]
+    return _present(_failed_call(f, reader) for f in earlier)
+
+
+def _passed_by(state: TaskState) -> str:
+    """Return the time up to which the agent has ended turns enough to have gone on."""
+    ends = [e.when for e in state.exchanges if e.kind == CONCLUSION]
+    return ends[-_GOES_ON] if len(ends) >= _GOES_ON else ""
+
+
+def _unmended_calls(state: TaskState) -> list[Failure]:
+    """Return failures of tools, newest first, without waits and what the checks tell already."""
     checks = [command.command for command in state.commands]
-    return _items(
-        (f"{_without_folder(f.what)}: {f.error}{reader.remark(f.origin)}", True)
-        for f in reversed(state.failed_attempts)
-        if not f.is_noted
-        and not _WAITING.fullmatch(f.what)
-        and not any(check in f.what for check in checks)
-    )
+    return [
+        failure
+        for failure in reversed(state.failed_attempts)
+        if not failure.is_noted
+        and not _WAITING.fullmatch(failure.what)
+        and not any(check in failure.what for check in checks)
+    ]
+
+
+def _failed_call(failure: Failure, reader: Reader) -> BlockItem:
+    text = f"{_without_folder(failure.what)}: {failure.error}"
+    return _item(text, failure.origin, reader, is_derived=True)
 
 
 def _without_folder(call: str) -> str:
@@ -432,7 +519,7 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
     noted_paths = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in noted_paths]
     earlier = [
-        f"{task.goal} ({task.outcome}){reader.remark(task.origin)}"
+        _item(f"{task.goal} ({task.outcome})", task.origin, reader, is_derived=True)
         for task in reversed(state.earlier)
     ]
     return (
@@ -441,13 +528,19 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
         _notes("Assumptions to check", state.pending_assumptions, 10, reader),
         BlockSection("Tool outputs", _items(outputs), 6),
         _notes("Learnings", state.learnings, 10, reader),
-        BlockSection("Earlier on this branch", _items((text, True) for text in earlier), 3),
+        BlockSection("Earlier on this branch", _present(earlier), 3),
         BlockSection(
             "Prompts in the host's transcript, from before gitguard heard the user",
-            _items((_said(e, reader), True) for e in reversed(state.exchanges) if e.origin.is_read),
+            _present(_said(e, reader) for e in reversed(state.exchanges) if e.origin.is_read),
             4,
             has_stub=False,
             paragraph=_EARLIER_WORDS,
+        ),
+        BlockSection(
+            "Failed earlier, and not seen to succeed since",
+            _earlier_failures(state, reader),
+            3,
+            paragraph=_FAILURE,
         ),
         BlockSection("Files read", _items((path, True) for path in read), 2),
     )
@@ -456,24 +549,30 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
 # Small parts
 
 
-def _line(
-    title: str, text: str, share: int, *, is_derived: bool = False, paragraph: int = 0
-) -> BlockSection:
-    section = BlockSection(title, _items([(text, is_derived)]), share, is_list=False)
+def _line(title: str, text: str, share: int, *, is_derived: bool = False) -> BlockSection:
+    return _single(title, BlockItem(safe(text), is_derived), share)
+
+
+def _single(title: str, item: BlockItem, share: int, *, paragraph: int = 0) -> BlockSection:
+    section = BlockSection(title, _present([item]), share, is_list=False)
     return section.replace(paragraph=paragraph) if paragraph else section
 
 
 def _notes(title: str, notes: tuple[Note, ...], share: int, reader: Reader) -> BlockSection:
-    return BlockSection(
-        title, _items((_dated(n, n.text, reader), False) for n in notes[::-1]), share
-    )
+    items = _present(_item(note.text, note.origin, reader) for note in notes[::-1])
+    return BlockSection(title, items, share)
 
 
-def _dated(item: Item, text: str, reader: Reader) -> str:
-    return f"{text}{reader.remark(item.origin)}"
+def _item(
+    text: str, origin: Origin | None, reader: Reader, *, is_derived: bool = False
+) -> BlockItem:
+    return BlockItem(safe(text), is_derived, reader.remark(origin))
 
 
 def _items(texts: Iterable[tuple[str, bool]]) -> tuple[BlockItem, ...]:
     """Return what is to be shown of texts, each with whether it was derived."""
-    items = (BlockItem(safe(text), is_derived) for text, is_derived in texts)
+    return _present(BlockItem(safe(text), is_derived) for text, is_derived in texts)
+
+
+def _present(items: Iterable[BlockItem]) -> tuple[BlockItem, ...]:
     return tuple(item for item in items if item.text)

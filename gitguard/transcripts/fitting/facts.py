@@ -14,7 +14,7 @@ from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER
 from gitguard.model.items import ROUTINE, SMALL_TALK, Origin
 from gitguard.model.text import shorten
 from gitguard.model.thread import SHORT, read_prompt, said_by_agent, shortened
-from gitguard.model.words import is_reply, question_of, telling
+from gitguard.model.words import question_answered, telling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _exchanges_in(units: Iterable[Unit], redactor: Redactor) -> Iterator[Exchang
             continue
         yield from _stated(texts)
         answer = texts[-1] if texts else ""
-        settles = question_of(answer) if is_reply(len(answer), text) else ""
+        settles = question_answered(answer, text)
         yield read_prompt(text, Origin(USER), settles=settles)
         texts = []
     yield from _stated(texts)

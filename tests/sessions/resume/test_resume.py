@@ -173,7 +173,7 @@ def test_the_smallest_block_has_every_required_section_cut_and_counted(max_token
     lines = block.splitlines()
     for title in (*REQUIRED, "Notes", "Changed since the checkpoint", "Interrupted"):
         assert sum(line.startswith((f"{title}:", f"{title} (")) for line in lines) == 1
-    assert "Goal (of 1,499 characters): goal" in block
+    assert "Goal (cut): goal" in block
     assert "Decisions (1 of 22" in block
     assert "gitguard show state" in block
     not_shown = next(line for line in lines if line.startswith("Not shown"))
@@ -231,9 +231,98 @@ def test_texts_are_cut_at_the_end_of_a_word() -> None:
     words = " ".join(f"word{i:04d}" for i in range(2000))
     block = block_of(planted(3)[0].replace(goal=words))
     line = next(line for line in block.splitlines() if line.startswith("Goal"))
-    assert line.startswith("Goal (of 17,999 characters): word0000 ")
+    assert line.startswith("Goal (cut): word0000 ")
     assert line.removesuffix("…").split()[-1] in words.split()
     assert len(block) > 4 * 700 - 40
+
+
+def test_a_text_that_is_cut_keeps_its_age() -> None:
+    origin = Origin("user", timestamp(seconds(NOW) - 7200), "S1")
+    request = said_by_user("Port the parser " + "of the reports " * 90, origin)
+    state = new_task("main", NOW).replace(exchanges=(request,), constraints=notes("x" * 3000))
+    header = ORIGIN.replace(now=NOW)
+    block = build_resume(state, Work(), header, max_tokens=LEAST_TOKENS)
+    line = next(line for line in block.splitlines() if line.startswith("The user's last request"))
+    assert line.endswith("… (2 h old)")
+
+
+def test_of_a_long_answer_the_beginning_and_the_end_are_shown() -> None:
+    answer = "The reader works. " + "It reads rows. " * 90 + "Shall I port the writer?"
+    exchanges = (*said("Port it"), said_by_agent(answer, Origin("agent", NOW)))
+    state = new_task("main", NOW).replace(exchanges=exchanges, constraints=notes("x" * 3000))
+    block = block_of(state, max_tokens=LEAST_TOKENS)
+    line = next(x for x in block.splitlines() if x.startswith("The last answer (cut)"))
+    assert "The reader works." in line
+    assert line.endswith("Shall I port the writer?")
+
+
+def test_an_answer_that_the_user_has_gone_on_from_is_labelled_so() -> None:
+    first, second = said("Port it", "Now explain the reader")
+    answer = said_by_agent("The reader works and fails at once.", Origin("agent", NOW))
+    state = new_task("main", NOW)
+    block = block_of(state.replace(exchanges=(first, answer, second)))
+    assert "The answer before that request: The reader works" in block
+    block = block_of(state.replace(exchanges=(first, second, answer)))
+    assert "The last answer: The reader works" in block
+
+
+def test_an_offer_or_a_promise_to_watch_is_no_next_action() -> None:
+    for ending in (
+        "Let me know if the colours need to be darker.",
+        "Next, if you want, I port the CLI.",
+        "I'll report once the checks are done.",
+        "The poll is still watching; next I'll report.",
+    ):
+        answer = said_by_agent(f"The reader works. {ending}", Origin("agent", NOW))
+        state = new_task("main", NOW).replace(exchanges=(*said("Port it"), answer))
+        assert "Next action" not in block_of(state), ending
+
+
+def test_a_goal_that_is_not_the_running_request_is_called_the_first_one() -> None:
+    exchanges = said("Port the parser", "Document it")
+    state = new_task("main", NOW).replace(
+        exchanges=exchanges, goal="Port the parser", goal_from=exchanges[0].origin
+    )
+    assert "Goal (the user's first request): Port the parser" in block_of(state)
+
+
+def test_a_prompt_that_another_one_repeats_in_full_is_said_once() -> None:
+    crash = "Fatal error: index out of range."
+    block = block_of(
+        new_task("main", NOW).replace(
+            exchanges=said("Fix it", crash, f"I tried to delete a row. {crash}", "Go ahead with it")
+        )
+    )
+    assert block.count("index out of range") == 1
+
+
+def test_a_plan_says_its_next_step_once() -> None:
+    state = new_task("main", NOW).replace(plan=(Step("1", "Port the CLI"), Step("2", "Port docs")))
+    block = block_of(state)
+    assert block.count("Port the CLI") == 1
+    assert "- Port docs" in block
+
+
+def test_a_failed_call_after_which_two_turns_ended_gives_way_to_everything_else() -> None:
+    def at(minute: int, by: str = "agent") -> Origin:
+        return Origin(by, timestamp(seconds(NOW) + 60 * minute), "S1")
+
+    failure = Failure("Bash: ./deploy", "no network", origin=at(1, "hook"))
+    answers = [said_by_agent(f"Row {n} is fixed.", at(n)) for n in (2, 4)]
+    state = new_task("main", NOW).replace(
+        exchanges=(*said("Port it"), answers[0]), failed_attempts=(failure,)
+    )
+    assert "Open failures:\n- Bash: ./deploy: no network" in block_of(state)
+    request = said_by_user("Document it", at(3, "user"))
+    state = state.replace(exchanges=(*state.exchanges, request, answers[1]))
+    assert "Open failures" not in block_of(state)
+    assert "Failed earlier, and not seen to succeed since:\n- Bash: ./deploy" in block_of(state)
+
+
+def test_a_file_that_is_gone_is_named_last_and_as_gone() -> None:
+    state = planted(3)[0].replace(artifacts=(Artifact("kept.py"), Artifact("old.py")))
+    block = build_resume(state, Work(), ORIGIN.replace(gone=frozenset({"old.py"})), max_tokens=700)
+    assert "- kept.py\n- old.py (gone)" in block
 
 
 def test_files_that_were_read_are_not_named_twice() -> None:
