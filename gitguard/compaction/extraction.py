@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from gitguard.model.checks import check_of
 from gitguard.model.conversation import CALL, RESULT
-from gitguard.model.events import PlanItem
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
+from gitguard.model.plan_calls import answered, plan_change
 from gitguard.model.text import counted, cut_middle, one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -21,8 +21,7 @@ from gitguard.transcripts.fitting.facts import entries_of, parameters, relative,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
+    from collections.abc import Iterable, Iterator
 
     from gitguard.model.conversation import Block
     from gitguard.model.items import Command
@@ -37,7 +36,6 @@ _HEAD, _TAIL = 200, 8_192
 _NO_BOUND = capture.Bound(1 << 30, 1 << 40)
 _BOUNDS = dict.fromkeys(capture.BOUNDS, _NO_BOUND)
 """The summary's budget decides how much is shown."""
-_STEP_TEXTS = ("content", "step", "subject")
 
 
 class Files(Value):
@@ -139,7 +137,8 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
     )
     what = command or ", ".join((*reads, *writes)) or parameters(call)
     said = redactor.text(cut_middle(result.text.strip(), _HEAD, _TAIL))
-    plan = _plan(arguments, redactor)
+    answer = answered(call.name, arguments, result.text)
+    plan = plan_change(call.name, arguments, answer, redactor.shorten)
     error = (verdict(said, ERROR_LIMIT) or "no output") if result.is_error else ""
     return JournalEntry(
         event=journal.FAILED if result.is_error else journal.ENDED,
@@ -154,22 +153,6 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
         is_shell=bool(command),
         output=verdict(said, _OUTPUT) if command else "",
         is_probe=bool(reads) or is_answer(command, error) or is_wrong_guess(command, error),
-        plan=plan,
-        whole_plan=bool(plan),
+        plan=plan.items,
+        whole_plan=plan.is_whole,
     )
-
-
-def _plan(arguments: Mapping[str, Any], redactor: Redactor) -> tuple[PlanItem, ...]:
-    """Return the plan or to-do list that a call writes as a whole; hosts differ in names only."""
-    listed = arguments.get("todos") or arguments.get("plan")
-    items: list[PlanItem] = []
-    for item in listed if isinstance(listed, list) else ():
-        if not isinstance(item, dict):
-            continue
-        texts = [item[name] for name in _STEP_TEXTS if isinstance(item.get(name), str)]
-        if texts:
-            text = redactor.shorten(one_line(texts[0]), _COMMAND)
-            status = item.get("status")
-            is_done, is_active = status in ("completed", "done"), status == "in_progress"
-            items.append(PlanItem(str(len(items) + 1), text, done=is_done, active=is_active))
-    return tuple(items)

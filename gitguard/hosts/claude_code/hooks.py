@@ -8,7 +8,6 @@ from gitguard.model.events import (
     Abilities,
     HookEvent,
     HookReply,
-    PlanItem,
     Reading,
     ToolCall,
     Transcript,
@@ -20,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from gitguard.model.events import PlanItem
 
 
 NAME = "claude-code"
@@ -68,7 +69,8 @@ BESIDE_THE_WORDS = (
 _NOT_THE_USERS = ("<task-notification>", *(f"<{tag}" for tag in FROM_OTHERS))
 """How prompts begin that the user did not write; the first one says that background work ended."""
 _MOST_ANSWERS = 8
-_WHOLE_PLANS = ("TaskList", "TodoWrite")
+_PLANNING = ("TaskCreate", "TaskUpdate", "TaskList", "TodoWrite")
+"""Tools that write or list the plan; what each does to it is in `model/plan_calls.py`."""
 _USAGE = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -143,6 +145,7 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
     command = read.text(parameters, "command")
     path = read.path(parameters, "file_path") or read.path(parameters, "notebook_path")
     summary = command or path or read.parameters(parameters)
+    plan, is_whole = _plan(name, parameters, read.mapping(payload, "tool_response"))
     return ToolCall(
         name=name,
         id=read.name_of(payload, "tool_use_id"),
@@ -156,8 +159,8 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         interrupted=payload.get("is_interrupt") is True,
         is_probe=name in _PROBES,
         answers=_answers(name, read.mapping(payload, "tool_response")),
-        plan=_plan(name, parameters, read.mapping(payload, "tool_response")),
-        whole_plan=name in _WHOLE_PLANS,
+        plan=plan,
+        whole_plan=is_whole,
     )
 
 
@@ -176,31 +179,16 @@ def _answers(name: str, response: dict[str, Any]) -> tuple[str, ...]:
     return tuple(shown)[:_MOST_ANSWERS]
 
 
-def _plan(name: str, parameters: dict[str, Any], response: dict[str, Any]) -> tuple[PlanItem, ...]:
-    if name == "TaskCreate":
-        return _items([{**read.mapping(response, "task"), "status": "pending"}])
-    if name == "TaskUpdate":
-        return _items([{**parameters, "id": parameters.get("taskId")}])
-    if name == "TaskList":
-        return _items(response.get("tasks"))
-    if name == "TodoWrite":
-        return _items(parameters.get("todos"))
-    return ()
+def _plan(
+    name: str, parameters: dict[str, Any], response: dict[str, Any]
+) -> tuple[tuple[PlanItem, ...], bool]:
+    """Return what a call did to the plan, and whether these are all items there are."""
+    if name not in _PLANNING:
+        return (), False  # most calls, and without the import
+    from gitguard.model.plan_calls import plan_change
 
-
-def _items(listed: object) -> tuple[PlanItem, ...]:
-    items = enumerate(listed, start=1) if isinstance(listed, list) else ()
-    return tuple(
-        PlanItem(
-            id=read.name_of(item, "id") or str(number),
-            text=read.cut(one_line(read.text(item, "subject") or read.text(item, "content")), 200),
-            done=item.get("status") == "completed",
-            active=item.get("status") == "in_progress",
-            gone=item.get("status") == "deleted",
-        )
-        for number, item in items
-        if isinstance(item, dict)
-    )
+    change = plan_change(name, parameters, response, read.cut)
+    return change.items, change.is_whole
 
 
 def _reading(payload: dict[str, Any], now: float) -> Reading | None:

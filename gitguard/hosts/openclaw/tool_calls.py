@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 
 from gitguard.hosts import payload as read
-from gitguard.model.events import PlanItem, ToolCall
+from gitguard.model.events import ToolCall
 from gitguard.model.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.model.events import PlanItem
+
 _WRITING = ("write", "edit")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
 _MOST_PATHS, _MOST_ITEMS = 100, 200
+_LONGEST_STEP = 500
 _PLANNING = ("progress_card", "update_plan")
 """The tool's name since 2026.9, and before."""
 _BEFORE_THE_WORDS = (
@@ -36,7 +39,7 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
     name, parameters = read.name_of(event, "toolName"), read.mapping(event, "params")
     command = read.text(parameters, "command") if name == "exec" else ""
     paths = tuple(os.path.join(workspace, path) for path in _paths(name, parameters))
-    plan = _plan(name, parameters)
+    plan, is_whole = _plan(name, parameters)
     return ToolCall(
         name=name,
         id=read.name_of(event, "toolCallId"),
@@ -50,7 +53,7 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
         error=_error(event) if has_failed(event) else "",
         is_probe=name in _PROBES,
         plan=plan,
-        whole_plan=bool(plan),
+        whole_plan=is_whole,
     )
 
 
@@ -100,20 +103,15 @@ def _patched(patch: str) -> tuple[str, ...]:
     return tuple(path for path in paths if path and "\0" not in path)[:_MOST_PATHS]
 
 
-def _plan(name: str, parameters: dict[str, Any]) -> tuple[PlanItem, ...]:
+def _plan(name: str, parameters: dict[str, Any]) -> tuple[tuple[PlanItem, ...], bool]:
+    """Return what a call did to the plan, and whether these are all items there are."""
     if name not in _PLANNING:
-        return ()
-    steps = read.objects(parameters, "plan")[:_MOST_ITEMS]
-    return tuple(
-        PlanItem(
-            str(number),
-            read.cut(one_line(words), 500),
-            done=step.get("status") == "completed",
-            active=step.get("status") == "in_progress",
-        )
-        for number, step in enumerate(steps, 1)
-        if (words := read.text(step, "step"))
-    )
+        return (), False  # most calls, and without the import
+    from gitguard.model.plan_calls import plan_change
+
+    steps = {"plan": read.objects(parameters, "plan")[:_MOST_ITEMS]}
+    change = plan_change(name, steps, {}, read.cut, _LONGEST_STEP)
+    return change.items, bool(change.items)
 
 
 def words_of_the_user(prompt: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import tempfile
@@ -17,7 +18,9 @@ from hypothesis import strategies as st
 
 from gitguard.compaction.extraction import extract
 from gitguard.compaction.summary import TITLE, Draft
+from gitguard.hosts.claude_code.hooks import parse_event
 from gitguard.model.conversation import CALL, RESULT
+from gitguard.model.plan_calls import answered, plan_change
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.transcript import Answer
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -223,6 +226,85 @@ def shown(found: tuple[Unit, ...], *, most: int = 16_000, asked: str = "Mend the
     stays = units(spoken.entries(turns(2)))
     whole = Plan(Context(()), (*request, *found), stays)
     return draft(whole, most=most)
+
+
+def planned(*calls: tuple[str, dict[str, Any], str]) -> tuple[Unit, ...]:
+    """Return calls of planning tools, each a name, its parameters, and what the model read."""
+    said: list[Said] = []
+    for number, (name, _, answer) in enumerate(calls):
+        said += [("call", f"p{number}", name), ("result", f"p{number}", answer)]
+    entries = spoken.entries(said)
+    for number, (_, parameters, _) in enumerate(calls):
+        block = entries[2 * number].blocks[0].replace(given=parameters)
+        entries[2 * number] = entries[2 * number].replace(blocks=(block,))
+    return units(entries)
+
+
+def created(number: int, subject: str) -> tuple[str, dict[str, Any], str]:
+    parameters = {"subject": subject, "description": "d"}
+    return "TaskCreate", parameters, f"Task #{number} created successfully: {subject}"
+
+
+def updated(number: int, **changes: str) -> tuple[str, dict[str, Any], str]:
+    return "TaskUpdate", {"taskId": str(number), **changes}, f"Updated task #{number} status"
+
+
+def steps(*calls: tuple[str, dict[str, Any], str]) -> list[tuple[str, str, str]]:
+    plan = extract(planned(*calls), PLAIN).state.plan
+    return [(step.number, step.text, step.state) for step in plan]
+
+
+def test_the_plan_is_read_from_tasks_that_are_created_and_updated_one_by_one() -> None:
+    calls = [created(1, "Write the parser"), created(2, "Test it"), created(3, "Ship it")]
+    calls += [updated(1, status="completed"), updated(2, status="in_progress")]
+    calls += [updated(3, status="deleted"), created(4, "Document it")]
+    assert steps(*calls) == [
+        ("1", "Write the parser", "done"),
+        ("2", "Test it", "active"),
+        ("4", "Document it", "open"),
+    ]
+    text = shown(planned(*calls))
+    assert text.index("Test it") < text.index("Document it")
+    assert "Write the parser" not in text.partition("## Plan")[2]
+
+
+def test_a_list_of_all_tasks_replaces_the_plan_and_an_unreadable_one_leaves_it() -> None:
+    listed = "#2 [completed] Test it\n#3 [pending] Ship it [blocked by #2]"
+    before = (created(1, "Write the parser"), created(2, "Test it"))
+    assert steps(*before, ("TaskList", {}, listed)) == [
+        ("2", "Test it", "done"),
+        ("3", "Ship it", "open"),
+    ]
+    assert len(steps(*before, ("TaskList", {}, "[output was removed]"))) == 2
+    assert steps(*before, ("TaskList", {}, "No tasks found")) == []
+
+
+def test_a_task_whose_number_is_not_told_changes_no_other_one() -> None:
+    unknown = ("TaskCreate", {"subject": "Lost"}, "fine")
+    assert steps(created(1, "Write the parser"), updated(1, status="completed"), unknown) == [
+        ("1", "Write the parser", "done")
+    ]
+
+
+def test_a_to_do_list_that_is_written_as_a_whole_is_the_plan() -> None:
+    todos = [{"content": "one", "status": "completed"}, {"content": "two", "status": "pending"}]
+    for parameters in ({"todos": todos}, {"plan": [{**t, "step": t["content"]} for t in todos]}):
+        call = ("TodoWrite", parameters, "fine")
+        assert [text for _, text, state in steps(call) if state == "open"] == ["two"]
+        assert steps(call, ("TodoWrite", {key: [] for key in parameters}, "fine")) == []
+
+
+@pytest.mark.parametrize("name", ["TaskCreate", "TaskUpdate.completed", "TaskUpdate.in_progress"])
+def test_hooks_and_compactions_read_the_same_plan_from_a_recorded_call(name: str) -> None:
+    path = Path(__file__).parents[2] / "payloads" / "claude_code" / f"PostToolUse.{name}.json"
+    payload = json.loads(path.read_text())
+    tool = parse_event(payload, {}, 0.0).tool
+    assert tool is not None
+    assert tool.plan
+    call, subject = payload["tool_input"], payload["tool_input"].get("subject", "")
+    said = f"Task #1 created successfully: {subject}" if subject else "Updated task #1 status"
+    change = plan_change(tool.name, call, answered(tool.name, call, said), PLAIN.shorten)
+    assert (change.items, change.is_whole) == (tool.plan, tool.whole_plan)
 
 
 def test_a_failure_keeps_its_end_and_is_gone_once_the_same_call_succeeds() -> None:
