@@ -6,8 +6,21 @@ compaction and a state agree on which failures are still open and how a command 
 
 from __future__ import annotations
 
+from gitguard.compaction.earlier import (
+    CHECKS,
+    COMMANDS,
+    COMMITS,
+    FAILURES,
+    PLAN,
+    READ,
+    WRITTEN,
+    Earlier,
+    check_in,
+    split,
+)
 from gitguard.model.checks import check_of
 from gitguard.model.conversation import CALL, RESULT
+from gitguard.model.items import PASSED
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
 from gitguard.model.plan_calls import answered, plan_change
 from gitguard.model.text import counted, cut_middle, one_line, timestamp
@@ -24,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.model.conversation import Block
-    from gitguard.model.items import Command
+    from gitguard.model.items import Command, Failure
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.session.task import TaskState
     from gitguard.transcripts.fitting.chunks import Unit
@@ -33,6 +46,7 @@ _COMMAND, _OUTPUT = 200, 300
 """Characters of a call's parameters, and of the end of what a command said."""
 _HEAD, _TAIL = 200, 8_192
 """Characters of a result that are searched for secrets: an exit code, and the end."""
+NOTHING_EARLIER = Earlier()
 _NO_BOUND = capture.Bound(1 << 30, 1 << 40)
 _BOUNDS = dict.fromkeys(capture.BOUNDS, _NO_BOUND)
 """The summary's budget decides how much is shown."""
@@ -59,37 +73,51 @@ class Extraction(Value):
         read = tuple(path for path in self.state.files_read if path not in set(modified))
         return Files(tuple(sorted(read)), tuple(sorted(modified)))
 
+    @property
+    def failures(self) -> tuple[Failure, ...]:
+        """What failed and is not mended, each attempt once: as it failed last."""
+        passed = {c.command: c.when for c in self.state.commands if c.outcome == PASSED}
+        newest: dict[str, Failure] = {}
+        for failure in self.state.failed_attempts:
+            # A check that passes is mended, also if its output went through another pipe.
+            if failure.when >= passed.get(check_in(failure.what), ""):
+                newest.pop(failure.what, None)
+                newest[failure.what] = failure
+        return tuple(newest.values())
+
     def sections(self, mentioned: tuple[str, ...] = ()) -> tuple[BlockSection, ...]:
         """Return what to show, newest first; what mentioned texts begin with is left out."""
-        failures = [f"{f.what}: {f.error}" for f in self.state.failed_attempts]
-        checks = [check for check in self.state.commands if not _fails(check, failures)]
+
+        def is_told(text: str) -> bool:
+            return any(mention.startswith(text) for mention in mentioned)
+
+        failing = {check_in(failure.what) for failure in self.failures}
+        checks = [check for check in self.state.commands if check.command not in failing]
+        steps = [s for s in self.state.plan if not s.is_done and not is_told(s.text)]
         files = [a for a in self.state.artifacts if a.kind == "file"]
         commits = [a for a in self.state.artifacts if a.kind == "commit"]
         named = {
-            "Checks, as last run": ([_ran(check) for check in checks], 12),
-            "Commands": (list(self.commands), 10),
-            "Files written": ([f"{a.path}{_times(a.writes)}" for a in files], 10),
-            "Commits": ([f"{a.path} — {a.description}" for a in commits], 4),
-            "Open failures": (failures, 10),
-            "Plan": ([s.text for s in reversed(self.state.plan) if not s.is_done], 8),
-            "Files read": (list(reversed(self.files.read)), 4),
+            CHECKS: ([_ran(check) for check in checks], 12),
+            COMMANDS: (list(self.commands), 10),
+            WRITTEN: ([f"{a.path}{_times(a.writes)}" for a in files], 10),
+            COMMITS: ([f"{a.path} — {a.description}" for a in commits], 4),
+            FAILURES: ([_failed(failure) for failure in self.failures], 10),
+            # With its number, by which a later call can change a step.
+            PLAN: ([f"#{s.number} {s.text}" for s in reversed(steps)], 8),
+            READ: (list(reversed(self.files.read)), 4),
         }
         return tuple(
             BlockSection(
                 title,
-                tuple(
-                    BlockItem(text)
-                    for text in reversed(texts)
-                    if not any(mention.startswith(text) for mention in mentioned)
-                ),
+                tuple(BlockItem(text) for text in reversed(texts) if not is_told(text)),
                 share,
             )
             for title, (texts, share) in named.items()
         )
 
 
-def _fails(check: Command, failures: list[str]) -> bool:
-    return any(check.command in failure for failure in failures)
+def _failed(failure: Failure) -> str:
+    return f"{failure.what}: {failure.error}" if failure.error else failure.what
 
 
 def _ran(check: Command) -> str:
@@ -101,17 +129,38 @@ def _times(count: int) -> str:
     return f" ({counted(count, 'time')})" if count > 1 else ""
 
 
-def extract(units: Iterable[Unit], redactor: Redactor, folder: str = "") -> Extraction:
-    """Fold the calls in units; files that lie in the folder are named relative to it."""
+def extract(
+    units: Iterable[Unit], redactor: Redactor, folder: str = "", earlier: Earlier = NOTHING_EARLIER
+) -> Extraction:
+    """Fold the calls in units; files that lie in the folder are named relative to it.
+
+    What an earlier summary says is older than all of them: a newer call of the same command or
+    file takes its place, and what was mended since is gone.
+    """
     calls = tuple(_journal(units, redactor, folder))
     now = timestamp(len(calls))
-    state = capture.fold(new_task("", now), calls, now, bounds=_BOUNDS)
-    commands: dict[str, str] = {}
+    attempts = {capture.attempt_of(call) for call in calls}
+    checks = {check_in(attempt) for attempt in attempts} - {""}
+    state = earlier.added_to(
+        new_task("", now), lambda text: text in attempts or check_in(text) in checks
+    )
+    state = capture.fold(state, calls, now, bounds=_BOUNDS)
+    return Extraction(state, tuple(_commands(calls, earlier)))
+
+
+def _commands(calls: tuple[JournalEntry, ...], earlier: Earlier) -> Iterable[str]:
+    """Return the shell commands that ended well and check nothing, each once, newest last."""
+    summaries = {call.summary for call in calls if call.is_shell}
+    lines = {split(line, summaries.__contains__)[0]: line for line in earlier.commands}
     for call in calls:
-        if call.is_shell and call.event == journal.ENDED and check_of(call.summary) is None:
-            commands.pop(call.summary, None)
-            commands[call.summary] = f"{call.summary}: {call.output or 'no output'}"
-    return Extraction(state, tuple(commands.values()))
+        if not call.is_shell or check_of(call.summary) is not None:
+            continue
+        if call.event == journal.ENDED:
+            lines.pop(call.summary, None)
+            lines[call.summary] = f"{call.summary}: {call.output or 'no output'}"
+        elif not call.is_probe:
+            lines.pop(call.summary, None)  # it stands among the failures
+    return lines.values()
 
 
 def _journal(units: Iterable[Unit], redactor: Redactor, folder: str) -> Iterator[JournalEntry]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from textwrap import wrap
 
+from gitguard.compaction.earlier import CALLS, RULES, Earlier, earlier_in
 from gitguard.compaction.extraction import extract
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.model.thread import KEY_GIST, MARKED
@@ -28,7 +29,6 @@ _LEFT_OUT = "[… {} left out …]"
 _WERE_LEFT_OUT = re.compile(
     r"^Older than that, ([0-9][0-9,]{0,20}) turns? \w+ left out by .*$", re.MULTILINE
 )
-_RULES = "## Rules of this workspace"
 _SHARE_BEFORE = 4
 """Of the room, what an earlier summary may take at most: a fourth."""
 _LONG = 200
@@ -51,8 +51,18 @@ class Draft:
         self._plan = plan
         self._redactor = redactor
         self._most = most
-        self._extraction = extract(plan.old, redactor, folder)
+        earlier = earlier_in(self._earlier) if self._is_ours else Earlier()
+        self._extraction = extract(plan.old, redactor, folder, earlier)
         self.files: Files = self._extraction.files
+
+    @property
+    def _earlier(self) -> str:
+        return self._plan.before.summary.strip()
+
+    @property
+    def _is_ours(self) -> bool:
+        """Whether the earlier summary is one of gitguard's."""
+        return self._earlier.startswith(TITLE)
 
     def text(
         self, happened: Summarized, *, state: tuple[BlockSection, ...] = (), rules: str = ""
@@ -60,7 +70,7 @@ class Draft:
         """Put the summary together: what happened, what the state says, and what must not go."""
         origin = f"{TITLE}\n\n{self._origin(happened)}"
         rules = shorten(self._redactor.text(rules), self._most // 2)
-        rules = f"{_RULES}\n\n{rules}" if rules else ""
+        rules = f"{RULES}\n\n{rules}" if rules else ""
         room = self._most - _length(origin, rules)
         before = self._before(min(self._most // _SHARE_BEFORE, room // 3))
         before = f"{_BEFORE}\n\n{before}" if before else ""
@@ -80,11 +90,14 @@ class Draft:
         """
         state = tuple(_without(section, story) for section in state)
         mentioned = tuple(item.text for section in state for item in section.items)
-        sections = (*state, *self._extraction.sections(mentioned))
+        state = tuple(section for section in state if section.items)
+        calls = tuple(s for s in self._extraction.sections(mentioned) if s.items)
         # A heading is longer here than in a resume block, for which the room is filled.
-        headings = _HEADING * sum(bool(section.items) for section in sections)
-        filled = fill(sections, max(room - headings, 0))
-        return "\n\n".join(_shown(section) for section in filled if section.texts)
+        headings = _HEADING * len((*state, *calls)) + (_length(CALLS) if calls else 0)
+        filled = fill((*state, *calls), max(room - headings, 0))
+        lists = [_shown(section) for section in filled[: len(state)] if section.texts]
+        called = [_shown(section) for section in filled[len(state) :] if section.texts]
+        return "\n\n".join([*lists, *([CALLS] if called else []), *called])
 
     def _origin(self, happened: Summarized) -> str:
         who = "gitguard, without a model"
@@ -114,9 +127,8 @@ class Draft:
 
     def _left_out(self) -> str:
         """Return how many turns limits left out so far, in compactions before this one as well."""
-        earlier = self._plan.before.summary.strip()
-        is_ours = earlier.startswith(TITLE)
-        told_before = _WERE_LEFT_OUT.search(earlier.partition("\n## ")[0]) if is_ours else None
+        head = self._earlier.partition("\n## ")[0] if self._is_ours else ""
+        told_before = _WERE_LEFT_OUT.search(head)
         before = int(told_before[1].replace(",", "")) if told_before else 0
         limit = self._plan.limit
         if not (self._plan.left_out and limit):
@@ -141,14 +153,13 @@ class Draft:
 
     def _before(self, most: int) -> str:
         """Return what an earlier summary said; of one of ours, what was not new with it."""
-        earlier = self._plan.before.summary.strip()
-        if earlier.startswith(TITLE):
+        earlier = self._earlier
+        if self._is_ours:
             _, _, after_heading = earlier.partition(f"{HAPPENED}\n")
             _, _, older = earlier.partition(f"{_BEFORE}\n")
             older = older.partition(f"\n{HAPPENED}")[0].strip() if _BEFORE in earlier else ""
-            earlier = "\n".join(
-                filter(None, (older, after_heading.partition("\n\n## ")[0].strip()))
-            )
+            story = after_heading.partition("\n\n## ")[0].partition(f"\n\n{CALLS}\n")[0].strip()
+            earlier = "\n".join(filter(None, (older, story)))
         return _middle_left_out(self._redactor.text(earlier), most)
 
 

@@ -268,19 +268,20 @@ def _mended(entries: tuple[JournalEntry, ...]) -> dict[str, str]:
     mended: dict[str, str] = {}
     for entry in entries:
         if entry.event == journal.ENDED:
-            mended[_attempt(entry)] = entry.at
+            mended[attempt_of(entry)] = entry.at
         elif entry.event == journal.FAILED:
-            mended.pop(_attempt(entry), None)
+            mended.pop(attempt_of(entry), None)
     return mended
 
 
 def _failure(state: TaskState, entry: JournalEntry, code: str) -> Failure:
-    what, error = _attempt(entry), entry.error or "failed"
+    what, error = attempt_of(entry), entry.error or "failed"
     item_id = _id_of(state, "failed_attempts", entry, what, error)
     return Failure(what, error, id=item_id, origin=origin_of(entry, code))
 
 
-def _attempt(entry: JournalEntry) -> str:
+def attempt_of(entry: JournalEntry) -> str:
+    """Return what a call tried, by which failures and later successes of it are matched."""
     return shorten(f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool, 220)
 
 
@@ -367,7 +368,7 @@ def _exchanges(
             messages.append(thread.said_by_agent(entry.summary, origin, ends_turn=ends_turn))
         elif entry.event == journal.REFUSED:
             origin = origin_of(entry, code)
-            messages.append(thread.refused_by_user(_attempt(entry), entry.said, origin))
+            messages.append(thread.refused_by_user(attempt_of(entry), entry.said, origin))
         for answer in entry.answers if entry.event == journal.ENDED else ():
             question, _, words = answer.partition(ANSWERED)
             origin = origin_of(entry, code)

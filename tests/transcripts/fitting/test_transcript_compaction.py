@@ -115,6 +115,20 @@ def test_a_second_compaction_carries_the_first_on(
     assert requests == ["request 8", "request 9"]
 
 
+def test_a_second_compaction_keeps_the_files_and_failures_of_the_first(
+    write: Write, tmp_path: Path, clock: Clock
+) -> None:
+    transcript = write(tmp_path / "t.jsonl", turns(10))
+    first = compact(transcript, DEFAULTS, tools(clock, folder="/repo"), keep_turns=5)
+    assert "- edit: src/edit_4.py: outcome 4" in first.summary
+    second = compact(transcript, DEFAULTS, tools(clock, folder="/repo"), keep_turns=2)
+    lines = second.summary.splitlines()
+    for line in ("- edit: src/edit_4.py: outcome 4", "- src/edit_1.py (2 times)"):
+        assert lines.count(line) == 1
+    read = [line for line in lines if line.startswith("- src/read_")]
+    assert read == [f"- src/read_{number}.py" for number in range(7)]
+
+
 def test_summaries_do_not_grow_with_every_compaction(
     write: Write, tmp_path: Path, clock: Clock
 ) -> None:

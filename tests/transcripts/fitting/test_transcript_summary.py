@@ -52,6 +52,7 @@ from gitguard.transcripts.fitting.summarizing import (
     transcribed,
 )
 from tests.support import spoken
+from tests.support.called import Call, created, planned, shell, updated
 from tests.support.spoken import Said, turns
 from tests.support.summarizers import runs
 from tests.support.waiting import wait_until
@@ -207,19 +208,6 @@ def test_it_tells_who_said_what_what_failed_and_which_files() -> None:
     assert "request 9" not in text
 
 
-def shell(*runs: tuple[str, bool, str]) -> tuple[Unit, ...]:
-    """Return shell calls, each a command, whether it failed, and what it said."""
-    said: list[Said] = []
-    for number, (_, has_failed, output) in enumerate(runs):
-        call = f"c{number}"
-        said += [("call", call, "Bash"), ("failed" if has_failed else "result", call, output)]
-    entries = spoken.entries(said)
-    for number, (command, _, _) in enumerate(runs):
-        block = entries[2 * number].blocks[0].replace(given={"command": command})
-        entries[2 * number] = entries[2 * number].replace(blocks=(block,))
-    return units(entries)
-
-
 def shown(found: tuple[Unit, ...], *, most: int = 16_000, asked: str = "Mend the parser") -> str:
     """Return the summary of a request, these calls, and two turns that stay."""
     request = units(spoken.entries([("user", asked)]))
@@ -228,28 +216,7 @@ def shown(found: tuple[Unit, ...], *, most: int = 16_000, asked: str = "Mend the
     return draft(whole, most=most)
 
 
-def planned(*calls: tuple[str, dict[str, Any], str]) -> tuple[Unit, ...]:
-    """Return calls of planning tools, each a name, its parameters, and what the model read."""
-    said: list[Said] = []
-    for number, (name, _, answer) in enumerate(calls):
-        said += [("call", f"p{number}", name), ("result", f"p{number}", answer)]
-    entries = spoken.entries(said)
-    for number, (_, parameters, _) in enumerate(calls):
-        block = entries[2 * number].blocks[0].replace(given=parameters)
-        entries[2 * number] = entries[2 * number].replace(blocks=(block,))
-    return units(entries)
-
-
-def created(number: int, subject: str) -> tuple[str, dict[str, Any], str]:
-    parameters = {"subject": subject, "description": "d"}
-    return "TaskCreate", parameters, f"Task #{number} created successfully: {subject}"
-
-
-def updated(number: int, **changes: str) -> tuple[str, dict[str, Any], str]:
-    return "TaskUpdate", {"taskId": str(number), **changes}, f"Updated task #{number} status"
-
-
-def steps(*calls: tuple[str, dict[str, Any], str]) -> list[tuple[str, str, str]]:
+def steps(*calls: Call) -> list[tuple[str, str, str]]:
     plan = extract(planned(*calls), PLAIN).state.plan
     return [(step.number, step.text, step.state) for step in plan]
 
