@@ -117,9 +117,15 @@ class Note(Item):
     text: str = fields.text("What it says.")
 
 
-def texts(notes: Iterable[Note]) -> tuple[str, ...]:
-    """Return what notes say."""
-    return tuple(note.text for note in notes)
+def texts(items: Iterable[Note | Step]) -> tuple[str, ...]:
+    """Return what notes and steps say."""
+    return tuple(item.text for item in items)
+
+
+def labelled_text(text: str, origin: Origin | None) -> str:
+    """Return a text after a label if another machine wrote it; the end of a text may be cut."""
+    is_elsewhere = origin is not None and origin.elsewhere
+    return f"({FROM_ELSEWHERE}) {text}" if is_elsewhere else text
 
 
 class Artifact(Item):

@@ -13,13 +13,13 @@ from gitguard.model.items import (
     CONCLUSION,
     CONSTRAINT,
     CORRECTION,
-    FROM_ELSEWHERE,
     REQUEST,
     SMALL_TALK,
     UNFINISHED,
     Exchange,
     Origin,
     derived_id,
+    labelled_text,
 )
 from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import AGENT, USER
@@ -176,9 +176,8 @@ def labelled(exchange: Exchange) -> str:
 
     The label stands in front, because the end may be cut.
     """
-    labels = ["(from the transcript) "] if exchange.origin.is_read else []
-    labels += [f"({FROM_ELSEWHERE}) "] if exchange.origin.elsewhere else []
-    return "".join(labels) + one_line(exchange.text)
+    text = labelled_text(one_line(exchange.text), exchange.origin)
+    return f"(from the transcript) {text}" if exchange.origin.is_read else text
 
 
 # The snapshot's thread

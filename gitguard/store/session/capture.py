@@ -399,10 +399,7 @@ def work_of(
         files_read=state.files_read,
         files_modified=tuple(a.path for a in state.artifacts if a.kind == "file"),
         tools_used=state.tools_used,
-        open_items=(
-            *texts(state.open_issues),
-            *(step.text for step in state.plan if not step.is_done),
-        ),
+        open_items=texts(state.open_items),
         thread_summary=thread.summary(state.exchanges),
     )
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.codec import dump_yaml, load_yaml
+from gitguard.model.items import labelled_text
 from gitguard.model.record import Record
 from gitguard.model.thread import KEY_GIST, key_exchanges, labelled
 from gitguard.model.transcript import AGENT, USER
@@ -157,14 +158,16 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
         schema_version=VERSION,
         meta=meta,
         working=Working(
-            topic=work.topic or state.stated_goal,
+            topic=work.topic or labelled_text(state.stated_goal, state.goal_from),
             status=work.status,
             interrupted=work.interrupted,
             last_tool_call=last if work.interrupted else None,
-            next_action=state.next_action,
+            next_action=labelled_text(state.next_action, state.next_from),
         ),
         decisions=tuple(
-            SnapshotDecision(d.label, d.what, d.why, when=d.when or state.updated_at)
+            SnapshotDecision(
+                d.label, labelled_text(d.what, d.origin), d.why, when=d.when or state.updated_at
+            )
             for d in state.decisions
         ),
         resources=Resources(work.files_read, work.files_modified, work.tools_used),
@@ -175,8 +178,8 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
                 for e in key_exchanges(state.exchanges)
             ),
         ),
-        open_items=work.open_items,
-        learnings=tuple(note.text for note in state.learnings),
+        open_items=tuple(labelled_text(item.text, item.origin) for item in state.open_items),
+        learnings=tuple(labelled_text(note.text, note.origin) for note in state.learnings),
     )
 
 

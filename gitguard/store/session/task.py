@@ -146,6 +146,11 @@ class TaskState(Record):
         """The next action, empty until somebody says what comes next."""
         return "" if self.next_action.strip() == START else self.next_action
 
+    @property
+    def open_items(self) -> tuple[Note | Step, ...]:
+        """Open issues, then what is not done of the host's plan."""
+        return (*self.open_issues, *(step for step in self.plan if not step.is_done))
+
     def is_noted(self, name: str) -> bool:
         """Whether the agent set the goal or next action; else a hook took it from a prompt."""
         origin = self.goal_from if name == "goal" else self.next_from

@@ -31,7 +31,11 @@ def here(tmp_path: Path) -> Conversation:
 
 @pytest.fixture
 def there(here: Conversation, tmp_path: Path) -> Conversation:
-    """A clone on another machine, where somebody trusted the session."""
+    return cloned(here, tmp_path)
+
+
+def cloned(here: Conversation, tmp_path: Path) -> Conversation:
+    """Return a clone on another machine, where somebody trusted the session."""
     folder = tmp_path / "there"
     folder.mkdir()
     here.git("clone", "--quiet", "--no-local", ".", str(folder / "repo"))
@@ -118,6 +122,27 @@ def test_the_summary_labels_what_was_noted_on_another_machine(there: Conversatio
     for words in ("Keep the old API", "The lexer is strict", "Use tables"):
         assert FROM_ELSEWHERE in line_with(summary, words), words
     assert FROM_ELSEWHERE not in line_with(summary, "Mind the tenant")
+
+
+def test_the_snapshot_labels_what_was_noted_on_another_machine(
+    here: Conversation, tmp_path: Path
+) -> None:
+    here.guard.note({"next_action": "Port the writer", "open_issues": ["Is YAML needed?"]})
+    here.send("PostToolUse.TaskCreate")
+    here.send("Stop", last_assistant_message="Planned.")
+    there = cloned(here, tmp_path)
+    ours = {"learnings": ["Tenants differ"], "open_issues": ["Which tenant?"]}
+    there.guard.note({**ours, "decisions": [{"what": "Use lists", "why": "short"}]})
+    there.prompt("go on")
+    there.send("Stop", last_assistant_message="The report has semicolons now.")
+    snapshot = there.git("show", f"{REF}:snapshot.yaml")
+    theirs = ("Use tables", "The lexer is strict", "Is YAML needed?", "Write the parser")
+    for words in (*theirs, "Port the writer"):
+        assert f"({FROM_ELSEWHERE}) {words}" in line_with(snapshot, words)
+    for words in ("Use lists", "Tenants differ", "Which tenant?"):
+        assert FROM_ELSEWHERE not in line_with(snapshot, words)
+    handed = here.git("show", f"{REF}:snapshot.yaml")
+    assert FROM_ELSEWHERE not in handed, "here, all of it is this machine's own"
 
 
 def test_taking_back_and_forth_makes_no_checkpoint_of_its_own(
