@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.checks import check_of
+from gitguard.model.checks import checks_of
 from gitguard.model.items import (
     COMMAND_OUTCOMES,
     HOOK,
@@ -119,9 +119,9 @@ def split(line: str, is_key: Callable[[str], bool]) -> tuple[str, str]:
 
 
 def check_in(attempt: str) -> str:
-    """Return the command that checks the work in an attempt, which is named after its tool."""
-    check = check_of(attempt.partition(": ")[2])
-    return check.command if check is not None else ""
+    """Return the first command that checks the work in an attempt, which is named after its tool."""
+    checks = checks_of(attempt.partition(": ")[2])
+    return checks[0].command if checks else ""
 
 
 def _counted(line: str) -> tuple[str, int]:

@@ -18,8 +18,9 @@ from gitguard.compaction.earlier import (
     check_in,
     split,
 )
-from gitguard.model.checks import check_of
+from gitguard.model.checks import checks_of
 from gitguard.model.conversation import CALL, RESULT
+from gitguard.model.events import COMMAND_LIMIT
 from gitguard.model.items import PASSED
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
 from gitguard.model.plan_calls import answered, plan_change
@@ -153,7 +154,7 @@ def _commands(calls: tuple[JournalEntry, ...], earlier: Earlier) -> Iterable[str
     summaries = {call.summary for call in calls if call.is_shell}
     lines = {split(line, summaries.__contains__)[0]: line for line in earlier.commands}
     for call in calls:
-        if not call.is_shell or check_of(call.summary) is not None:
+        if not call.is_shell or checks_of(call.shell_line):
             continue
         if call.event == journal.ENDED:
             lines.pop(call.summary, None)
@@ -200,6 +201,7 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
         written=writes,
         error=error,
         is_shell=bool(command),
+        command=redactor.shorten(command, COMMAND_LIMIT),
         output=verdict(said, _OUTPUT) if command else "",
         is_probe=bool(reads) or is_answer(command, error) or is_wrong_guess(command, error),
         plan=plan.items,

@@ -211,7 +211,7 @@ def _end_tool(conversation: Conversation) -> int:
     if conversation.tool.interrupted:
         ending = entries.INTERRUPTED
     counts = not conversation.event.sub_agent and ending != entries.INTERRUPTED
-    entry = conversation.entry(ending)
+    entry = conversation.entry(ending).replace(command=conversation.tool.kept_command)
     if ending == entries.FAILED:
         from gitguard.model.outcome import is_wrong_guess
 

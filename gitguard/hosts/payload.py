@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.events import COMMAND_LIMIT
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import encodable, one_line, shorten
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
 
 _REDACTOR = Redactor()
 """By the built-in rules; what only a configuration knows is taken out of what is left."""
+SUMMARY_LIMIT = 200
+"""Characters of a call's parameters that people are shown."""
 NAME_LIMIT, _PATH_LIMIT = 200, 4096
 """Names and paths that are longer than these are no names and paths."""
 
@@ -58,10 +61,21 @@ def cut(text: str, limit: int) -> str:
     return _REDACTOR.shorten(text, limit)
 
 
+def kept_command(command: str) -> str:
+    """Return a shell command without secrets and with its lines; empty if a summary holds it."""
+    is_whole = len(command) <= SUMMARY_LIMIT and "\n" not in command.strip()
+    return "" if is_whole else cut(command.strip(), COMMAND_LIMIT)
+
+
 _ERROR = 32 << 10
 """Characters of a long error that are looked at, from its end."""
-_LAST_LINES = 300
-"""Characters of the end of an output."""
+_LAST_LINES, _SUMMARY_LINES = 300, 200
+"""Characters of the end of an output, and of lines above it that sum up the run of a check."""
+_SUMMARY_MARKS = (
+    *(" passed", " failed", " errors", " error in", " passing", " failing", " total", " failures"),
+    *("test result:", "already formatted", "reformatted", "no issues", ".dll (", "Found "),
+)
+"""What such lines contain besides a number; substrings, because `re` is not loaded here."""
 
 
 def ending(error: str) -> str:
@@ -84,15 +98,23 @@ def last_lines(output: str) -> str:
     if len(output) > _ERROR:
         del end[0]  # it may begin in its middle
     lines: list[str] = []
-    room = _LAST_LINES
+    room, room_above = _LAST_LINES, _SUMMARY_LINES
     for line in reversed(end):
         if not any(map(str.isalnum, line)):
             continue  # a rule between the parts of a report says nothing
         room -= len(line) + 1
         if room < 0:
-            break
+            if not _is_summary(line) or len(line) >= room_above:
+                continue
+            room_above -= len(line) + 1
         lines.append(line)
     return one_line(" ".join(reversed(lines)))
+
+
+def _is_summary(line: str) -> bool:
+    if "All checks passed!" in line:
+        return True
+    return any(mark in line for mark in _SUMMARY_MARKS) and any(map(str.isdigit, line))
 
 
 def parameters(arguments: dict[str, Any]) -> str:

@@ -1,17 +1,17 @@
-"""Which shell commands build, test, check or start something, and what their outcome is.
+"""Which commands of a shell line build, test, check or start something.
 
-A successor needs these: they say how the work is checked, and how the last check ended. An exit
-code is believed only where it is the command's own; behind a pipe it is another program's.
+A successor needs these: they say how the work is checked. `model/check_outcomes.py` says how each
+ended, and for that a check knows its place among the other commands of its line.
 """
 
 from __future__ import annotations
 
 import re
 
-from gitguard.model.items import FAILED, PASSED, RAN
 from gitguard.model.value import Value
 
-_LONGEST = 160
+LONGEST_COMMAND = 160
+"""The most characters of a command that are kept; one as long as that was cut."""
 _ANY = frozenset({"*"})
 _PROGRAMS: dict[str, frozenset[str]] = {
     **dict.fromkeys(
@@ -43,70 +43,139 @@ _PROGRAMS: dict[str, frozenset[str]] = {
     "docker-compose": frozenset({"up", "build"}),
 }  # fmt: skip
 """Programs, and those of their subcommands that count."""
-_RUNNERS = ("npx", "uv", "poetry", "pipenv", "bundle", "pdm", "hatch", "time", "sudo", "env")
+_RUNNERS = frozenset(
+    ("npx", "uv", "poetry", "pipenv", "bundle", "pdm", "hatch", "time", "sudo", "env", "timeout",
+     "nice", "nohup", "command", "xvfb-run")
+)  # fmt: skip
 """Programs that run another one, whose name follows, maybe behind `run` or `exec`."""
+_WITH_SUBCOMMANDS = {"ruff": frozenset({"check", "format"})}
+"""Programs that always check something, and whose verdict depends on the subcommand."""
+_WRAPPERS = frozenset(("time", "timeout", "nice", "nohup"))
+"""Runners that do not change what runs, so the command is the same without them."""
+_KEYWORDS = frozenset(("do", "then", "else", "{"))
+_TESTING = frozenset(("if", "elif", "while", "until", "!"))
+"""Words before a command whose exit code the shell itself reads."""
+_QUIET = frozenset(("cd", "echo", "printf", "true", ":", "export", "set", "pwd", "done", "fi", "}"))
+"""Commands that say little and do not fail, so the end of the output is not theirs."""
 _PYTHON = re.compile(r"python[\d.]*")
-_PARTS = re.compile(r"(&&|\|\||;|(?<!\\)\|&?|(?<![&>\d])&(?![&>\d]))")
+_HEREDOC = re.compile(
+    r"(?<!<)<<-?\s*(['\"]?)(?P<end>[A-Za-z_]\w*)\1(?:(?P<rest>[^\n]*)\n.*?^\s*(?P=end)$|.*\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+_TOKEN = re.compile(
+    r"""'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|(?P<comment>(?<!\S)\#[^\n]*)"""
+    r"|(?P<joint>&&|\|\||\|&?|[;\n]|(?<![&>\d])&(?![&>\d]))[\s;]*",
+    re.DOTALL,
+)
 _REDIRECTION = re.compile(r"\s*\d?>&?\s*\S+|\s*<\s*\S+")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
-_SAYS_FAILED = re.compile(
-    r"\b[1-9]\d*\s+(?:tests?\s+)?(?:failed|failures?|errors?|problems?)\b|\bFAILED\b|\bFAIL\b"
-    r"|\bTraceback\b|\berror(?:\[\w+\])?:|\bBUILD FAILURE\b|\bexit code [1-9]",
-)
-_SAYS_PASSED = re.compile(
-    r"\b\d+ (?:passed|passing)\b|\bAll checks passed\b|\bSuccess: no issues\b|\bBUILD SUCCESS"
-    r"|\btest result: ok\b|^ok\b|\bOK\b",
-)
+_DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?")
+_AND, _PIPES = "&&", ("|", "|&")
 
 
 class Check(Value):
     """A command that checks the work, without what surrounds it."""
 
     command: str
+    program: str
+    """Its program, with the subcommand if it has one: `pytest`, `ruff check`."""
+    arguments: tuple[str, ...]
+    place: int
+    """Its place among the commands of the line."""
+    leads_to: int
+    """The last place that the line reaches only if this command ends well."""
     owns_exit_code: bool
-    """Whether the whole line ends as this command does."""
+    """Whether the line ends well only if this command does."""
+    speaks_last: bool
+    """Whether the end of the output is this command's."""
 
 
-def check_of(line: str) -> Check | None:
-    """Return the parts of a shell line that build, test, check or start something."""
-    parts = _PARTS.split(line)
-    commands, joints = parts[::2], [*parts[1::2], ""]
-    checks: list[str] = []
-    owns_exit_code = False
+def checks_of(line: str) -> tuple[Check, ...]:
+    """Return the commands of a shell line that build, test, check or start something."""
+    commands, joints = _split(line)
+    checks = []
     for place, part in enumerate(commands):
-        command = _REDIRECTION.sub("", part).strip(" ()")
-        if _is_check(command.split()):
-            checks.append(command)
-            owns_exit_code = all(joint == "&&" for joint in joints[place:-1])
-    # Which of several ended badly is not known: then all of them are named.
-    return Check(" && ".join(checks)[:_LONGEST], owns_exit_code) if checks else None
+        words = _REDIRECTION.sub("", part).strip(" ()\n").split()
+        # After `||` or `if`, how the line ends does not say how this command did.
+        is_in_doubt = place > 0 and joints[place - 1] == "||"
+        while words and (words[0] in _KEYWORDS or words[0] in _TESTING):
+            is_in_doubt |= words.pop(0) in _TESTING
+        if words and words[0] in _WRAPPERS:
+            words = _without_runners(words)
+        program, arguments = _program(words)
+        if program:
+            leads_to = place if is_in_doubt else _end_of_chain(joints, place)
+            check = Check(
+                " ".join(words)[:LONGEST_COMMAND],
+                program,
+                arguments,
+                place,
+                leads_to,
+                owns_exit_code=not is_in_doubt and joints[leads_to] == "",
+                speaks_last=_speaks_last(commands, joints, place),
+            )
+            checks.append(check)
+    return tuple(checks)
 
 
-def _is_check(words: list[str]) -> bool:
-    while words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _RUNNERS):
-        words = words[1:]
-        if words[:1] in (["run"], ["exec"], ["tool"]):
-            words = words[1:]
+def _split(line: str) -> tuple[list[str], list[str]]:
+    """Return the commands of a line, and what stands behind each: nothing behind the last."""
+    line = _HEREDOC.sub(lambda match: match["rest"] or "", line.replace("\\\n", " "))
+    commands, joints, begin = [""], [], 0
+    for token in _TOKEN.finditer(line):
+        if token["joint"] or token["comment"]:
+            commands[-1] += line[begin : token.start()]
+            begin = token.end()
+        if token["joint"] and commands[-1].strip():
+            joints.append(token["joint"])
+            commands.append("")
+    commands[-1] += line[begin:]
+    if joints and joints[-1] in (";", "\n") and not commands[-1].strip():
+        del commands[-1], joints[-1]
+    # Of a line that was cut nobody knows how it goes on.
+    return commands, [*joints, ";" if line.endswith("…") else ""]
+
+
+def _end_of_chain(joints: list[str], place: int) -> int:
+    if joints[place] != _AND:
+        return place
+    after = range(place, len(joints))
+    return next(n for n in after if joints[n] != _AND and joints[n] not in _PIPES)
+
+
+def _speaks_last(commands: list[str], joints: list[str], place: int) -> bool:
+    return all(
+        joints[n - 1] in _PIPES or commands[n].split()[:1] == [] or commands[n].split()[0] in _QUIET
+        for n in range(place + 1, len(commands))
+    )
+
+
+def _program(words: list[str]) -> tuple[str, tuple[str, ...]]:
+    """Return the program that checks something, and its arguments; an empty name if none does."""
+    words = _without_runners(words)
     if not words:
-        return False
+        return "", ()
     name = words[0].rpartition("/")[2]
     if _PYTHON.fullmatch(name) and words[1:2] == ["-m"]:
         words = words[2:]
         name = words[0] if words else ""
-        if name == "unittest":
-            return True
-    subcommands = _PROGRAMS.get(name)
-    if subcommands is None:
-        return False
-    return subcommands is _ANY or any(word in subcommands for word in words[1:3])
+    subcommands = _ANY if name == "unittest" else _PROGRAMS.get(name, frozenset())
+    if subcommands is _ANY:
+        subcommands = _WITH_SUBCOMMANDS.get(name, _ANY)
+        if words[1:2] == [] or words[1] not in subcommands:
+            return name, tuple(words[1:])
+    for place, word in enumerate(words[1:3], start=1):
+        if word in subcommands:
+            return f"{name} {word}", (*words[1:place], *words[place + 1 :])
+    return "", ()
 
 
-def outcome_of(check: Check, output: str, *, has_failed: bool) -> str:
-    """Return how a check ended: by its exit code, or else by what it said, if that tells."""
-    if has_failed:
-        return FAILED
-    if _SAYS_FAILED.search(output):
-        return FAILED if not check.owns_exit_code else PASSED
-    if check.owns_exit_code or _SAYS_PASSED.search(output):
-        return PASSED
-    return RAN
+def _without_runners(words: list[str]) -> list[str]:
+    while words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _RUNNERS):
+        is_runner = words[0] in _RUNNERS
+        words = words[1:]
+        if words[:1] in (["run"], ["exec"], ["tool"]):
+            words = words[1:]
+        while is_runner and words and (words[0][0] == "-" or _DURATION.fullmatch(words[0])):
+            words = words[1:]
+    return words

@@ -99,6 +99,10 @@ class PlanItem(Record):
     gone: bool = fields.flag("Whether it was taken off the list.", default=False)
 
 
+COMMAND_LIMIT = 2_000
+"""The most characters of a shell command that are kept to know its parts."""
+
+
 class ToolCall(Value):
     """A tool call as the host describes it."""
 
@@ -108,6 +112,8 @@ class ToolCall(Value):
     """The parameters in one line, for people."""
     command: str = ""
     """The shell command, where the tool runs one."""
+    kept_command: str = ""
+    """The command without secrets, with its lines, if the summary does not hold all of it."""
     is_shell: bool = False
     """Whether the call runs that command in the user's shell as it is, and nothing besides."""
     paths_read: tuple[str, ...] = ()

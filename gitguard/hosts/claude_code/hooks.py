@@ -149,8 +149,9 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
     return ToolCall(
         name=name,
         id=read.name_of(payload, "tool_use_id"),
-        summary=read.cut(one_line(summary), 200),
+        summary=read.cut(one_line(summary), read.SUMMARY_LIMIT),
         command=command,
+        kept_command=read.kept_command(command),
         is_shell=name == "Bash",
         paths_read=(path,) if name == "Read" and path else (),
         paths_written=(path,) if name in _WRITING and path else (),

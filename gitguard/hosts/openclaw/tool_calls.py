@@ -43,8 +43,11 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
     return ToolCall(
         name=name,
         id=read.name_of(event, "toolCallId"),
-        summary=read.cut(one_line(command or ", ".join(paths) or read.parameters(parameters)), 200),
+        summary=read.cut(
+            one_line(command or ", ".join(paths) or read.parameters(parameters)), read.SUMMARY_LIMIT
+        ),
         command=command,
+        kept_command=read.kept_command(command),
         # What the call sets besides could make the same words run another program.
         is_shell=name == "exec" and parameters.keys() <= _HARMLESS,
         paths_read=paths if name == "read" else (),

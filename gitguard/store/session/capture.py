@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 
 from gitguard.model import thread
-from gitguard.model.checks import check_of, outcome_of
+from gitguard.model.check_outcomes import outcomes_of
 from gitguard.model.items import (
     ACTIVE,
     DONE,
@@ -27,6 +27,7 @@ from gitguard.model.items import (
     derived_id,
     texts,
 )
+from gitguard.model.outdated_checks import Run, in_doubt, mended
 from gitguard.model.text import seconds, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
@@ -101,14 +102,15 @@ def fold(
     state that is read once and never stored.
     """
     ended = tuple(entry for entry in entries if entry.event == journal.ENDED)
+    commands, failures = _current(_commands(state, entries, code), _failures(state, entries, code))
     lists: dict[str, tuple[Any, ...]] = {
         "tools_used": _tools(state, entries),
         "files_read": _files_read(state, ended),
         "artifacts": merge_artifacts(
             state.artifacts, (*_written(state, entries, code), *_commits(state, ended, code))
         ),
-        "failed_attempts": _failures(state, entries, code),
-        "commands": _commands(state, entries, code),
+        "failed_attempts": failures,
+        "commands": commands,
         "plan": _plan(state, ended, code),
     }
     kept = {name: bounded(items, bounds[name]) for name, items in lists.items()}
@@ -291,25 +293,45 @@ def _commands(
     """Follow the commands that build, test, check or start something: each once, newest last."""
     commands = {command.command: command for command in state.commands}
     for entry in entries:
-        check = check_of(entry.summary) if entry.is_shell and entry.event in _CALLED else None
-        if check is None:
+        if not entry.is_shell or entry.event not in _CALLED:
             continue
-        before = commands.get(check.command)
-        if before is not None and entry.at < before.when:
-            continue  # folded before, and run again since
-        commands.pop(check.command, None)
-        is_counted = before is not None and entry.at == before.when
-        runs = before.runs if before is not None else 0
         has_failed = entry.event == journal.FAILED
-        commands[check.command] = Command(
-            check.command,
-            outcome_of(check, entry.output, has_failed=has_failed),
-            ending=shorten(entry.error or entry.output, _ENDING),
-            runs=runs + (not is_counted),
-            id=before.id if before is not None else _id_of(state, "commands", entry),
-            origin=origin_of(entry, code),
-        )
+        output = entry.error or entry.output
+        for ended in outcomes_of(entry.shell_line, output, has_failed=has_failed):
+            before = commands.get(ended.command)
+            if before is not None and entry.at < before.when:
+                continue  # folded before, and run again since
+            commands.pop(ended.command, None)
+            is_counted = before is not None and entry.at == before.when
+            runs = before.runs if before is not None else 0
+            item_id = before.id if before else _id_of(state, "commands", entry, ended.command)
+            commands[ended.command] = Command(
+                ended.command,
+                ended.outcome,
+                ending=shorten(ended.ending, _ENDING),
+                runs=runs + (not is_counted),
+                id=item_id,
+                origin=origin_of(entry, code),
+            )
     return tuple(commands.values())
+
+
+def _current(
+    commands: tuple[Command, ...], failures: tuple[Failure, ...]
+) -> tuple[tuple[Command, ...], tuple[Failure, ...]]:
+    """Return commands and failed calls without those that later runs have made outdated."""
+    runs = tuple(Run(command.command, command.outcome, command.when) for command in commands)
+    mended_commands = mended(runs)
+    outdated = mended_commands | in_doubt(runs)
+    over = [command for command in commands if command.command in mended_commands]
+    return (
+        tuple(command for command in commands if command.command not in outdated),
+        tuple(
+            f
+            for f in failures
+            if f.is_noted or not any(c.command in f.what and f.when <= c.when for c in over)
+        ),
+    )
 
 
 def _plan(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Step, ...]:

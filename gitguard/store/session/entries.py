@@ -54,6 +54,9 @@ class JournalEntry(Record):
         "What the agent had asked or said at length, if a short prompt answers it.", default=""
     )
     is_shell: bool = fields.flag("Whether the call ran a shell command.", default=False)
+    command: str = fields.text(
+        "The shell command with its lines, if the summary does not hold all of it.", default=""
+    )
     output: str = fields.text("The end of what the command said.", default="")
     is_probe: bool = fields.flag("Whether the call only looks something up.", default=False)
     answers: tuple[str, ...] = fields.texts(
@@ -64,6 +67,11 @@ class JournalEntry(Record):
     calls: int = fields.count(
         "Of the end of a call: how many of the conversation's had ended.", default=0
     )
+
+    @property
+    def shell_line(self) -> str:
+        """The shell command, as whole as it is kept; empty if the call ran none."""
+        return (self.command or self.summary) if self.is_shell else ""
 
     @property
     def is_found_later(self) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 
-from gitguard.model.checks import check_of
+from gitguard.model.checks import checks_of
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store.session import entries
@@ -90,12 +90,13 @@ def edits_of(
         if not covering:
             continue
         latest = max(covering, key=lambda number: runs[number].begun_at)
-        if not file.is_new or check_of(runs[latest].ended.summary) is None:
+        if not file.is_new or not checks_of(runs[latest].ended.shell_line):
             written.setdefault(latest, []).append(file.path)
     return tuple(
         runs[number].ended.replace(
             event=entries.SHELL_EDITED,
             written=tuple(paths[:_MOST_FILES]),
+            command="",
             output="",
             error="",
             calls=0,

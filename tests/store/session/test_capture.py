@@ -467,3 +467,54 @@ def test_a_check_that_ran_twice_is_counted_twice_however_often_it_is_folded() ->
     state = folded(*calls)
     assert [command.runs for command in state.commands] == [2]
     assert folded(*calls, state=state).commands == state.commands
+
+
+def checks_run(talk: Conversation, command: str, output: str) -> dict[str, str]:
+    """Let the agent run a command that ends well; return the outcomes in the state."""
+    talk.clock.pass_by(1)
+    response = {"stdout": output, "stderr": "", "interrupted": False}
+    talk.send("PostToolUse.Bash", tool_input={"command": command}, tool_response=response)
+    talk.guard.checkpoint("Look.")
+    return {command.command: command.outcome for command in talk.guard.state().commands}
+
+
+def test_a_check_far_along_in_a_long_command_is_seen(talk: Conversation) -> None:
+    talk.prompt("Begin")
+    line = f"cd /srv/{'deep/' * 40} && ruff check src/ && echo clean &&\n pytest -q 2>&1 | tail -3"
+    assert checks_run(talk, line, "All checks passed!\nclean\n2 failed in 0.31s") == {
+        "ruff check src/": "passed",
+        "pytest -q": "failed",
+    }
+
+
+def test_the_summary_of_a_check_counts_however_much_another_command_printed_after_it(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    output = "\n".join(
+        ["1 failed, 9 passed in 0.31s", *(f"{n}: line of a file" for n in range(99))]
+    )
+    assert checks_run(talk, "pytest -q | tail; cat -n notes", output) == {"pytest -q": "failed"}
+    (check,) = talk.guard.state().commands
+    assert check.ending == "1 failed, 9 passed in 0.31s"
+
+
+def test_a_failure_that_a_run_of_a_wider_scope_mended_is_handed_over_no_more() -> None:
+    call = entry(FAILED, tool="Bash", summary="pytest tests/test_a.py", is_shell=True)
+    failed = call.replace(error="Exit code 1 1 failed in 0.1s")
+    passed = entry(tool="Bash", summary="pytest", is_shell=True, output="9 passed in 1.2s")
+    passed = passed.replace(id="t2", at=timestamp(seconds(NOW) + 1))
+    state = folded(failed)
+    assert [c.outcome for c in state.commands] == ["failed"]
+    assert [f.what for f in state.failed_attempts] == ["Bash: pytest tests/test_a.py"]
+    state = folded(failed, passed, state=state)
+    assert [(c.command, c.outcome) for c in state.commands] == [("pytest", "passed")]
+    assert state.failed_attempts == ()
+    assert folded(failed, passed, state=state) == state
+
+
+def test_checks_of_one_line_are_items_of_their_own() -> None:
+    line = "ruff check src/ && pytest"
+    state = folded(entry(tool="Bash", summary=line, is_shell=True))
+    assert [c.command for c in state.commands] == ["ruff check src/", "pytest"]
+    assert len({c.id for c in state.commands}) == 2
