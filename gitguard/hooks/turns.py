@@ -51,18 +51,16 @@ def _prompt(conversation: Conversation) -> HookReply:
     conversation.bring_up(always=conversation.record.turns == 0)
     with conversation.recording():
         conversation.record = conversation.noticed()
-        if conversation.record.turns == 0 or conversation.record.is_in_turn:
-            from gitguard.hooks.unfinished import take_in_cut_off_turns
-
-            take_in_cut_off_turns(conversation)
+        begins_turn = not _joins_running_turn(conversation)
+        if begins_turn:
+            _take_in_cut_off_turns(conversation)
         block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
-        capture.close_open_calls(conversation)
+        if begins_turn:
+            capture.close_open_calls(conversation)
         capture.catch_up(conversation, reading)
         complete = _complete_before(conversation, reading)
         capture.record_prompt(conversation, reading)
-        conversation.record = conversation.with_transcript(
-            conversation.record.replace(turns=conversation.record.turns + 1)
-        )
+        _count_prompt(conversation)
         _keep_window(conversation)
         line = (
             _about_halt(conversation) if conversation.record.halt else _about_context(conversation)
@@ -77,6 +75,27 @@ def _prompt(conversation: Conversation) -> HookReply:
     parts = (*told, *unread, line, ask)
     context = "\n".join(text for text in parts if text)
     return HookReply(context=context, notice=_restored(conversation, reading, block))
+
+
+def _joins_running_turn(conversation: Conversation) -> bool:
+    """Say whether a prompt was typed while a turn runs, which then cuts nothing off."""
+    turn_id = conversation.event.turn_id
+    is_the_same = bool(turn_id) and turn_id == conversation.record.turn_id
+    return is_the_same and conversation.record.is_in_turn
+
+
+def _take_in_cut_off_turns(conversation: Conversation) -> None:
+    if conversation.record.turns == 0 or conversation.record.is_in_turn:
+        from gitguard.hooks.unfinished import take_in_cut_off_turns
+
+        take_in_cut_off_turns(conversation)
+
+
+def _count_prompt(conversation: Conversation) -> None:
+    record = conversation.record
+    conversation.record = conversation.with_transcript(
+        record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id)
+    )
 
 
 def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> str:

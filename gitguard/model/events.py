@@ -160,6 +160,8 @@ class HookEvent(Value):
     """The host's name for the agent, where it has several."""
     channel: str = ""
     """Where the user speaks from, where the host has several ways."""
+    turn_id: str = ""
+    """The host's id of the turn, where it has one; a prompt typed during a turn has the same."""
 
 
 class HookReply(Value):

@@ -149,3 +149,23 @@ def test_a_look_that_failed_and_a_word_in_a_pattern_are_nothing_to_hand_over(
     assert "./deploy --all" in block
     for words in ("cat notes.md", "task 6.6", "Next action (from the last answer)"):
         assert words not in block
+
+
+def test_a_prompt_typed_while_a_turn_runs_cuts_nothing_off(talk: Conversation) -> None:
+    is_in_a_turn(talk)
+    talk.bash("make test", tool_use_id="toolu_running")
+    talk.queued_prompt("Also never log the tenant's name")
+    journal = talk.root / ".gitguard/sessions/main/journal.jsonl"
+    assert "tool-interrupted" not in journal.read_text(), "the call still runs"
+    talk.send("Stop", last_assistant_message="Fixed: the key has the tenant now.")
+    exchanges = talk.guard.state().exchanges
+    assert "Also never log the tenant's name" in [exchange.text for exchange in exchanges]
+    assert "unfinished" not in [exchange.kind for exchange in exchanges]
+
+
+def test_a_prompt_after_a_turn_was_cut_off_begins_another(talk: Conversation) -> None:
+    is_in_a_turn(talk)
+    talk.queued_prompt("Also never log the tenant's name")
+    talk.prompt("Stop, what have you found?")
+    talk.send("Stop", last_assistant_message="The key lacked the tenant.")
+    assert FOUND in [exchange.text for exchange in talk.guard.state().exchanges]

@@ -39,6 +39,7 @@ class Conversation:
         self.root = folder / "repo"
         self.session = session
         self.clock = clock or Clock()
+        self._turns = 0
         self.transcript = folder / f"{session}.jsonl"
         self._places = Places(
             state_home=str(folder / "state"),
@@ -126,7 +127,12 @@ class Conversation:
 
     def prompt(self, text: str = "go on") -> str:
         """The user says something; return what is added to the context."""
-        answer = self.send("UserPromptSubmit", prompt=text)
+        self._turns += 1
+        return self.queued_prompt(text)
+
+    def queued_prompt(self, text: str) -> str:
+        """The user types something while a turn runs; the host sends the id of that turn."""
+        answer = self.send("UserPromptSubmit", prompt=text, prompt_id=f"turn-{self._turns}")
         return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
 
     def bash(self, command: str, **changes: Any) -> dict[str, Any]:

@@ -111,6 +111,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         host=NAME,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
         prompt=_words_of_the_user(read.text(payload, "prompt")),
+        turn_id=read.name_of(payload, "prompt_id"),
         summary=read.text(payload, "compact_summary"),
         answer=read.text(payload, "last_assistant_message"),
         tool=_tool(payload) if "tool_name" in payload else None,

@@ -58,6 +58,9 @@ class HostSession(Record):
     used_at: str = fields.time("When something of it was last kept.", default=NEVER)
     turns: int = fields.count("Prompts so far; for a bare command line, asked gates.", default=0)
     ended_turns: int = fields.count("How many turns there were when one last ended.", default=0)
+    turn_id: str = fields.text(
+        "The host's id of the newest turn, empty where it has none.", default="", sparse=True
+    )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0
