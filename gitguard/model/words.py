@@ -68,6 +68,9 @@ _SMALL_PHRASES = _listed(
 )
 _MOST_PHRASE = 4
 """Words of the longest of these phrases."""
+_COMMAND = re.compile(r"/[\w:-]+(?:\s+|$)")
+_FEWEST_ARGUMENTS = 4
+"""Words from which on the arguments of a command to the host are a request of their own."""
 _SUM = re.compile(r"\d+\s*[+*/-]\s*\d+\W*")
 _ROUTINE = _listed("commit push merge stage rebase deploy format lint compact")
 _AROUND_ROUTINE = _listed(
@@ -169,8 +172,11 @@ def kind_of_prompt(text: str, *, settles: bool = False) -> str:
     settles says that the agent had said something at length that this answers.
     """
     line = one_line(text[:_READ])
-    if line.startswith("/") and re.match(r"/[\w:-]+(?:\s|$)", line):
-        return SMALL_TALK  # a command to the host
+    command = _COMMAND.match(line) if line.startswith("/") else None
+    if command is not None:
+        line = line[command.end() :]
+        if not _asks(line):
+            return SMALL_TALK  # a command to the host
     if len(line) <= _SHORT_TALK and _is_routine(line):
         return ROUTINE
     if settles:
@@ -180,6 +186,12 @@ def kind_of_prompt(text: str, *, settles: bool = False) -> str:
     if _CORRECTION.are_in(line):
         return CORRECTION
     return CONSTRAINT if _CONSTRAINT.are_in(line) else REQUEST
+
+
+def _asks(arguments: str) -> bool:
+    """Say whether a command's arguments are a request, as sentences and addresses of issues are."""
+    words = arguments.split()
+    return len(words) >= _FEWEST_ARGUMENTS or "://" in "".join(words[:1])
 
 
 def _is_routine(line: str) -> bool:

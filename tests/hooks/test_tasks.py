@@ -55,6 +55,11 @@ def test_small_talk_is_never_the_goal_or_the_next_action(talk: Conversation) -> 
     assert (state.goal, state.next_action) == ("Port the parser to Rust",) * 2
 
 
+def test_a_command_with_a_request_in_its_arguments_is_the_goal(talk: Conversation) -> None:
+    finished(talk, "/explore how does the parser decide on types")
+    assert talk.guard.state().goal == "/explore how does the parser decide on types"
+
+
 def test_a_noted_goal_stays_until_the_agent_replaces_it(talk: Conversation) -> None:
     finished(talk, "Port the parser to Rust")
     talk.guard.note({"goal": "Rust port, released"})

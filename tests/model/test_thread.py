@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model.items import CONSTRAINT, Exchange, Origin
+from gitguard.model.items import CONSTRAINT, REQUEST, SMALL_TALK, Exchange, Origin
 from gitguard.model.text import timestamp
 from gitguard.model.thread import (
     AT_LENGTH,
@@ -23,6 +24,7 @@ from gitguard.model.thread import (
     summary,
 )
 from gitguard.model.transcript import AGENT, USER
+from gitguard.model.words import kind_of_prompt
 
 LONG = "The parser reads the file and builds a tree of it. " * 60
 """3,060 characters."""
@@ -161,3 +163,18 @@ def test_headings_and_list_items_of_an_answer_read_well_in_one_paragraph() -> No
     assert said_by_agent(answer, origin()).text == (
         "Findings: The first row is left out. 1) It takes 310 ms. Next: write it"
     )
+
+
+@pytest.mark.parametrize(
+    ("prompt", "kind"),
+    [
+        ("/explore how does the parser decide on types", REQUEST),
+        ("/team:explore never touch the old parser", CONSTRAINT),
+        ("/explore https://tracker.example/issues/7", REQUEST),
+        ("/compact", SMALL_TALK),
+        ("/model the large one", SMALL_TALK),
+    ],
+)
+def test_a_command_to_the_host_is_what_its_arguments_say(prompt: str, kind: str) -> None:
+    assert kind_of_prompt(prompt) == kind
+    assert user(prompt).text == prompt, "the command stays with its arguments"
