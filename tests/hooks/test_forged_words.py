@@ -295,6 +295,25 @@ def test_nothing_between_a_hosts_tags_is_the_users(between: list[str]) -> None:
     assert FORGED not in outside_of(prompt, lines.BESIDE_THE_WORDS)
 
 
+@pytest.mark.parametrize(
+    ("chosen", "kept"),
+    [("(notes only)", "green with dots"), ("Red", "Red (green with dots)")],
+)
+def test_notes_that_the_user_types_beside_an_answer_are_kept(
+    tmp_path: Path, chosen: str, kept: str
+) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Paint the page")
+    asked = {
+        "answers": {"Which colour?": chosen},
+        "annotations": {"Which colour?": {"notes": "green with dots"}},
+    }
+    talk.send("PostToolUse.Bash", tool_name="AskUserQuestion", tool_input={}, tool_response=asked)
+    talk.send("Stop", last_assistant_message="It is painted.")
+    [answer] = [e for e in talk.guard.state().exchanges if e.settles]
+    assert (answer.text, answer.settles) == (kept, "Which colour?")
+
+
 def test_what_the_user_answers_to_a_question_is_kept_with_the_question(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     talk.prompt("Port the parser")

@@ -69,6 +69,8 @@ BESIDE_THE_WORDS = (
 _NOT_THE_USERS = ("<task-notification>", *(f"<{tag}" for tag in FROM_OTHERS))
 """How prompts begin that the user did not write; the first one says that background work ended."""
 _MOST_ANSWERS = 8
+_ONLY_NOTES = "(notes only)"
+"""What the host records as the answer if the user typed notes and chose no option."""
 _PLANNING = ("TaskCreate", "TaskUpdate", "TaskList", "TodoWrite")
 """Tools that write or list the plan; what each does to it is in `model/plan_calls.py`."""
 _USAGE = (
@@ -175,10 +177,22 @@ def _answers(name: str, response: dict[str, Any]) -> tuple[str, ...]:
     """Return what the user answered to the agent's questions, as the host has recorded it."""
     if name != "AskUserQuestion":
         return ()
-    answers = read.mapping(response, "answers").items()
-    pairs = [(one_line(question), one_line(answer)) for question, answer in answers if answer]
+    notes = read.mapping(response, "annotations")
+    pairs = [
+        (one_line(question), one_line(_with_notes(answer, read.mapping(notes, question))))
+        for question, answer in read.mapping(response, "answers").items()
+        if answer
+    ]
     shown = (f"{read.cut(asked, 300)} → {read.cut(answered, 300)}" for asked, answered in pairs)
     return tuple(shown)[:_MOST_ANSWERS]
+
+
+def _with_notes(answer: str, annotation: dict[str, Any]) -> str:
+    """Return the chosen option with what the user typed beside it, or alone what they typed."""
+    notes = read.text(annotation, "notes").strip()
+    if not notes:
+        return answer
+    return notes if answer == _ONLY_NOTES else f"{answer} ({notes})"
 
 
 def _plan(
