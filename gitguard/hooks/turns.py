@@ -60,7 +60,7 @@ def _prompt(conversation: Conversation) -> HookReply:
         capture.catch_up(conversation, reading)
         complete = _complete_before(conversation, reading)
         capture.record_prompt(conversation, reading)
-        _count_prompt(conversation)
+        _count_prompt(conversation, begins_turn=begins_turn)
         _keep_window(conversation)
         line = (
             _about_halt(conversation) if conversation.record.halt else _about_context(conversation)
@@ -91,8 +91,10 @@ def _take_in_cut_off_turns(conversation: Conversation) -> None:
         take_in_cut_off_turns(conversation)
 
 
-def _count_prompt(conversation: Conversation) -> None:
+def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
     record = conversation.record
+    if begins_turn:
+        record = record.replace(turn_since=conversation.workspace.clock())
     conversation.record = conversation.with_transcript(
         record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id)
     )
@@ -330,8 +332,8 @@ def _session_end(conversation: Conversation) -> HookReply:
 
 
 def _note_ended_turn(conversation: Conversation) -> None:
-    record = conversation.record
-    conversation.record = record.replace(ended_turns=record.turns)
+    record, now = conversation.record, conversation.workspace.clock()
+    conversation.record = record.replace(ended_turns=record.turns, turn_since=now)
 
 
 # The status line

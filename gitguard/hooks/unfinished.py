@@ -82,7 +82,7 @@ def _take_in(
         return
     transcript = Transcript(record.transcript, record.transcript_format, record.transcript_session)
     try:
-        words = _words_of_turn(conversation, transcript, newest)
+        words = _words_of_turn(conversation, transcript, newest, record.turn_since)
     except GitguardError as error:
         conversation.note_fault(error)
         return
@@ -93,8 +93,14 @@ def _take_in(
         )
 
 
-def _words_of_turn(conversation: Conversation, transcript: Transcript, newest: JournalEntry) -> str:
-    """Return what the agent stated in the turn whose newest entry this is, without secrets."""
+def _words_of_turn(
+    conversation: Conversation, transcript: Transcript, newest: JournalEntry, since: float
+) -> str:
+    """Return what the agent stated in the turn whose newest entry this is, without secrets.
+
+    since is when the turn began or the one before it ended. Nothing that the user said marks this
+    in the transcript if the host began the turn.
+    """
     from gitguard.model.words import conclusions, telling
     from gitguard.transcripts import find_format
 
@@ -104,7 +110,8 @@ def _words_of_turn(conversation: Conversation, transcript: Transcript, newest: J
     # What of a long transcript is not read is its beginning, which this is not about.
     for message in find_format(transcript.format).messages(transcript):
         if message.role == AGENT:
-            texts.append(message.text)
+            if not message.at or message.at > since:
+                texts.append(message.text)
         elif message.at > upto:
             break  # the prompt that is being answered now
         else:

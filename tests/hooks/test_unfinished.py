@@ -169,3 +169,25 @@ def test_a_prompt_after_a_turn_was_cut_off_begins_another(talk: Conversation) ->
     talk.prompt("Stop, what have you found?")
     talk.send("Stop", last_assistant_message="The key lacked the tenant.")
     assert FOUND in [exchange.text for exchange in talk.guard.state().exchanges]
+
+
+NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"
+
+
+@pytest.mark.parametrize("begins_with_event", [True, False])
+def test_an_answer_of_a_turn_that_ended_is_no_word_of_the_next_one(
+    talk: Conversation, begins_with_event: bool
+) -> None:
+    is_in_a_turn(talk)
+    says(talk, "The key has the tenant now.")
+    talk.send("Stop", last_assistant_message="The key has the tenant now.")
+    if begins_with_event:
+        talk.prompt(NOTIFICATION)
+    writes_prompt(talk, NOTIFICATION)
+    says(talk, "The build ended with 3 errors.")
+    talk.bash("make build")
+    talk.clock.pass_by(60)
+    talk.beside("S2").prompt("What happened?")
+    talk.beside("S2").send("Stop", last_assistant_message="It was cut off.")
+    unfinished = [e.text for e in talk.guard.state().exchanges if e.kind == "unfinished"]
+    assert unfinished == ["The build ended with 3 errors."]

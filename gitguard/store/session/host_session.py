@@ -61,6 +61,11 @@ class HostSession(Record):
     turn_id: str = fields.text(
         "The host's id of the newest turn, empty where it has none.", default="", sparse=True
     )
+    turn_since: float = fields.number(
+        "Unix seconds when the newest turn began or ended; what was said before is of older ones.",
+        default=0,
+        sparse=True,
+    )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0
