@@ -106,6 +106,9 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
     if last.origin.conversation == message.origin.conversation:
         if last.kind == SMALL_TALK and not telling(message.text, SHORT):
             message = message.replace(kind=SMALL_TALK)
+        if (last.kind, message.kind) == (CONCLUSION, UNFINISHED):
+            # The host began this turn; the answer says where the work stood when one last ended.
+            return _bounded((*exchanges, message))
         if not _is_by_user(last):
             exchanges = exchanges[:-1]  # of several in a turn the last stands for its answer
     return _bounded((*_with_newest_shortened(exchanges, message), message))
@@ -129,13 +132,16 @@ def _with_newest_shortened(
     """
     if message.kind == SMALL_TALK:
         return exchanges
+    kept = list(exchanges)
     for place in range(len(exchanges) - 1, -1, -1):
         exchange = exchanges[place]
-        if exchange.kind != SMALL_TALK and _is_by_user(exchange) == _is_by_user(message):
-            short = shortened(exchange)
-            kept = (short,) if short.text else ()
-            return (*exchanges[:place], *kept, *exchanges[place + 1 :])
-    return exchanges
+        if exchange.kind == SMALL_TALK or _is_by_user(exchange) != _is_by_user(message):
+            continue
+        short = shortened(exchange)
+        kept[place : place + 1] = (short,) if short.text else ()
+        if exchange.kind != UNFINISHED:  # an answer before it may be at length as well
+            break
+    return tuple(kept)
 
 
 def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:

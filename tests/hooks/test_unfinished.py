@@ -191,3 +191,15 @@ def test_an_answer_of_a_turn_that_ended_is_no_word_of_the_next_one(
     talk.beside("S2").send("Stop", last_assistant_message="It was cut off.")
     unfinished = [e.text for e in talk.guard.state().exchanges if e.kind == "unfinished"]
     assert unfinished == ["The build ended with 3 errors."]
+
+
+def test_the_answer_before_a_cut_off_turn_is_told_beside_its_words(talk: Conversation) -> None:
+    talk.prompt("Close the gaps")
+    talk.send("Stop", last_assistant_message="All 19 checks pass; route conflicts are open.")
+    talk.prompt(NOTIFICATION)
+    says(talk, "The build ended with 3 errors.")
+    talk.bash("make build")
+    talk.clock.pass_by(60)
+    block = talk.beside("S2").prompt("What happened?")
+    assert "Said before the turn was cut off: The build ended with 3 errors." in block
+    assert "The answer before that: All 19 checks pass; route conflicts are open." in block

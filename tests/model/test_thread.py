@@ -178,3 +178,13 @@ def test_headings_and_list_items_of_an_answer_read_well_in_one_paragraph() -> No
 def test_a_command_to_the_host_is_what_its_arguments_say(prompt: str, kind: str) -> None:
     assert kind_of_prompt(prompt) == kind
     assert user(prompt).text == prompt, "the command stays with its arguments"
+
+
+def test_words_of_a_turn_that_did_not_end_leave_the_last_answer_at_length() -> None:
+    answer = "All 19 checks pass. " + "The parser now takes 3 seconds. " * 30
+    cut_off = said_by_agent("I found 2 leaks.", origin(3), ends_turn=False)
+    exchanges = extend((), [user("Port it", 1), agent(answer, 2), cut_off])
+    assert [exchange.kind for exchange in exchanges[1:]] == ["conclusion", "unfinished"]
+    assert len(exchanges[1].text) > SHORT
+    later = extend(exchanges, [user("And now?", 4), agent("Both leaks are fixed.", 5)])
+    assert [len(exchange.text) <= SHORT for exchange in later[1:3]] == [True, True]

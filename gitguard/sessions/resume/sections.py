@@ -388,26 +388,30 @@ def _answers(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
         rest = newest.text.replace(_announced(state), "").strip()
         if rest:
             last = _said(newest.replace(text=rest), reader)
+    is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
+    ended = _ended_before(answers[0], state) if is_cut_off else []
+    last_ended = [_said(answer, reader) for answer in _not_noted(ended, state)]
     # One or two words, such as "Done.", say nothing once another answer has come.
     earlier: dict[str, Exchange] = {}
-    for answer in _not_noted(answers[1:], state):
+    for answer in _not_noted(answers[1 + len(ended) :], state):
         if len(words_of(answer.text)) >= _FEWEST_WORDS:
             earlier.setdefault(answer.text, answer)
-    is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
     title = "Said before the turn was cut off" if is_cut_off else "The last answer"
     if answers and not is_cut_off and _is_before_request(answers[0], state):
         title = "The answer before that request"
-    section = _single(title, last, 12, paragraph=_CONCLUSION)
+    section = _single(title, last, 12, paragraph=_CONCLUSION).replace(has_stub=False)
+    older = _present(_said(e, reader) for e in earlier.values())
     return (
-        section.replace(has_stub=False, keeps_end=not is_cut_off),
-        BlockSection(
-            "Earlier answers",
-            _present(_said(e, reader) for e in earlier.values()),
-            4,
-            has_stub=False,
-            paragraph=_EARLIER_ANSWER,
-        ),
+        section.replace(keeps_end=not is_cut_off),
+        section.replace(title="The answer before that", items=_present(last_ended), keeps_end=True),
+        BlockSection("Earlier answers", older, 4, has_stub=False, paragraph=_EARLIER_ANSWER),
     )
+
+
+def _ended_before(cut_off: Exchange, state: TaskState) -> list[Exchange]:
+    """Return the answer that a cut-off turn followed without a request between, if one is there."""
+    place = state.exchanges.index(cut_off)
+    return [e for e in state.exchanges[max(place - 1, 0) : place] if e.kind == CONCLUSION]
 
 
 def _plan(state: TaskState) -> BlockSection:
