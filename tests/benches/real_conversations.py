@@ -18,7 +18,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.benches.real_replay import Entry, Replay, entries_of, events_of, is_prompt, text_of
+from tests.benches.real_replay import (
+    Entry,
+    Replay,
+    entries_of,
+    events_of,
+    is_by_user,
+    prompt_of,
+    text_of,
+)
 
 DATA = Path(__file__).parent / "real_conversations_data" / "facts.json"
 RAW = 2_800
@@ -94,7 +102,8 @@ def raw_end(entries: Iterable[tuple[str, Entry]]) -> str:
     said = [
         text_of(entry)
         for _, entry in entries
-        if is_prompt(entry) or (entry.get("type") == "assistant" and not entry.get("isSidechain"))
+        if is_by_user(prompt_of(entry))
+        or (entry.get("type") == "assistant" and not entry.get("isSidechain"))
     ]
     return "\n".join(text for text in said if text.strip())[-RAW:]
 

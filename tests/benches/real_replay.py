@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,11 +19,12 @@ from gitguard.store.session.workspace import Places
 Entry = dict[str, Any]
 
 SESSION, SUCCESSOR = "source", "successor"
-_NOT_THE_USER = (
-    *("<command-", "<local-command", "<task-notification", "<teammate-message", "<system-"),
-    *("<ci-monitor-event", "Caveat: ", "<bash-"),
-)
-"""How texts begin that stand where a prompt stands, and that nobody typed as one."""
+_NOTIFICATIONS = ("<task-notification", "<ci-monitor-event", "<teammate-message")
+"""How texts begin that the host hands on as prompts, though the user did not type them."""
+_BESIDE_PROMPTS = ("<command-", "<local-command", "<system-", "Caveat: ", "<bash-")
+"""How texts begin that stand where a prompt stands, and of which no prompt event tells."""
+_COMMAND = re.compile(r"<command-name>(.*?)</command-name>")
+_ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 _INTERRUPTED = "[Request interrupted"
 _OPENED_IN_EDITOR = "<ide_"
@@ -77,14 +79,39 @@ def text_of(entry: Entry) -> str:
     return "\n".join(text for text in texts if not text.startswith(_OPENED_IN_EDITOR))
 
 
-def is_prompt(entry: Entry) -> bool:
-    """Say whether the user typed this."""
+def prompt_of(entry: Entry) -> str:
+    """Return the prompt that the host tells hooks of at a line, empty if it tells of none.
+
+    A command that the host itself carries out is none; one that it hands to the model is.
+    """
     if entry.get("type") != "user" or entry.get("isSidechain") or entry.get("isMeta"):
-        return False
+        return ""
     if entry.get("isCompactSummary") or _results(entry):
-        return False
-    text = text_of(entry).strip()
-    return bool(text) and not text.startswith((*_NOT_THE_USER, _INTERRUPTED))
+        return ""
+    text = text_of(entry)
+    if text.startswith("<command-message>"):
+        # What the host carries out itself has `<command-name>` in front.
+        return f"{_first(_COMMAND, text)} {_first(_ARGUMENTS, text)}".strip()
+    is_prompt = not text.strip().startswith((*_BESIDE_PROMPTS, _INTERRUPTED))
+    return text if is_prompt else ""
+
+
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    return match[1].strip() if match else ""
+
+
+def is_by_user(prompt: str) -> bool:
+    """Say whether the user typed a prompt, and no notification began the turn."""
+    return bool(prompt.strip()) and not prompt.strip().startswith(_NOTIFICATIONS)
+
+
+def _queued(entry: Entry) -> str:
+    """Return what the model got while a turn ran, typed or a notification, empty if nothing."""
+    attachment = entry.get("attachment") or {}
+    if entry.get("isSidechain") or attachment.get("type") != "queued_command":
+        return ""
+    return text_of({"message": {"content": attachment.get("prompt")}})
 
 
 def _results(entry: Entry) -> list[Entry]:
@@ -101,12 +128,44 @@ def _time(entry: Entry, earlier: float) -> float:
 class _Teller:
     """Turns entries into events; holds the tool calls that run and the turn's latest text."""
 
-    def __init__(self) -> None:
+    def __init__(self, entries: list[tuple[str, Entry]]) -> None:
+        self.events: list[Event] = []
+        self._joining = {prompt for _, entry in entries if (prompt := _queued(entry))}
         self._calls: dict[str, Entry] = {}
         self._answer = ""
+        self._answered = (0, 0.0)
+        self._turn = 0
         self._in_turn = False
 
-    def tell(self, entry: Entry) -> Iterator[Entry]:
+    def hear(self, number: int, at: float, entry: Entry) -> None:
+        """Add the events of a line of the transcript."""
+        prompt = prompt_of(entry)
+        if prompt.strip():
+            self.end_turn()
+            self._turn += 1
+            self._in_turn = True
+            self.events.append(Event(number, at, self._prompt(prompt)))
+        self.events += [Event(number, at, payload) for payload in self._tell(entry)]
+        if entry.get("type") == "assistant":
+            self._answered = number, at
+
+    def end_turn(self) -> None:
+        """Add the Stop event of the turn that runs; a turn cut off inside a call has none."""
+        if self._in_turn and self._answer and not self._calls:
+            stop = {"hook_event_name": "Stop", "last_assistant_message": self._answer}
+            self.events.append(Event(*self._answered, stop))
+        self._in_turn, self._answer = False, ""
+        self._calls.clear()
+
+    def _prompt(self, text: str) -> Entry:
+        """Return a prompt's event; one that joins the running turn has the same id as its."""
+        return {
+            "hook_event_name": "UserPromptSubmit",
+            "prompt": text,
+            "prompt_id": f"turn-{self._turn}",
+        }
+
+    def _tell(self, entry: Entry) -> Iterator[Entry]:
         if entry.get("isSidechain"):
             return
         if entry.get("subtype") == "compact_boundary":
@@ -120,10 +179,8 @@ class _Teller:
                 "compact_summary": summary,
             }
             yield {"hook_event_name": "SessionStart", "source": "compact"}
-        elif is_prompt(entry):
-            yield from self.end_turn()
-            self._in_turn = True
-            yield {"hook_event_name": "UserPromptSubmit", "prompt": text_of(entry)}
+        elif entry.get("operation") == "enqueue" or _queued(entry):
+            yield from self._joined(str(entry.get("content") or _queued(entry)))
         elif entry.get("type") == "assistant":
             yield from self._assistant(entry)
         elif entry.get("type") == "user":
@@ -131,12 +188,14 @@ class _Teller:
             if text_of(entry).startswith(_INTERRUPTED):
                 self._in_turn = False
 
-    def end_turn(self) -> Iterator[Entry]:
-        """Yield the Stop event of the turn that runs; a turn cut off inside a call has none."""
-        if self._in_turn and self._answer and not self._calls:
-            yield {"hook_event_name": "Stop", "last_assistant_message": self._answer}
-        self._in_turn, self._answer = False, ""
-        self._calls.clear()
+    def _joined(self, text: str) -> Iterator[Entry]:
+        """Yield the event of what was typed during a turn: when it was typed, and only then.
+
+        What the model did not get before the turn ended stands behind it as a prompt of its own.
+        """
+        if text in self._joining:
+            self._joining.discard(text)
+            yield self._prompt(text)
 
     def _assistant(self, entry: Entry) -> Iterator[Entry]:
         text = text_of(entry).strip()
@@ -173,14 +232,13 @@ def _plain(content: object) -> str:
 
 def events_of(entries: list[tuple[str, Entry]], *, is_killed: bool) -> list[Event]:
     """Return the hook calls of a transcript; after a kill, the last turn has no Stop."""
-    teller, at = _Teller(), 0.0
-    events = []
+    teller, at = _Teller(entries), 0.0
     for number, (_, entry) in enumerate(entries, start=1):
         at = _time(entry, at)
-        events += [Event(number, at, payload) for payload in teller.tell(entry)]
+        teller.hear(number, at, entry)
     if not is_killed:
-        events += [Event(len(entries), at, payload) for payload in teller.end_turn()]
-    return events
+        teller.end_turn()
+    return teller.events
 
 
 class Replay:
@@ -260,11 +318,19 @@ class Replay:
         if not there or "tool_input" not in payload:
             return payload
         given = {
-            name: value.replace(there, str(self._root)) if name.endswith("_path") else value
+            name: moved_path(value, there, str(self._root)) if name.endswith("_path") else value
             for name, value in payload["tool_input"].items()
             if isinstance(value, str) or not name.endswith("_path")
         }
         return {**payload, "tool_input": given}
+
+
+def moved_path(path: str, there: str, here: str) -> str:
+    """Return a path below a folder as one below another, also if it is a path of Windows."""
+    is_windows = "\\" in there
+    if is_windows and path.lower().replace("/", "\\").startswith(there.lower()):
+        return here + path[len(there) :].replace("\\", "/")
+    return path.replace(there, here)
 
 
 def _context(answer: str) -> str:

@@ -1,0 +1,99 @@
+"""The replay of a transcript sends hooks what the real host sends (Claude Code 2.1.330)."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from .real_replay import Entry, Event, events_of, moved_path
+
+NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"
+
+
+def at(second: int, entry: Entry) -> Entry:
+    return {**entry, "timestamp": f"2026-01-01T00:00:{second:02}Z"}
+
+
+def user(second: int, text: str) -> Entry:
+    return at(second, {"type": "user", "message": {"role": "user", "content": text}})
+
+
+def agent(second: int, text: str = "", call: str = "") -> Entry:
+    content: list[Entry] = [{"type": "text", "text": text}] if text else []
+    content += [{"type": "tool_use", "id": call, "name": "Bash", "input": {}}] if call else []
+    return at(second, {"type": "assistant", "message": {"role": "assistant", "content": content}})
+
+
+def result(second: int, call: str) -> Entry:
+    content = [{"type": "tool_result", "tool_use_id": call, "content": "ok"}]
+    return at(second, {"type": "user", "message": {"role": "user", "content": content}})
+
+
+def queued(second: int, text: str) -> tuple[Entry, Entry]:
+    """The lines when a prompt is typed during a turn, and when the model gets it."""
+    attachment = {"type": "queued_command", "prompt": text, "commandMode": "prompt"}
+    typed = {"type": "queue-operation", "operation": "enqueue", "content": text}
+    return at(second, typed), at(second, {"type": "attachment", "attachment": attachment})
+
+
+def told(*entries: Entry) -> list[Event]:
+    return events_of([(json.dumps(entry), entry) for entry in entries], is_killed=False)
+
+
+def names(events: list[Event]) -> list[str]:
+    return [str(event.payload["hook_event_name"]) for event in events]
+
+
+def prompts(events: list[Event]) -> list[str]:
+    return [event.payload["prompt"] for event in events if "prompt" in event.payload]
+
+
+def test_a_prompt_typed_during_a_turn_is_told_once_with_the_id_of_the_turn() -> None:
+    typed, given = queued(3, "Rename it too")
+    lines = [user(1, "Port it"), agent(2, call="c1"), typed, result(4, "c1"), given]
+    events = told(*lines, agent(5, "Done."))
+    tools = ["PreToolUse", "UserPromptSubmit", "PostToolUse"]
+    assert names(events) == ["UserPromptSubmit", *tools, "Stop"]
+    first, second = (event.payload for event in events if "prompt" in event.payload)
+    assert second["prompt"] == "Rename it too"
+    assert first["prompt_id"] == second["prompt_id"]
+
+
+def test_a_command_for_the_model_is_told_as_it_was_typed_and_one_for_the_host_is_not() -> None:
+    parts = [f"<command-{name}>" for name in ("message", "name", "args")]
+    explore = (
+        f"{parts[0]}explore</command-message>\n{parts[1]}/explore</command-name>\n"
+        f"{parts[2]}how does it\nwork</command-args>"
+    )
+    effort = f"{parts[1]}/effort</command-name> {parts[0]}effort</command-message>"
+    assert prompts(told(user(1, explore), user(2, effort))) == ["/explore how does it\nwork"]
+
+
+@pytest.mark.parametrize("text", [NOTIFICATION, "<teammate-message>idle</teammate-message>"])
+def test_a_notification_begins_a_turn_and_the_one_before_it_has_its_stop(text: str) -> None:
+    events = told(user(1, "Port it"), agent(2, "Started."), user(9, text), agent(10, "It ended."))
+    assert names(events) == ["UserPromptSubmit", "Stop"] * 2
+    assert events[1].payload["last_assistant_message"] == "Started."
+    assert events[0].payload["prompt_id"] != events[2].payload["prompt_id"]
+
+
+def test_a_turn_ends_when_its_last_answer_was_given() -> None:
+    events = told(user(1, "Port it"), agent(2, "Done."), user(50, "And now test it"))
+    assert events[1].at == events[0].at + 1
+    assert events[1].lines == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "there", "moved"),
+    [
+        ("/home/me/repo/src/a.py", "/home/me/repo", "/r/src/a.py"),
+        (r"C:\Users\me\repo\src\a.py", r"C:\Users\me\repo", "/r/src/a.py"),
+        ("c:/Users/me/repo/src/a.py", r"C:\Users\me\repo", "/r/src/a.py"),
+        (r"C:\Temp\a.py", r"C:\Users\me\repo", r"C:\Temp\a.py"),
+    ],
+)
+def test_paths_of_the_sources_folder_point_into_the_repository(
+    path: str, there: str, moved: str
+) -> None:
+    assert moved_path(path, there, "/r") == moved
