@@ -119,7 +119,7 @@ def split(line: str, is_key: Callable[[str], bool]) -> tuple[str, str]:
 
 
 def check_in(attempt: str) -> str:
-    """Return the first command that checks the work in an attempt, which is named after its tool."""
+    """Return the first command in an attempt that checks the work; it is named after its tool."""
     checks = checks_of(attempt.partition(": ")[2])
     return checks[0].command if checks else ""
 

@@ -19,6 +19,7 @@ FLOORS = (
     {"pressure"},
     {"profile"},
     {"sessions"},
+    {"review"},
     {"hooks", "settings"},
     {"compaction", "delegation"},
     {"process"},

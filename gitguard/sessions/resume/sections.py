@@ -30,7 +30,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Artifact, Failure, Item, Note, Origin, Step
+    from gitguard.model.items import Artifact, Command, Failure, Item, Note, Origin, Step
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
@@ -492,14 +492,19 @@ def _passed_by(state: TaskState) -> str:
 
 def _unmended_calls(state: TaskState) -> list[Failure]:
     """Return failures of tools, newest first, without waits and what the checks tell already."""
-    checks = [command.command for command in state.commands]
     return [
         failure
         for failure in reversed(state.failed_attempts)
         if not failure.is_noted
         and not _WAITING.fullmatch(failure.what)
-        and not any(check in failure.what for check in checks)
+        and not any(_tells(check, failure) for check in state.commands)
     ]
+
+
+def _tells(check: Command, failure: Failure) -> bool:
+    """Whether a check's outcome tells of a failed call that ran it, or has come after it."""
+    is_telling = check.outcome == FAILED or check.when > failure.when
+    return is_telling and check.command in failure.what
 
 
 def _failed_call(failure: Failure, reader: Reader) -> BlockItem:
