@@ -79,7 +79,7 @@ def _origins(state: TaskState) -> Iterator[Origin | None]:
 
 def restored_line(state: TaskState, now: str) -> str:
     """Return what a person reads after a hand-back: which task, how much of it, and how old."""
-    from gitguard.sessions.resume.sections import duration
+    from gitguard.sessions.resume.reader import duration
 
     goal = shorten(one_line(state.stated_goal), _GOAL)
     task = f"task '{goal}'" if goal else "a task without a goal"

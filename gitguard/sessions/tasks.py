@@ -9,7 +9,7 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import seconds
 from gitguard.model.value import Value
-from gitguard.sessions.resume.sections import duration
+from gitguard.sessions.resume.reader import duration
 from gitguard.store.session.standing import refuse_reading
 from gitguard.store.session.state_file import decode_state
 

@@ -10,7 +10,8 @@ from gitguard.model.text import one_line, seconds, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
-from gitguard.sessions.resume.sections import FENCE, Reader, duration, safe, sections_of
+from gitguard.sessions.resume.reader import FENCE, Reader, duration, safe
+from gitguard.sessions.resume.sections import sections_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

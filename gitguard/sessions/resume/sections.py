@@ -8,116 +8,58 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.items import (
-    ACTIVE,
-    AGENT_KINDS,
-    CONCLUSION,
-    CORRECTION,
-    FAILED,
-    FROM_ELSEWHERE,
-    ROUTINE,
-    SMALL_TALK,
-    UNFINISHED,
-    Exchange,
-)
-from gitguard.model.text import one_line, seconds, shorten
-from gitguard.model.thread import MARKED, is_heard, is_refusal
-from gitguard.model.value import Value
-from gitguard.model.words import is_replaced, next_step_of, sentences, without_label, words_of
+from gitguard.model.items import ACTIVE, CONCLUSION, FAILED
+from gitguard.model.text import one_line
+from gitguard.model.words import without_label
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.sessions.resume.reader import (
+    NOBODY,
+    Reader,
+    item_of,
+    items_of,
+    label,
+    line,
+    notes,
+    present,
+    safe,
+    single,
+)
+from gitguard.sessions.resume.thread_sections import (
+    EARLIER_WORDS,
+    REQUEST,
+    announced,
+    answers_of,
+    is_before_request,
+    newest_answer,
+    newest_request,
+    said_item,
+    says,
+    words_of_the_user,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gitguard.model.items import Artifact, Command, Failure, Item, Note, Origin, Step
+    from gitguard.model.items import Artifact, Command, Failure, Step
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
-FENCE = "gitguard-resume"
-_IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
 _WAITING = re.compile(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")
 """Calls that only wait: whoever takes over has nothing to try again."""
-_PASTED = re.compile(r"```.*?(?:```|$)", re.DOTALL)
-_PASTE, _PATH = 60, 80
-"""Characters that stay of what the user pasted into earlier words, and of a path, from its end."""
 _CHANGE_OF_FOLDER = re.compile(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
-_REQUEST, _EARLIER_WORDS, _CONCLUSION, _EARLIER_ANSWER = 240, 135, 330, 200
-_CHECK, _FAILURE = 120, 200
-"""Characters that are shown of the newest request, of each earlier prompt, of the last answer, of
-each before it, of a check and of a failure, until all sections have as much."""
-_FIRST_WORDS = 6
-"""Corrections and limits that go beside what was noted; other prompts come after it."""
-_TOLD = 40
-"""Characters that two texts begin with alike if both are cut from the same words."""
-_FEWEST_WORDS = 3
-"""Words of an answer that is worth a line when it is not the last."""
-_NEWS = 3600
-"""Seconds by which something has to be older than the newest to carry its age."""
+_PATH, _CHECK, _FAILURE = 80, 120, 200
+"""Characters that are shown of a path, from its end, and of a check and of a failure, until all
+sections have as much."""
 _MOST_CHECKS = 12
 _GOES_ON = 2
 """Turns that an agent has ended since a failed call, after which it is not at it any more."""
-_NOTED = (
-    *("constraints", "invariants", "learnings", "open_issues", "blockers"),
-    *("pending_assumptions", "completed_steps"),
-)
-"""Lists of what the agent noted in sentences."""
-
-
-class Reader(Value):
-    """For whom a block is built."""
-
-    now: str = ""
-    """Empty where ages are not told."""
-    conversation: str = ""
-    newest: str = ""
-    """When the newest of what is shown came up; the block's head says how old that is."""
-    gone: frozenset[str] = frozenset()
-    """Paths of files that the workspace has no more."""
-
-    def remark(self, origin: Origin | None) -> str:
-        """Return in parentheses how old something is, and whether another machine wrote it."""
-        label = FROM_ELSEWHERE if origin is not None and origin.elsewhere else ""
-        remarks = ", ".join(filter(None, (label, self._age(origin))))
-        return f" ({remarks})" if remarks else ""
-
-    def _age(self, origin: Origin | None) -> str:
-        """Return how old something is, empty for what is as new as the newest.
-
-        What is of the reader's own conversation carries no age either.
-        """
-        if origin is None or not (self.now and origin.when):
-            return ""
-        if origin.conversation and origin.conversation == self.conversation:
-            return ""
-        age = seconds(self.now) - seconds(origin.when)
-        newest = seconds(self.now) - seconds(self.newest) if self.newest else 0
-        return f"{duration(age)} old" if age - newest >= _NEWS else ""
-
-
-def duration(age: float) -> str:
-    """Return seconds in the largest unit that fits, such as `3 h`."""
-    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if age >= length:
-            return f"{age / length:.0f} {unit}"
-    return f"{max(age, 0):.0f} s"
-
-
-def safe(text: str) -> str:
-    """Return a text in one line in which the fence's own name never stands."""
-    return _IN_DATA.sub("gitguard_resume", one_line(text))
-
-
-NOBODY = Reader()
-"""Who reads a summary that is kept, in which ages would go stale."""
 
 
 def sections_of(state: TaskState, work: Work, reader: Reader = NOBODY) -> tuple[BlockSection, ...]:
     """Return what there is to show of a state and the work around it, what is required first."""
     required = (
         *_task(state, work, reader),
-        *_words_of_the_user(state, reader),
+        *words_of_the_user(state, reader),
         *_course(state, reader),
         *_where_things_stand(state, work, reader),
     )
@@ -131,7 +73,7 @@ def sections_of(state: TaskState, work: Work, reader: Reader = NOBODY) -> tuple[
 def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
     goal, request = safe(state.stated_goal), newest_request(state)
     is_prompt = not state.is_noted("goal")
-    if is_prompt and request is not None and _says(one_line(state.stated_goal), request):
+    if is_prompt and request is not None and says(one_line(state.stated_goal), request):
         goal = safe(request.text)  # the thread keeps more of its newest request than the goal
     title = "Goal"
     if is_prompt:
@@ -140,15 +82,15 @@ def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, .
         title = "Goal (the user's words)" if is_running else "Goal (the user's first request)"
     last_call = f"{work.last_tool}: {_without_folder(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
-    goal_item = _item(goal, state.goal_from, reader, is_derived=is_prompt)
+    goal_item = item_of(goal, state.goal_from, reader, is_derived=is_prompt)
     return (
-        _single(title, goal_item if goal else BlockItem("(missing)"), 12, paragraph=_REQUEST),
-        _line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
+        single(title, goal_item if goal else BlockItem("(missing)"), 12, paragraph=REQUEST),
+        line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
         _next_action(state, reader),
-        _line("Interrupted", running, 5, is_derived=True),
-        _notes("Blockers", state.blockers, 8, reader),
-        _notes("Constraints", state.constraints, 10, reader),
-        _notes("Invariants", state.invariants, 10, reader),
+        line("Interrupted", running, 5, is_derived=True),
+        notes("Blockers", state.blockers, 8, reader),
+        notes("Constraints", state.constraints, 10, reader),
+        notes("Invariants", state.invariants, 10, reader),
     )
 
 
@@ -167,176 +109,16 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
         request, noted = newest_request(state), state.next_from
         is_older = request is not None and noted is not None and request.when > noted.when
         title = "Next action (older than the request)" if is_older else "Next action"
-        return _single(title, _item(state.next_action, state.next_from, reader), 10)
+        return single(title, item_of(state.next_action, state.next_from, reader), 10)
     planned = _next_step(state)
     if planned is not None:
-        text = f"{planned.text}{_label(planned)}"
-        return _line("Next action (the host's plan)", text, 10, is_derived=True)
-    answer = _newest_answer(state)
-    is_older = answer is not None and _is_before_request(answer, state)
+        text = f"{planned.text}{label(planned)}"
+        return line("Next action (the host's plan)", text, 10, is_derived=True)
+    answer = newest_answer(state)
+    is_older = answer is not None and is_before_request(answer, state)
     source = "an answer before the request" if is_older else "the last answer"
-    step = without_label(_announced(state))
-    return _line(f"Next action (from {source})", step, 8, is_derived=True)
-
-
-def _announced(state: TaskState) -> str:
-    """Return the sentence of the last answer that stands as the next action, empty if none does."""
-    is_noted = state.is_noted("next_action") and state.stated_next_action.strip()
-    if is_noted or any(not step.is_done for step in state.plan):
-        return ""
-    answer = _newest_answer(state)
-    if answer is None or answer.kind != CONCLUSION:
-        return ""
-    return next_step_of(answer.text)
-
-
-def _is_before_request(answer: Exchange, state: TaskState) -> bool:
-    """Whether the user has asked for more since an answer."""
-    # Both may be of the same second, so their order tells, not their times.
-    request = newest_request(state)
-    if request is None:
-        return False
-    return state.exchanges.index(answer) < state.exchanges.index(request)
-
-
-def newest_request(state: TaskState) -> Exchange | None:
-    """Return what the user said last that is more than small talk."""
-    for exchange in reversed(state.exchanges):
-        if is_heard(exchange) and exchange.kind != SMALL_TALK and not is_refusal(exchange):
-            return exchange
-    return None
-
-
-def _newest_answer(state: TaskState) -> Exchange | None:
-    for exchange in reversed(state.exchanges):
-        if exchange.kind in AGENT_KINDS:
-            return exchange
-    return None
-
-
-# What the user said
-
-
-def _words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
-    """Return the running request, and what was said before it, corrections and limits first."""
-    newest = newest_request(state)
-    if newest is None:
-        return ()
-    shown_goal = one_line(state.stated_goal)
-    earlier = [
-        exchange
-        for exchange in reversed(state.exchanges)
-        if is_heard(exchange)
-        and exchange.kind not in (SMALL_TALK, ROUTINE)
-        and exchange is not newest
-    ]
-    # A task is told by its goal, this one's above and earlier ones' in a section of their own.
-    goals = [task.goal for task in state.earlier if task.goal]
-    if not state.is_noted("goal"):
-        goals.append(shown_goal)
-    earlier = [e for e in earlier if not any(_says(goal, e) for goal in goals)]
-    # A correction takes the place of older words even where the agent noted it.
-    earlier = _not_noted(_in_force(earlier, newest), state)
-    began = state.goal_from.when if state.goal_from is not None else ""
-    # What limits the work goes first, and what was asked for in an earlier task last.
-    earlier.sort(key=lambda e: (e.when < began and e.kind not in MARKED, e.kind not in MARKED))
-    is_goal = _says(shown_goal, newest) and not newest.settles
-    request = "" if is_goal else _without_pastes(newest.text)
-    return (
-        _single(
-            "The user's last request",
-            _said(newest.replace(text=request), reader) if request else BlockItem(""),
-            14,
-            paragraph=_REQUEST,
-        ),
-        BlockSection(
-            "The user said before",
-            _present(
-                _said(e.replace(text=_without_pastes(e.text)), reader).replace(
-                    is_derived=place >= _FIRST_WORDS or e.kind not in MARKED
-                )
-                for place, e in enumerate(_each_once(earlier, newest))
-            ),
-            16,
-            has_stub=False,
-            paragraph=_EARLIER_WORDS,
-        ),
-    )
-
-
-def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
-    """Return exchanges without those that another one says in full."""
-    texts = [_plain(e.text) for e in (newest, *earlier)]
-    return [
-        exchange
-        for exchange in earlier
-        if exchange.settles
-        or not any(_plain(exchange.text) in text for text in texts if text != _plain(exchange.text))
-    ]
-
-
-def _without_pastes(text: str) -> str:
-    """Return what the user said with little of the output and code that was pasted into it."""
-    return _PASTED.sub(lambda paste: shorten(paste[0], _PASTE), text)
-
-
-def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:
-    """Return exchanges without the sentences that the agent noted just so; a note stands anyway.
-
-    What answers something stays: its words alone, such as "refused", do not say what is meant.
-    """
-    noted_texts = [d.what for d in state.decisions if d.is_noted and not d.origin.elsewhere]
-    for name in _NOTED:
-        noted_texts += [n.text for n in getattr(state, name) if not n.origin.elsewhere]
-    noted = {_plain(sentence) for text in noted_texts for sentence in sentences(text)}
-    if not noted:
-        return list(exchanges)
-    left = []
-    for exchange in exchanges:
-        if exchange.settles:
-            left.append(exchange)
-            continue
-        parts = [s for s in sentences(exchange.text) if _plain(s) not in noted]
-        if parts:
-            left.append(exchange.replace(text=" ".join(parts)))
-    return left
-
-
-def _plain(sentence: str) -> str:
-    return one_line(sentence).strip(" .!").lower()
-
-
-def _in_force(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
-    """Return exchanges, newest first, without the sentences that a later correction replaced."""
-    corrections = [newest.text] if newest.kind == CORRECTION else []
-    in_force = []
-    for exchange in earlier:
-        parts = [
-            sentence
-            for sentence in sentences(exchange.text)
-            if not any(is_replaced(sentence, correction) for correction in corrections)
-        ]
-        if parts:
-            in_force.append(exchange.replace(text=" ".join(parts)))
-        if exchange.kind == CORRECTION:
-            corrections.append(exchange.text)
-    return in_force
-
-
-def _says(text: str, exchange: Exchange) -> bool:
-    """Whether a text is what an exchange says, or one of them is the other's beginning, cut."""
-    words = one_line(exchange.text)
-    if words == text:
-        return bool(text)
-    begun, cut, _ = min(text.partition("…"), words.partition("…"), key=lambda part: len(part[0]))
-    begun = begun.rstrip()
-    is_told = len(begun) >= _TOLD and text.startswith(begun) and words.startswith(begun)
-    return bool(cut) and is_told
-
-
-def _said(exchange: Exchange, reader: Reader) -> BlockItem:
-    answered = f" — to: {exchange.settles}" if exchange.settles else ""
-    return _item(f"{exchange.text}{answered}", exchange.origin, reader, is_derived=True)
+    step = without_label(announced(state))
+    return line(f"Next action (from {source})", step, 8, is_derived=True)
 
 
 # What was decided and tried
@@ -344,18 +126,18 @@ def _said(exchange: Exchange, reader: Reader) -> BlockItem:
 
 def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
     decisions = (
-        _item(f"{d.what} — because {d.why}" if d.why else d.what, d.origin, reader)
+        item_of(f"{d.what} — because {d.why}" if d.why else d.what, d.origin, reader)
         for d in reversed(state.decisions)
         if d.is_noted
     )
     failures = (
-        _item(f"{f.what}: {f.error}", f.origin, reader)
+        item_of(f"{f.what}: {f.error}", f.origin, reader)
         for f in reversed(state.failed_attempts)
         if f.is_noted
     )
     return (
-        BlockSection("Decisions", _present(decisions), 20),
-        BlockSection("Failed attempts", _present(failures), 10),
+        BlockSection("Decisions", present(decisions), 20),
+        BlockSection("Failed attempts", present(failures), 10),
     )
 
 
@@ -368,50 +150,15 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
     files = [(_described(a, is_gone=a.path in reader.gone), not a.is_noted) for a in touched]
     commits = [(_described(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
     return (
-        *_answers(state, reader),
+        *answers_of(state, reader),
         _host_summary(state, reader),
         BlockSection("Checks, as last run", _checks(state), 12, has_stub=False, paragraph=_CHECK),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
-        _notes("Open items", state.open_issues, 8, reader),
+        notes("Open items", state.open_issues, 8, reader),
         _plan(state),
-        BlockSection("Files", _items(files), 14),
-        BlockSection("Commits", _items(commits), 4, has_stub=False),
+        BlockSection("Files", items_of(files), 14),
+        BlockSection("Commits", items_of(commits), 4, has_stub=False),
     )
-
-
-def _answers(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
-    """Return what the agent said last, and what it stated before that."""
-    answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
-    last = BlockItem("")
-    for newest in _not_noted(answers[:1], state):
-        # What stands as the next action is not said once more.
-        rest = newest.text.replace(_announced(state), "").strip()
-        if rest:
-            last = _said(newest.replace(text=rest), reader)
-    is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
-    ended = _ended_before(answers[0], state) if is_cut_off else []
-    last_ended = [_said(answer, reader) for answer in _not_noted(ended, state)]
-    # One or two words, such as "Done.", say nothing once another answer has come.
-    earlier: dict[str, Exchange] = {}
-    for answer in _not_noted(answers[1 + len(ended) :], state):
-        if len(words_of(answer.text)) >= _FEWEST_WORDS:
-            earlier.setdefault(answer.text, answer)
-    title = "Said before the turn was cut off" if is_cut_off else "The last answer"
-    if answers and not is_cut_off and _is_before_request(answers[0], state):
-        title = "The answer before that request"
-    section = _single(title, last, 12, paragraph=_CONCLUSION).replace(has_stub=False)
-    older = _present(_said(e, reader) for e in earlier.values())
-    return (
-        section.replace(keeps_end=not is_cut_off),
-        section.replace(title="The answer before that", items=_present(last_ended), keeps_end=True),
-        BlockSection("Earlier answers", older, 4, has_stub=False, paragraph=_EARLIER_ANSWER),
-    )
-
-
-def _ended_before(cut_off: Exchange, state: TaskState) -> list[Exchange]:
-    """Return the answer that a cut-off turn followed without a request between, if one is there."""
-    place = state.exchanges.index(cut_off)
-    return [e for e in state.exchanges[max(place - 1, 0) : place] if e.kind == CONCLUSION]
 
 
 def _plan(state: TaskState) -> BlockSection:
@@ -421,7 +168,7 @@ def _plan(state: TaskState) -> BlockSection:
         left = [step for step in left if step is not _next_step(state)]
     return BlockSection(
         "Plan, next step first",
-        _items((f"{step.text}{_label(step)}", True) for step in left),
+        items_of((f"{step.text}{label(step)}", True) for step in left),
         10,
     )
 
@@ -442,13 +189,8 @@ def _described(artifact: Artifact, *, is_gone: bool = False) -> str:
     elif artifact.by_shell:
         path += " (by shell)"
     if not artifact.description:
-        return f"{path}{_label(artifact)}"
-    return f"{path} — {artifact.description}{_label(artifact)}"
-
-
-def _label(item: Item) -> str:
-    """Return the label of what another machine wrote, where no age is told."""
-    return f" ({FROM_ELSEWHERE})" if item.origin.elsewhere else ""
+        return f"{path}{label(artifact)}"
+    return f"{path} — {artifact.description}{label(artifact)}"
 
 
 def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
@@ -457,15 +199,15 @@ def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
     is_known = summary is not None and summary.origin.conversation == reader.conversation
     item = BlockItem("")
     if summary is not None and not is_known:
-        item = _item(summary.text, summary.origin, reader, is_derived=True)
-    return _single("At the last compaction, by the host's summary", item, 10)
+        item = item_of(summary.text, summary.origin, reader, is_derived=True)
+    return single("At the last compaction, by the host's summary", item, 10)
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     """Return the commands that check the work: what fails now first, then what is run most."""
     commands = sorted(state.commands, key=lambda c: (c.outcome != FAILED, -c.runs))
-    return _items(
-        (f"{c.command}{_label(c)}: {c.outcome}" + (f" — {c.ending}" if c.ending else ""), True)
+    return items_of(
+        (f"{c.command}{label(c)}: {c.outcome}" + (f" — {c.ending}" if c.ending else ""), True)
         for c in commands[:_MOST_CHECKS]
     )
 
@@ -474,14 +216,14 @@ def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
     """Return failed calls that nothing has mended since, those the agent may be working on."""
     passed_by = _passed_by(state)
     recent = [f for f in _unmended_calls(state) if f.when > passed_by]
-    return _present(_failed_call(f, reader) for f in recent)
+    return present(_failed_call(f, reader) for f in recent)
 
 
 def _earlier_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
     """Return failed calls after which the agent ended turns: most often it found another way."""
     passed_by = _passed_by(state)
     earlier = [f for f in _unmended_calls(state) if f.when <= passed_by]
-    return _present(_failed_call(f, reader) for f in earlier)
+    return present(_failed_call(f, reader) for f in earlier)
 
 
 def _passed_by(state: TaskState) -> str:
@@ -509,7 +251,7 @@ def _tells(check: Command, failure: Failure) -> bool:
 
 def _failed_call(failure: Failure, reader: Reader) -> BlockItem:
     text = f"{_without_folder(failure.what)}: {failure.error}"
-    return _item(text, failure.origin, reader, is_derived=True)
+    return item_of(text, failure.origin, reader, is_derived=True)
 
 
 def _without_folder(call: str) -> str:
@@ -523,27 +265,27 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
     last = state.last_action
     is_noted = last is not None and last.by != "hook"
     outputs = [
-        (f"{o.tool}: {o.summary}{_label(o)}", not o.is_noted) for o in reversed(state.tool_outputs)
+        (f"{o.tool}: {o.summary}{label(o)}", not o.is_noted) for o in reversed(state.tool_outputs)
     ]
     noted_paths = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in noted_paths]
     earlier = [
-        _item(f"{task.goal} ({task.outcome})", task.origin, reader, is_derived=True)
+        item_of(f"{task.goal} ({task.outcome})", task.origin, reader, is_derived=True)
         for task in reversed(state.earlier)
     ]
     return (
-        _line("Last successful action", last.summary if last and is_noted else "", 5),
-        _notes("Completed steps", state.completed_steps, 10, reader),
-        _notes("Assumptions to check", state.pending_assumptions, 10, reader),
-        BlockSection("Tool outputs", _items(outputs), 6),
-        _notes("Learnings", state.learnings, 10, reader),
-        BlockSection("Earlier on this branch", _present(earlier), 3),
+        line("Last successful action", last.summary if last and is_noted else "", 5),
+        notes("Completed steps", state.completed_steps, 10, reader),
+        notes("Assumptions to check", state.pending_assumptions, 10, reader),
+        BlockSection("Tool outputs", items_of(outputs), 6),
+        notes("Learnings", state.learnings, 10, reader),
+        BlockSection("Earlier on this branch", present(earlier), 3),
         BlockSection(
             "Prompts in the host's transcript, from before gitguard heard the user",
-            _present(_said(e, reader) for e in reversed(state.exchanges) if e.origin.is_read),
+            present(said_item(e, reader) for e in reversed(state.exchanges) if e.origin.is_read),
             4,
             has_stub=False,
-            paragraph=_EARLIER_WORDS,
+            paragraph=EARLIER_WORDS,
         ),
         BlockSection(
             "Failed earlier, and not seen to succeed since",
@@ -551,37 +293,5 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
             3,
             paragraph=_FAILURE,
         ),
-        BlockSection("Files read", _items((path, True) for path in read), 2),
+        BlockSection("Files read", items_of((path, True) for path in read), 2),
     )
-
-
-# Small parts
-
-
-def _line(title: str, text: str, share: int, *, is_derived: bool = False) -> BlockSection:
-    return _single(title, BlockItem(safe(text), is_derived), share)
-
-
-def _single(title: str, item: BlockItem, share: int, *, paragraph: int = 0) -> BlockSection:
-    section = BlockSection(title, _present([item]), share, is_list=False)
-    return section.replace(paragraph=paragraph) if paragraph else section
-
-
-def _notes(title: str, notes: tuple[Note, ...], share: int, reader: Reader) -> BlockSection:
-    items = _present(_item(note.text, note.origin, reader) for note in notes[::-1])
-    return BlockSection(title, items, share)
-
-
-def _item(
-    text: str, origin: Origin | None, reader: Reader, *, is_derived: bool = False
-) -> BlockItem:
-    return BlockItem(safe(text), is_derived, reader.remark(origin))
-
-
-def _items(texts: Iterable[tuple[str, bool]]) -> tuple[BlockItem, ...]:
-    """Return what is to be shown of texts, each with whether it was derived."""
-    return _present(BlockItem(safe(text), is_derived) for text, is_derived in texts)
-
-
-def _present(items: Iterable[BlockItem]) -> tuple[BlockItem, ...]:
-    return tuple(item for item in items if item.text)

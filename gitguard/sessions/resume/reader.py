@@ -1,0 +1,111 @@
+"""For whom a resume block is built, and how one item reads to them."""
+
+from __future__ import annotations
+
+import re
+
+from gitguard.model.items import FROM_ELSEWHERE
+from gitguard.model.text import one_line, seconds
+from gitguard.model.value import Value
+from gitguard.sessions.resume.filling import BlockItem, BlockSection
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitguard.model.items import Item, Note, Origin
+
+FENCE = "gitguard-resume"
+_IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
+_NEWS = 3600
+"""Seconds by which something has to be older than the newest to carry its age."""
+
+
+class Reader(Value):
+    """For whom a block is built."""
+
+    now: str = ""
+    """Empty where ages are not told."""
+    conversation: str = ""
+    newest: str = ""
+    """When the newest of what is shown came up; the block's head says how old that is."""
+    gone: frozenset[str] = frozenset()
+    """Paths of files that the workspace has no more."""
+
+    def remark(self, origin: Origin | None) -> str:
+        """Return in parentheses how old something is, and whether another machine wrote it."""
+        label = FROM_ELSEWHERE if origin is not None and origin.elsewhere else ""
+        remarks = ", ".join(filter(None, (label, self._age(origin))))
+        return f" ({remarks})" if remarks else ""
+
+    def _age(self, origin: Origin | None) -> str:
+        """Return how old something is, empty for what is as new as the newest.
+
+        What is of the reader's own conversation carries no age either.
+        """
+        if origin is None or not (self.now and origin.when):
+            return ""
+        if origin.conversation and origin.conversation == self.conversation:
+            return ""
+        age = seconds(self.now) - seconds(origin.when)
+        newest = seconds(self.now) - seconds(self.newest) if self.newest else 0
+        return f"{duration(age)} old" if age - newest >= _NEWS else ""
+
+
+NOBODY = Reader()
+"""Who reads a summary that is kept, in which ages would go stale."""
+
+
+def duration(age: float) -> str:
+    """Return seconds in the largest unit that fits, such as `3 h`."""
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if age >= length:
+            return f"{age / length:.0f} {unit}"
+    return f"{max(age, 0):.0f} s"
+
+
+def safe(text: str) -> str:
+    """Return a text in one line in which the fence's own name never stands."""
+    return _IN_DATA.sub("gitguard_resume", one_line(text))
+
+
+# Sections and items
+
+
+def line(title: str, text: str, share: int, *, is_derived: bool = False) -> BlockSection:
+    """Return a section of one text beside its title, none where the text is empty."""
+    return single(title, BlockItem(safe(text), is_derived), share)
+
+
+def single(title: str, item: BlockItem, share: int, *, paragraph: int = 0) -> BlockSection:
+    """Return a section of one item beside its title."""
+    section = BlockSection(title, present([item]), share, is_list=False)
+    return section.replace(paragraph=paragraph) if paragraph else section
+
+
+def notes(title: str, notes: tuple[Note, ...], share: int, reader: Reader) -> BlockSection:
+    """Return a section of sentences, the newest first."""
+    items = present(item_of(note.text, note.origin, reader) for note in notes[::-1])
+    return BlockSection(title, items, share)
+
+
+def item_of(
+    text: str, origin: Origin | None, reader: Reader, *, is_derived: bool = False
+) -> BlockItem:
+    """Return a text as it is shown, with how old it is and who wrote it."""
+    return BlockItem(safe(text), is_derived, reader.remark(origin))
+
+
+def items_of(texts: Iterable[tuple[str, bool]]) -> tuple[BlockItem, ...]:
+    """Return what is to be shown of texts, each with whether it was derived."""
+    return present(BlockItem(safe(text), is_derived) for text, is_derived in texts)
+
+
+def present(items: Iterable[BlockItem]) -> tuple[BlockItem, ...]:
+    """Return the items that say something."""
+    return tuple(item for item in items if item.text)
+
+
+def label(item: Item) -> str:
+    """Return the label of what another machine wrote, where no age is told."""
+    return f" ({FROM_ELSEWHERE})" if item.origin.elsewhere else ""
