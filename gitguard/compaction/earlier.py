@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.checks import checks_of
+from gitguard.model.checks import only_check
 from gitguard.model.items import (
     COMMAND_OUTCOMES,
     HOOK,
@@ -119,9 +119,11 @@ def split(line: str, is_key: Callable[[str], bool]) -> tuple[str, str]:
 
 
 def check_in(attempt: str) -> str:
-    """Return the first command in an attempt that checks the work; it is named after its tool."""
-    checks = checks_of(attempt.partition(": ")[2])
-    return checks[0].command if checks else ""
+    """Return the check that an attempt is, which is named after its tool.
+
+    It is empty if the attempt did more: what failed may then be something else.
+    """
+    return only_check(attempt.partition(": ")[2])
 
 
 def _counted(line: str) -> tuple[str, int]:

@@ -118,6 +118,16 @@ def checks_of(line: str) -> tuple[Check, ...]:
     return tuple(checks)
 
 
+def only_check(line: str) -> str:
+    """Return the check that a shell line runs, empty if it runs anything else that can fail."""
+    checks = checks_of(line)
+    if len(checks) != 1 or not checks[0].speaks_last:
+        return ""
+    commands, _ = _split(line)
+    before = [command.split()[:1] for command in commands[: checks[0].place]]
+    return checks[0].command if all(words[0] in _QUIET for words in before if words) else ""
+
+
 def _split(line: str) -> tuple[list[str], list[str]]:
     """Return the commands of a line, and what stands behind each: nothing behind the last."""
     line = _HEREDOC.sub(lambda match: match["rest"] or "", line.replace("\\\n", " "))

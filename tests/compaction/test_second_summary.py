@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -97,6 +98,17 @@ def test_what_was_mended_in_between_is_no_open_failure() -> None:
     assert listed(second, "Open failures") == []
     assert listed(second, "Checks, as last run") == ["- pytest -q: passed — 5 passed"]
     assert "KeyError" not in second
+
+
+@pytest.mark.parametrize(
+    "line", ["pytest -q && git push", "git push && pytest -q", "ruff check . && pytest -q"]
+)
+def test_a_passing_check_mends_no_line_that_did_more(line: str) -> None:
+    first = summary(shell((line, True, "rejected")))
+    second = summary(shell(("pytest -q", False, "5 passed")), first)
+    assert listed(second, "Open failures") == [f"- Bash: {line}: rejected"]
+    mended = summary(shell((line, False, "fine")), second)
+    assert listed(mended, "Open failures") == []
 
 
 def test_what_fails_again_is_told_once_as_it_failed_last() -> None:
