@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from gitguard.model.items import ACTIVE, CONCLUSION, FAILED
-from gitguard.model.text import one_line
+from gitguard.model.text import one_line, shorten
 from gitguard.model.words import without_label
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
@@ -50,6 +50,8 @@ _CHANGE_OF_FOLDER = re.compile(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
 _PATH, _CHECK, _FAILURE = 80, 120, 200
 """Characters that are shown of a path, from its end, and of a check and of a failure, until all
 sections have as much."""
+_COMMAND = 80
+"""Characters that are ever shown of a check's command."""
 _MOST_CHECKS = 12
 _GOES_ON = 2
 """Turns that an agent has ended since a failed call, after which it is not at it any more."""
@@ -156,7 +158,7 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         notes("Open items", state.open_issues, 8, reader),
         _plan(state),
-        BlockSection("Files", items_of(files), 14),
+        BlockSection("Files", items_of(files), 8),
         BlockSection("Commits", items_of(commits), 4, has_stub=False),
     )
 
@@ -206,10 +208,13 @@ def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     """Return the commands that check the work: what fails now first, then what is run most."""
     commands = sorted(state.commands, key=lambda c: (c.outcome != FAILED, -c.runs))
-    return items_of(
-        (f"{c.command}{label(c)}: {c.outcome}" + (f" — {c.ending}" if c.ending else ""), True)
-        for c in commands[:_MOST_CHECKS]
-    )
+    return items_of((_checked(command), True) for command in commands[:_MOST_CHECKS])
+
+
+def _checked(command: Command) -> str:
+    """Return a check with its outcome, which a long command must not push out of sight."""
+    ending = f" — {command.ending}" if command.ending else ""
+    return f"{shorten(command.command, _COMMAND)}{label(command)}: {command.outcome}{ending}"
 
 
 def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 _PASTED = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _PASTE = 60
 """Characters that stay of what the user pasted."""
-REQUEST, EARLIER_WORDS = 240, 135
-_CONCLUSION, _EARLIER_ANSWER = 330, 200
+REQUEST, EARLIER_WORDS = 320, 135
+_CONCLUSION, _EARLIER_ANSWER = 420, 200
 """Characters that are shown of the newest request, of each earlier prompt, of the last answer and
 of each before it, until all sections have as much."""
 _FIRST_WORDS = 6
@@ -230,7 +230,7 @@ def answers_of(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
     return (
         section.replace(keeps_end=not is_cut_off),
         section.replace(title="The answer before that", items=present(last_ended), keeps_end=True),
-        BlockSection("Earlier answers", older, 4, has_stub=False, paragraph=_EARLIER_ANSWER),
+        BlockSection("Earlier answers", older, 8, has_stub=False, paragraph=_EARLIER_ANSWER),
     )
 
 
