@@ -54,7 +54,7 @@ if TYPE_CHECKING:
         """The lowest and highest share of a window at which it then compacts."""
 
         def command(self, executable: str) -> str:
-            """Return the shell command to install; an empty executable is PATH alone."""
+            """Return the shell command of most events; an empty executable is PATH alone."""
 
         def is_installed(self, settings: dict[str, Any]) -> bool:
             """Say whether settings hold an entry of ours."""
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
         def merge(
             self,
             settings: dict[str, Any],
-            run: str,
+            executable: str,
             *,
             status_line: dict[str, Any] | None = None,
             with_trigger: bool = True,

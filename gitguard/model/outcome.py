@@ -65,6 +65,9 @@ _UNREADABLE = re.compile(
 )
 """What shells say of a command line that they cannot parse; in a script its name stands too."""
 _STOPPED = re.compile(r"\s*(?:exit code (?:124|137|143)\b|command timed out)", re.IGNORECASE)
+_INLINE_SCRIPT = re.compile(
+    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:\S*/)?(?:python[\d.]*|node|ruby|perl)\s+(?:-\s*<<|<<|-c\s|-e\s)"
+)
 _SLEEP = re.compile(r"(?:^|[;&|]|\bdo)\s*sleep\s")
 _LONGEST_LOOK = 2_000
 """Characters of a line; a longer one is a program."""
@@ -104,11 +107,13 @@ def is_answer(command: str, error: str) -> bool:
 def is_wrong_guess(command: str, error: str) -> bool:
     """Say whether a failed shell line is nothing to try again.
 
-    That is a look; a line no shell could read, which did nothing and was written once more; and a
-    loop that waited until it was stopped.
+    That is a look; a line no shell could read, which did nothing and was written once more; a loop
+    that waited until it was stopped; and a script on the command line, which is written anew.
     """
     is_wait = _STOPPED.match(error) is not None and _SLEEP.search(command) is not None
-    return is_wait or only_looks(command) or _UNREADABLE.match(error) is not None
+    is_unreadable = _UNREADABLE.match(error) is not None
+    is_script = _INLINE_SCRIPT.match(command) is not None
+    return is_wait or is_unreadable or is_script or only_looks(command)
 
 
 def only_looks(command: str) -> bool:

@@ -97,7 +97,7 @@ class _Merger:
         try:
             merged = settings.merge(
                 current,
-                settings.command("" if options.shared else options.executable),
+                "" if options.shared else options.executable,
                 status_line=line,
                 with_trigger=options.with_trigger and not theirs,
             )

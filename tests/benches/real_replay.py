@@ -209,6 +209,7 @@ class _Teller:
                     "tool_use_id": part.get("id"),
                 }
                 self._calls[str(part.get("id"))] = call
+                self._answer = ""  # what was said before a call does not end the turn
                 yield {"hook_event_name": "PreToolUse", **call}
 
     def _ended(self, entry: Entry) -> Iterator[Entry]:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model.outcome import ERROR_LIMIT, is_answer, only_looks, verdict
+from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, only_looks, verdict
 from tests.support.conversation import Conversation
 
 PYTEST = "\n".join(
@@ -130,6 +130,36 @@ def test_a_command_that_only_looks_something_up_is_a_probe(command: str) -> None
 )
 def test_what_may_do_more_than_look_is_no_probe(command: str) -> None:
     assert not only_looks(command)
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("cat > a.py <<'EOF'\nx\n", "Exit code 2\n/usr/bin/bash: -c: line 3: unexpected EOF while"),
+        ("git add a(b).py", "/bin/bash: eval: line 1: syntax error near unexpected token `('"),
+        ("ls **/(a", "zsh: parse error near `)'"),
+        ("for i in 1 2; do sleep 60; done", "Exit code 143"),
+        ("until curl -s localhost; do sleep 5; done", "Command timed out after 2m 0s"),
+        ("python3 - <<'EOF'\nprint(1)\nEOF", "Exit code 1 Traceback"),
+        ("cd src && node -e 'x()'", "Exit code 1"),
+    ],
+)
+def test_a_line_that_nobody_would_run_again_is_a_wrong_guess(command: str, error: str) -> None:
+    assert is_wrong_guess(command, error)
+
+
+@pytest.mark.parametrize(
+    ("command", "error"),
+    [
+        ("./build.sh", "Exit code 2\n./build.sh: line 5: syntax error near unexpected token"),
+        ("bash build.sh", "build.sh: line 5: syntax error: unexpected end of file"),
+        ("pytest", "Exit code 143"),
+        ("python3 build.py", "Exit code 1"),
+        ("make test", "Command timed out after 2m 0s"),
+    ],
+)
+def test_what_may_have_to_be_run_again_is_no_wrong_guess(command: str, error: str) -> None:
+    assert not is_wrong_guess(command, error)
 
 
 @pytest.fixture

@@ -115,6 +115,12 @@ def uninstall(guard: Guard) -> Outcome:
     return guard.uninstall(HOST)
 
 
+def command_of(event: str, executable: str = EXECUTABLE) -> str:
+    """Return the command that is installed for an event."""
+    hook = settings.merge({}, executable)["hooks"][event][0]["hooks"][0]
+    return str(hook["command"])
+
+
 # --- What is added
 
 
@@ -125,7 +131,7 @@ def test_every_event_gets_one_hook_with_a_timeout(guard: Guard, personal: Path) 
     for event in HOOK_EVENTS:
         [group] = document["hooks"][event]
         [hook] = group["hooks"]
-        assert hook["command"] == settings.command(EXECUTABLE)
+        assert hook["command"] == command_of(event)
         assert 10 <= hook["timeout"] <= 60
     assert document["statusLine"]["command"] == settings.command(EXECUTABLE)
     assert document["env"] == {WINDOW: "858000"}
@@ -645,23 +651,27 @@ def run_installed(command: str, path: str, data: bytes = b"{}") -> subprocess.Co
 SCRIPT = '#!/bin/sh\necho "$0 $*"\nexit 2\n'
 
 
-@pytest.mark.parametrize("folder", ["plain", "with space", "it's", 'quo"te', "$HOME `x`", "ü"])
-def test_the_command_runs_the_named_installation(tmp_path: Path, folder: str) -> None:
+@pytest.mark.parametrize("event", ["Stop", "PreCompact"])
+@pytest.mark.parametrize(
+    "folder", ["plain", "with space", "it's", 'quo"te', "$HOME `x`", "ü", "a:b"]
+)
+def test_the_command_runs_the_named_installation(tmp_path: Path, folder: str, event: str) -> None:
     program = tmp_path / folder / "gitguard"
     put(program, SCRIPT.encode())
     program.chmod(0o755)
-    command = settings.command(str(program))
+    command = command_of(event, str(program))
     assert settings.is_ours({"command": command})
     done = run_installed(command, "/usr/bin:/bin")
     assert (done.returncode, done.stdout) == (0, f"{program} hook claude-code\n")
 
 
+@pytest.mark.parametrize("event", ["Stop", "PreCompact"])
 @pytest.mark.parametrize("executable", ["/gone/gitguard", ""])
-def test_the_command_falls_back_to_the_path(tmp_path: Path, executable: str) -> None:
+def test_the_command_falls_back_to_the_path(tmp_path: Path, executable: str, event: str) -> None:
     program = tmp_path / "bin" / "gitguard"
     put(program, SCRIPT.encode())
     program.chmod(0o755)
-    done = run_installed(settings.command(executable), f"{program.parent}:/usr/bin:/bin")
+    done = run_installed(command_of(event, executable), f"{program.parent}:/usr/bin:/bin")
     assert (done.returncode, done.stdout) == (0, f"{program} hook claude-code\n")
 
 
@@ -669,6 +679,13 @@ def test_the_command_falls_back_to_the_path(tmp_path: Path, executable: str) -> 
 def test_the_command_is_neutral_where_there_is_nothing(executable: str) -> None:
     done = run_installed(settings.command(executable), "/usr/bin:/bin")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_the_command_that_a_host_prints_is_short_and_neutral_too() -> None:
+    command = command_of("PreCompact", "/gone/gitguard")
+    assert command == "PATH=/gone:$PATH gitguard hook claude-code || true"
+    done = run_installed(command, "/usr/bin:/bin")
+    assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.parametrize(
@@ -793,7 +810,7 @@ def test_a_status_line_put_over_ours_becomes_the_one_beneath(
 def test_shared_settings_of_somebody_else_do_not_hide_the_users_line(
     sealed: Guard, repo: Path, shared: Path, user_home: Path
 ) -> None:
-    put(shared, settings.merge({}, settings.command("")))
+    put(shared, settings.merge({}, ""))
     put(
         user_home / ".claude" / "settings.json",
         {"statusLine": {"type": "command", "command": "echo mine"}},

@@ -6,6 +6,7 @@ replaced and nobody else's are touched.
 
 from __future__ import annotations
 
+import os
 import re
 from shlex import quote
 
@@ -41,6 +42,8 @@ COMPACTS_AT = (
     (min(_TRIGGER_TOKENS, _SMALL_WINDOW) - _KEPT_FREE) / _SMALL_WINDOW,
 )
 """Lowest and highest share of the window at which the host compacts with our trigger."""
+_PRINTED = ("PreCompact", "PostCompact")
+"""Events after which the host prints each hook's command below "Compacted" (2.1.330)."""
 _OURS = re.compile(rf"gitguard(\.exe)?['\"]*\s+hook\s+{NAME}(?![\w-])")
 
 
@@ -56,6 +59,18 @@ def command(executable: str) -> str:
         f"if [ -x {path} ]; then {path} hook {NAME}; "
         f"elif command -v gitguard >/dev/null 2>&1; then gitguard hook {NAME}; fi || true"
     )
+
+
+def _printed_command(executable: str) -> str:
+    """Return our command for events whose command the host prints to its user, as short as it goes.
+
+    It does the same as `command`, but where we are not, its shell says so on standard error, which
+    the host shows to nobody.
+    """
+    folder, program = os.path.split(executable)
+    if not folder or os.pathsep in folder:
+        return command(executable)
+    return f"PATH={quote(folder)}:$PATH {quote(program)} hook {NAME} || true"
 
 
 def is_ours(entry: Any) -> bool:
@@ -78,26 +93,29 @@ def _lists(value: Any) -> list[tuple[str, list[Any]]]:
 
 def merge(
     settings: dict[str, Any],
-    run: str,
+    executable: str,
     *,
     status_line: dict[str, Any] | None = None,
     with_trigger: bool = True,
 ) -> dict[str, Any]:
     """Return settings with our hooks, our status line and, where there is none, the trigger.
 
+    executable is an installation's absolute path; empty is whichever is on PATH.
     status_line is the one that ours stands in for; what it says besides its command is kept.
     Raises `InvalidDocument` for settings that are not shaped as Claude Code reads them.
     """
     _check(settings)
     hooks = dict(settings.get("hooks", {}))
     for event in [*hooks, *(name for name in HOOK_EVENTS if name not in hooks)]:
+        run = (_printed_command if event in _PRINTED else command)(executable)
         groups = _with_ours(event, hooks.get(event, []), run)
         if groups or not hooks[event]:
             hooks[event] = groups
         else:
             del hooks[event]
     merged = {**settings, "hooks": hooks}
-    merged["statusLine"] = {**_kept_line(settings, status_line), "type": "command", "command": run}
+    merged["statusLine"] = {**_kept_line(settings, status_line), "type": "command"}
+    merged["statusLine"]["command"] = command(executable)
     if with_trigger and _TRIGGER not in settings.get("env", {}):
         merged["env"] = {**settings.get("env", {}), _TRIGGER: _TRIGGER_VALUE}
     return merged
