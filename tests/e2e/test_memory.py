@@ -58,7 +58,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     # Every line is judged: nothing of the test that failed and was mended, nothing untrue.
     block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
     assert block.splitlines()[2:] == [
-        f"Goal (the user's words): {GOAL}",
+        f"Goal (the user's first request): {GOAL}",
         "Interrupted: Bash: touch started; sleep 60",
         f"The user's last request: {REQUEST}",
         "Said before the turn was cut off: Waiting for the loader.",

@@ -66,7 +66,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     # Every line is judged: nothing of the test that failed and was mended, nothing untrue.
     block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
     assert block.splitlines()[2:] == [
-        f"Goal (the user's words): {GOAL}",
+        f"Goal (the user's first request): {GOAL}",
         "Interrupted: exec: touch started; sleep 60",
         f"The user's last request: {REQUEST}",
         "Said before the turn was cut off: Waiting for the loader.",
@@ -96,7 +96,7 @@ def test_a_correction_survives_a_new_conversation_and_what_was_mended_does_not(
     guarded.openclaw.send("where were we?")
     block = block_in(model)
     assert block.count(REQUEST) == 1, block
-    assert f"Goal (the user's words): {GOAL}" in block
+    assert f"Goal (the user's first request): {GOAL}" in block
     assert "AssertionError" not in block
     assert "Failed" not in block
 

@@ -39,7 +39,7 @@ from gitguard.sessions.resume.thread_sections import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.items import Artifact, Command, Failure, Step
+    from gitguard.model.items import Artifact, Command, Exchange, Failure, Step
     from gitguard.store.session.snapshot import Work
     from gitguard.store.session.task import TaskState
 
@@ -79,9 +79,8 @@ def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, .
         goal = safe(request.text)  # the thread keeps more of its newest request than the goal
     title = "Goal"
     if is_prompt:
-        # What a conversation began with is not always what it is about by now.
-        is_running = request is None or goal == safe(request.text)
-        title = "Goal (the user's words)" if is_running else "Goal (the user's first request)"
+        has_gone_on = request is not None and _is_later_request(request, state)
+        title = "Goal (the user's first request)" if has_gone_on else "Goal (the user's words)"
     last_call = f"{work.last_tool}: {_without_folder(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
     goal_item = item_of(goal, state.goal_from, reader, is_derived=is_prompt)
@@ -94,6 +93,13 @@ def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, .
         notes("Constraints", state.constraints, 10, reader),
         notes("Invariants", state.invariants, 10, reader),
     )
+
+
+def _is_later_request(request: Exchange, state: TaskState) -> bool:
+    """Whether the conversation that set the goal has come to ask for something else."""
+    goal_from = state.goal_from
+    is_beside = goal_from is not None and goal_from.conversation != request.origin.conversation
+    return not is_beside and not says(one_line(state.stated_goal), request)
 
 
 def _is_first_phase(state: TaskState) -> bool:
