@@ -164,7 +164,7 @@ def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[B
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         notes("Open items", state.open_issues, 8, reader),
         _plan(state),
-        BlockSection("Files", items_of(files), 8),
+        BlockSection("Files", items_of(files), 11),
         BlockSection("Commits", items_of(commits), 4, has_stub=False),
     )
 
