@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitguard.cli.change_lines import change_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _NONE_YET = "No checkpoints yet; `gitguard ensure` begins the session."
 NO_MESSAGE = "Asked for."
 """Stands in a commit where nobody said why a checkpoint is taken."""
+_CHANGE = "change"
+"""What `show 17` prints: what changed in the checkpoint, in sentences."""
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}
 
 
@@ -106,16 +109,32 @@ def _message(checkpoint: Checkpoint) -> str:
 @untrusted_option
 @with_console
 def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
-    """Print the state, summary or snapshot
+    """Say what changed in CHECKPOINT, or print its state, summary or snapshot
 
     Prints the current state by default. CHECKPOINT is a number, a name such as cp_003, or a commit
-    id.
-    For a CHECKPOINT, standard error names the code commit that was checked out. Refuses a
-    checkpoint that this machine did not write, except with --untrusted.
+    id. `show 17` says what checkpoint 17 changed, and `show state 17` prints its state.
+    For the file of a CHECKPOINT, standard error names the code commit that was checked out. Refuses
+    a checkpoint that this machine did not write, except with --untrusted.
 
-    Example: `gitguard show summary 17`
+    Example: `gitguard show 17`
     """
     name, chosen = _what_to_show(what, checkpoint)
+    if name == _CHANGE:
+        _say_change(console, chosen, untrusted=untrusted)
+    else:
+        _say_file(console, name, chosen, untrusted=untrusted)
+
+
+def _say_change(console: Console, chosen: str, *, untrusted: bool) -> None:
+    change = console.guard.looking.change(chosen, untrusted=untrusted)
+    code = console.guard.code_of(chosen, untrusted=untrusted)
+    mark = _mark(console, chosen) if untrusted else ""
+    lines = change_lines(change, _code_line(code), chosen)
+    document = {"what": _CHANGE, "wanted": chosen, **fields_of(change), "code": code}
+    _say(console, "\n".join(lines), document, mark)
+
+
+def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool) -> None:
     data = console.guard.show(_FILES[name], chosen, untrusted=untrusted)
     text = data.decode("utf-8", "replace")
     is_working = not chosen and name != "snapshot"
@@ -128,12 +147,12 @@ def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
 
 
 def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
-    """Return which file of which checkpoint; a checkpoint alone means its state."""
+    """Return which file of which checkpoint; a checkpoint alone means what it changed."""
     if what in _FILES:
         return what, checkpoint
     if checkpoint:
         raise click.BadParameter(f"`{what:.80}` is none of {', '.join(_FILES)}")
-    return "state", what
+    return (_CHANGE, what) if what else ("state", "")
 
 
 @click.command()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gitguard.compaction.transcripts import Transcripts
     from gitguard.errors import GitguardError
     from gitguard.guard.delegation import Delegation
+    from gitguard.guard.looking import Looking
     from gitguard.guard.profile import Profiles
     from gitguard.guard.secrets import WorkspaceSecrets
     from gitguard.guard.settings import Settings
@@ -117,8 +118,8 @@ class Anywhere:
 class Guard:
     """gitguard for one workspace: its current session here, and the rest by subject.
 
-    The subjects are `sessions`, `transcripts`, `settings`, `profile`, `delegation`, `handoff` and
-    `secrets`.
+    The subjects are `sessions`, `transcripts`, `settings`, `profile`, `delegation`, `handoff`,
+    `looking` and `secrets`.
     """
 
     def __init__(self, root: str, places: Places, clock: Callable[[], float]) -> None:
@@ -179,6 +180,13 @@ class Guard:
         from gitguard.sessions.handoff.handoff_file import Handoff
 
         return Handoff(self.store(self.any_session()), self.config.handoff)
+
+    @property
+    def looking(self) -> Looking:
+        """What a reviewer reads of checkpoints: lists of them, and what changed, in sentences."""
+        from gitguard.guard.looking import Looking
+
+        return Looking(self.sessions)
 
     @property
     def secrets(self) -> WorkspaceSecrets:

@@ -65,12 +65,21 @@ def show(store: SessionStore, name: str, checkpoint: str, *, untrusted: bool = F
 def _show(store: SessionStore, name: str, wanted: str, *, untrusted: bool) -> bytes:
     if not wanted:
         return _working(store, name, untrusted=untrusted)
+    checkpoint = find(store, wanted, untrusted=untrusted)
+    return store.chain.read(checkpoint.id).contents[name]
+
+
+def find(store: SessionStore, wanted: str, *, untrusted: bool = False) -> Checkpoint:
+    """Return the checkpoint that a number, name or commit id stands for.
+
+    Raises why the branch, or what is kept aside, is not ours, unless an untrusted one is asked for.
+    """
     head = _head(store, untrusted=untrusted)
-    doubt = "" if untrusted else _doubt_of_aside(store, head, wanted)
+    checkpoint = store.chain.find(head.id, wanted)
+    doubt = "" if untrusted else store.chain.doubt_of(head, checkpoint)
     if doubt:
         raise Untrusted(doubt, "Look at it with --untrusted")
-    checkpoint = store.chain.find(head.id, wanted)
-    return store.chain.read(checkpoint.id).contents[name]
+    return checkpoint
 
 
 def _head(store: SessionStore, *, untrusted: bool) -> Head:

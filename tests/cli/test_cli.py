@@ -635,7 +635,7 @@ def test_checkpoints_are_named_as_in_git(session: Place) -> None:
     newest, *_, oldest = session.type("gitguard log --oneline").splitlines()
     assert re.fullmatch(r"[0-9a-f]{7} cp_\d{3} .+", newest)
     number = int(newest.split()[1].removeprefix("cp_"))
-    assert session.type(f"gitguard show {number}") == session.type(
+    assert session.type(f"gitguard show state {number}") == session.type(
         f"gitguard show state cp_{number:03d}"
     )
     assert session.type("gitguard log -1 --oneline") == f"{newest}\n"

@@ -1,0 +1,55 @@
+"""Says in sentences what changed: in one checkpoint, or from one to another."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.model.codec import STATE_FILE
+from gitguard.model.value import Value
+from gitguard.review.sentences import Sentence, sentences
+from gitguard.sessions.history import find
+from gitguard.store.session.state_file import decode_state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.task import TaskState
+
+
+class CheckpointChange(Value):
+    """What one checkpoint changed."""
+
+    checkpoint: Checkpoint
+    previous: str
+    """The name of the checkpoint before; empty if there is none, or if it does not read."""
+    sentences: tuple[Sentence, ...]
+    note: str = ""
+    """Why everything in the checkpoint is told as new, although it is not the first."""
+
+
+def checkpoint_change(
+    store: SessionStore, wanted: str, *, untrusted: bool = False
+) -> CheckpointChange:
+    """Return what a checkpoint changed since the one before.
+
+    Raises why the branch is not ours, unless an untrusted one is asked for.
+    """
+    return store.at_one_moment(lambda: _change(store, wanted, untrusted=untrusted))
+
+
+def _change(store: SessionStore, wanted: str, *, untrusted: bool) -> CheckpointChange:
+    checkpoint = find(store, wanted, untrusted=untrusted)
+    after = _state_of(store, checkpoint.id)
+    if not checkpoint.parent:
+        return CheckpointChange(checkpoint, "", sentences(None, after))
+    try:
+        parent = store.chain.read(checkpoint.parent).checkpoint
+        before = _state_of(store, parent.id)
+    except GitguardError as error:
+        note = f"The checkpoint before it does not read, so all it holds is listed: {error.message}"
+        return CheckpointChange(checkpoint, "", sentences(None, after), note)
+    return CheckpointChange(checkpoint, parent.name, sentences(before, after))
+
+
+def _state_of(store: SessionStore, commit: str) -> TaskState:
+    return decode_state(store.chain.read(commit).contents[STATE_FILE], "the state")

@@ -1,0 +1,397 @@
+"""What changed between two task states, as sentences that a reviewer reads.
+
+Each says one thing: what was added, changed or removed, why, who did it and when. They hold neither
+control characters nor colours, so that a terminal, a report and a web page can take them.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.items import AGENT_KINDS, UNFINISHED
+from gitguard.model.text import counted, spelled_out
+from gitguard.model.value import Value
+from gitguard.review.item_matching import content_of, matched
+from gitguard.store.session.task import IN_PROGRESS, START, TaskState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from gitguard.model.items import Command, Exchange, Failure, Item, Origin, Step
+
+ADDED, CHANGED, REMOVED = ACTIONS = ("added", "changed", "removed")
+
+
+class Sentence(Value):
+    """One thing that changed."""
+
+    field: str
+    """The state's field."""
+    action: str
+    """added, changed or removed."""
+    text: str
+    """What changed, in one printable line."""
+    reason: str = ""
+    who: str = ""
+    """user, agent or hook; empty if nothing tells."""
+    when: str = ""
+    """ISO 8601 in UTC; empty if nothing tells."""
+
+    def line(self, day: str = "") -> str:
+        """Return it with its reason, who and when; of a time on that day only the hour is said."""
+        because = f" — because {self.reason}" if self.reason else ""
+        date, _, hour = self.when.partition("T")
+        at = hour[:5] if date == day else f"{date} {hour[:5]}"
+        by = ", ".join(part for part in (self.who, at.strip()) if part)
+        return f"{self.text}{because}" + (f" ({by})" if by else "")
+
+
+class _Wording(Value):
+    """How the items of one list are spoken of."""
+
+    noun: str
+    main: str
+    """The field that names an item."""
+    added: Callable[[Any], str]
+    removed: str = "Dropped the {noun} {quoted}"
+    changed: Callable[[Any, Any], str] | None = None
+    """Says what a reader cares about first; empty text leaves it to the general words."""
+
+
+def sentences(before: TaskState | None, after: TaskState) -> tuple[Sentence, ...]:
+    """Return what changed from one state to the next, what matters most first.
+
+    Without a state before, everything that the next one holds is new.
+    """
+    old = before or _empty(after)
+    return tuple(
+        sentence for name in _ordered(old, after) for sentence in _of_field(name, old, after)
+    )
+
+
+def _empty(state: TaskState) -> TaskState:
+    """Return the state of a task of which nothing is known yet."""
+    return TaskState(
+        schema_version=state.schema_version,
+        task_id=state.task_id,
+        session_id=state.session_id,
+        goal=START,
+        status=IN_PROGRESS,
+        current_phase="start",
+        next_action=START,
+        completed_steps=(),
+        open_issues=(),
+        constraints=(),
+        artifacts=(),
+        state_confidence=1.0,
+        updated_at="",
+    )
+
+
+def _ordered(before: TaskState, after: TaskState) -> list[str]:
+    unknown = sorted({*before.extra, *after.extra})
+    rest = [name for name in TaskState.kinds if name not in _FIRST]
+    return [name for name in (*_FIRST, *rest, *unknown) if name not in _BOOKKEEPING]
+
+
+def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Sentence]:
+    if name not in TaskState.kinds:
+        yield from _plain(name, before.extra.get(name), after.extra.get(name))
+        return
+    old, new = getattr(before, name), getattr(after, name)
+    if name in _WORDINGS:
+        yield from _items(name, old, new)
+    elif name in _TEXTS:
+        yield from _texts(name, old, new)
+    elif name in ("goal", "next_action"):
+        origin = after.goal_from if name == "goal" else after.next_from
+        yield from _stated(name, old, new, origin)
+    elif name == "host_summary":
+        yield from _host_summary(old, new)
+    elif name == "last_action":
+        yield from _last_action(old, new)
+    elif name == "dropped":
+        yield from _left_out(old, new)
+    elif old != new:
+        yield from _plain(name, old, new)
+
+
+# Fields with one value
+
+
+def _stated(name: str, old: str, new: str, origin: Origin | None) -> Iterator[Sentence]:
+    """Speak of the goal or the next action, of which START says that there is none."""
+    label = _LABELS[name]
+    was, now = ("" if text.strip() == START else printable(text) for text in (old, new))
+    if old == new:
+        return
+    by = {"who": origin.by, "when": origin.when} if origin else {}
+    if was and now:
+        yield Sentence(name, CHANGED, f"{label}: {_arrow(was, now)}", **by)
+    elif now:
+        yield Sentence(name, ADDED, f"{label}: {now}", **by)
+    elif was:
+        yield Sentence(name, REMOVED, f"Dropped the {label.lower()} {_quoted(was)}")
+
+
+def _plain(name: str, old: Any, new: Any) -> Iterator[Sentence]:
+    if old == new:
+        return
+    label = _LABELS.get(name) or printable(name.replace("_", " ").capitalize())
+    if old is None:
+        yield Sentence(name, ADDED, f"{label}: {_shown(name, new)}")
+    elif new is None:
+        yield Sentence(name, REMOVED, f"Dropped {label}: {_shown(name, old)}")
+    else:
+        yield Sentence(name, CHANGED, f"{label}: {_arrow(_shown(name, old), _shown(name, new))}")
+
+
+def _shown(name: str, value: Any) -> str:
+    if value in (None, ""):
+        return "(none)"
+    if name == "state_confidence":
+        return f"{value:.0%}"
+    if name == "status":
+        return str(value).replace("_", " ")
+    if isinstance(value, str):
+        return printable(value)
+    from json import dumps
+
+    return printable(dumps(value, ensure_ascii=False, sort_keys=True, default=str))
+
+
+def _host_summary(old: Any, new: Any) -> Iterator[Sentence]:
+    if new is None and old is not None:
+        text = f"Dropped the host's summary {_quoted(old.text)}"
+        yield Sentence("host_summary", REMOVED, text)
+    elif new is not None and (old is None or old.text != new.text):
+        action = CHANGED if old else ADDED
+        text = f"The host compacted the conversation and summarized: {printable(new.text)}"
+        yield Sentence("host_summary", action, text, when=new.when)
+
+
+def _last_action(old: Any, new: Any) -> Iterator[Sentence]:
+    if old == new:
+        return
+    if new is None:
+        text = f"Dropped the last action {_quoted(old.summary)}"
+        yield Sentence("last_action", REMOVED, text)
+        return
+    text = f"Last action: {printable(new.summary)} ({new.outcome})"
+    yield Sentence("last_action", CHANGED if old else ADDED, text, who=new.by, when=new.at)
+
+
+def _left_out(old: Mapping[str, int], new: Mapping[str, int]) -> Iterator[Sentence]:
+    for name in sorted({*old, *new}):
+        more = new.get(name, 0) - old.get(name, 0)
+        what = f"of {printable(name).replace('_', ' ')}"
+        if more > 0:
+            text = f"Had no room for {counted(more, 'more item')} {what}"
+            yield Sentence("dropped", CHANGED, text)
+        elif more < 0:
+            text = f"Counts {counted(-more, 'item')} fewer {what} that had no room"
+            yield Sentence("dropped", CHANGED, text)
+
+
+# Lists
+
+
+def _texts(name: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Sentence]:
+    added = [printable(text) for text in new if text not in old]
+    removed = [printable(text) for text in old if text not in new]
+    one, many, began, ended = _TEXTS[name]
+    for action, listed, verb in ((ADDED, added, began), (REMOVED, removed, ended)):
+        if listed:
+            count = counted(len(listed), one, many)
+            yield Sentence(name, action, f"{verb} {count}: {', '.join(listed)}")
+
+
+def _items(name: str, old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[Sentence]:
+    wording = _WORDINGS[name]
+    for before, after in matched(old, new):
+        if before is None:
+            assert after is not None
+            yield _about(name, ADDED, wording.added(after), after)
+        elif after is None:
+            quoted = _quoted(getattr(before, wording.main))
+            text = wording.removed.format(noun=wording.noun, quoted=quoted)
+            yield Sentence(name, REMOVED, text)
+        elif content_of(before) != content_of(after):
+            text = wording.changed(before, after) if wording.changed else ""
+            sentence = _about(name, CHANGED, text or _changed(wording, before, after), after)
+            # An origin that stayed says who added the item, not who changed it.
+            if before.origin == after.origin:
+                sentence = sentence.replace(who="", when=getattr(after, "fixed_at", ""))
+            yield sentence
+
+
+def _about(name: str, action: str, text: str, item: Item) -> Sentence:
+    reason = printable(getattr(item, "why", ""))
+    return Sentence(name, action, text, reason, item.origin.by, item.origin.when)
+
+
+def _changed(wording: _Wording, before: Item, after: Item) -> str:
+    old, new = content_of(before), content_of(after)
+    old_name, new_name = (printable(each.pop(wording.main)) for each in (old, new))
+    old.pop("why", None), new.pop("why", None)  # the reason is said behind every decision
+    others = [
+        f"{printable(name).replace('_', ' ')} {_arrow(_shown(name, was), _shown(name, now))}"
+        for name in sorted({*old, *new})
+        for was, now in [(old.get(name), new.get(name))]
+        if was != now
+    ]
+    text = f"Changed the {wording.noun} {_quoted(old_name)}"
+    if old_name != new_name:
+        text += f" → {_quoted(new_name)}"
+    elif not others:
+        text += " in its white space"
+    return text + (f": {', '.join(others)}" if others else "")
+
+
+def _arrow(before: str, after: str) -> str:
+    return f"{before} → {after}" + (" (only white space differs)" if before == after else "")
+
+
+def _quoted(text: str) -> str:
+    return f'"{printable(text)}"'
+
+
+def printable(text: str) -> str:
+    """Return a text in one line, with escapes for what a reader could not see."""
+    return spelled_out(" ".join(text.split()))
+
+
+# Words
+
+
+def _note(added: str, noun: str, removed: str = "Dropped the {noun} {quoted}") -> _Wording:
+    return _Wording(noun, "text", lambda item: f"{added}: {printable(item.text)}", removed)
+
+
+def _failed(failure: Failure) -> str:
+    text = f"Failed: {printable(failure.what)}: {printable(failure.error)}"
+    return f"{text} (fixed since)" if failure.fixed_at else text
+
+
+def _fixed(before: Failure, after: Failure) -> str:
+    is_same = (before.what, before.error) == (after.what, after.error)
+    if is_same and after.fixed_at and not before.fixed_at:
+        return f"Fixed: {printable(after.what)}, which had failed"
+    return ""
+
+
+def _redecided(before: Any, after: Any) -> str:
+    if before.what == after.what and before.why != after.why:
+        return f"Gave another reason for the decision {_quoted(after.what)}"
+    return ""
+
+
+def _ran(command: Command) -> str:
+    ending = f": {printable(command.ending)}" if command.ending else ""
+    return f"Ran {printable(command.command)} ({_outcome(command)}){ending}"
+
+
+def _ran_again(before: Command, after: Command) -> str:
+    if before.command != after.command or before.runs >= after.runs:
+        return ""
+    times = counted(after.runs - before.runs, "more time")
+    was = f"{_outcome(before)}, now " if before.outcome != after.outcome else ""
+    ending = f": {printable(after.ending)}" if after.ending != before.ending else ""
+    return f"Ran {printable(after.command)} {times} ({was}{_outcome(after)}){ending.rstrip(': ')}"
+
+
+def _outcome(command: Command) -> str:
+    return "outcome unknown" if command.outcome == "ran" else command.outcome
+
+
+def _planned(step: Step) -> str:
+    return f"Planned: {printable(step.text)}" + (f" ({step.state})" if step.state != "open" else "")
+
+
+def _advanced(before: Step, after: Step) -> str:
+    if before.text == after.text and before.state != after.state:
+        return f"Plan step {_quoted(after.text)}: {before.state} → {after.state}"
+    return ""
+
+
+def _touched(artifact: Any) -> str:
+    text = f"Touched the {artifact.kind} {printable(artifact.path)}"
+    if artifact.kind == "other":
+        text = f"Touched {printable(artifact.path)}"
+    return text + (f": {printable(artifact.description)}" if artifact.description else "")
+
+
+def _written(before: Any, after: Any) -> str:
+    if before.replace(writes=0, by_shell=False, id="", origin=after.origin) != after.replace(
+        writes=0, by_shell=False, id=""
+    ):
+        return ""
+    times = counted(max(after.writes - before.writes, 1), "more time")
+    return f"Wrote {printable(after.path)} {times}"
+
+
+def _said(exchange: Exchange) -> str:
+    if exchange.kind in AGENT_KINDS:
+        cut_off = " in a turn that did not end" if exchange.kind == UNFINISHED else ""
+        return f"The agent said{cut_off}: {_quoted(exchange.text)}"
+    verb = _USER_VERBS.get(exchange.kind, "said")
+    settles = f", about {_quoted(exchange.settles)}" if exchange.settles else ""
+    return f"The user {verb}: {_quoted(exchange.text)}{settles}"
+
+
+_USER_VERBS = {
+    "request": "asked",
+    "correction": "corrected",
+    "constraint": "set a limit",
+    "answer": "answered",
+    "routine": "asked",
+}
+_WORDINGS: dict[str, _Wording] = {
+    "decisions": _Wording(
+        "decision",
+        "what",
+        lambda item: f"Decided: {printable(item.what)}",
+        "Withdrew the {noun} {quoted}",
+        _redecided,
+    ),
+    "constraints": _note("New constraint", "constraint"),
+    "invariants": _note("Must stay true", "invariant"),
+    "blockers": _note("Blocked by", "blocker", "No longer blocked by {quoted}"),
+    "open_issues": _note("Open issue", "open issue", "Closed the {noun} {quoted}"),
+    "failed_attempts": _Wording("failed attempt", "what", _failed, changed=_fixed),
+    "completed_steps": _note("Completed", "completed step"),
+    "learnings": _note("Learned", "learning"),
+    "pending_assumptions": _note("Assumed", "assumption", "No longer assumes {quoted}"),
+    "plan": _Wording("plan step", "text", _planned, changed=_advanced),
+    "commands": _Wording("command", "command", _ran, changed=_ran_again),
+    "artifacts": _Wording("artifact", "path", _touched, changed=_written),
+    "exchanges": _Wording("words", "text", _said, "No longer keeps the {noun} {quoted}"),
+    "tool_outputs": _Wording(
+        "tool output",
+        "summary",
+        lambda item: f"{printable(item.tool)} said: {printable(item.summary)}",
+    ),
+    "earlier": _Wording(
+        "earlier task",
+        "goal",
+        lambda item: f"The earlier task {_quoted(item.goal)} was {item.outcome}",
+        "No longer remembers the {noun} {quoted}",
+    ),
+}
+_TEXTS = {
+    "files_read": ("file", "files", "Read", "No longer lists as read"),
+    "tools_used": ("tool", "tools", "Used", "No longer lists as used"),
+}
+_LABELS = {
+    "goal": "Goal",
+    "next_action": "Next action",
+    "current_phase": "Phase",
+    "status": "Status",
+    "task_id": "Task",
+    "session_id": "Session",
+    "state_confidence": "Confidence",
+    "schema_version": "State format",
+}
+_FIRST = ("task_id", "goal", "status", "current_phase", "next_action", *_WORDINGS)
+_BOOKKEEPING = ("updated_at", "goal_from", "next_from")
+"""Fields that say when and by whom another one was set."""
