@@ -90,6 +90,13 @@ def _under(environment: Mapping[str, str], name: str, default: str) -> str:
     return os.path.join(base if os.path.isabs(base) else default, "gitguard")
 
 
+def page(text: bytes, worktree: str) -> bool:
+    """Show a text in the pager that the environment names; say whether there was one to run."""
+    from gitguard.store.disk.pager import page
+
+    return page(text, environment(), worktree)
+
+
 def keep_crash_report(report: str) -> str:
     """Add a report of a fault of ours to the user's crash log; return its path.
 

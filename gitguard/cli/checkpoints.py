@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.change_lines import change_lines
+from gitguard.cli.change_lines import change_lines, difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
+from gitguard.cli.paging import Line, no_pager_option, say_paged
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.triggers import MANUAL
@@ -17,6 +18,7 @@ from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitguard.review.looking import Comparison
     from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.session.checkpoint import Checkpoint
 
@@ -107,8 +109,9 @@ def _message(checkpoint: Checkpoint) -> str:
 @click.argument("what", default="", metavar="[state|summary|snapshot]")
 @click.argument("checkpoint", default="")
 @untrusted_option
+@no_pager_option
 @with_console
-def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
+def show(console: Console, what: str, checkpoint: str, untrusted: bool, no_pager: bool) -> None:
     """Say what changed in CHECKPOINT, or print its state, summary or snapshot
 
     Prints the current state by default. CHECKPOINT is a number, a name such as cp_003, or a commit
@@ -119,22 +122,22 @@ def show(console: Console, what: str, checkpoint: str, untrusted: bool) -> None:
     Example: `gitguard show 17`
     """
     name, chosen = _what_to_show(what, checkpoint)
-    if name == _CHANGE:
-        _say_change(console, chosen, untrusted=untrusted)
-    else:
-        _say_file(console, name, chosen, untrusted=untrusted)
+    say = _say_change if name == _CHANGE else _say_file
+    say(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
 
 
-def _say_change(console: Console, chosen: str, *, untrusted: bool) -> None:
+def _say_change(
+    console: Console, name: str, chosen: str, *, untrusted: bool, no_pager: bool
+) -> None:
     change = console.guard.looking.change(chosen, untrusted=untrusted)
     code = console.guard.code_of(chosen, untrusted=untrusted)
     mark = _mark(console, chosen) if untrusted else ""
-    lines = change_lines(change, _code_line(code), chosen)
-    document = {"what": _CHANGE, "wanted": chosen, **fields_of(change), "code": code}
-    _say(console, "\n".join(lines), document, mark)
+    lines = change_lines(change, _code_line(code), one_line(chosen))
+    document = {"what": name, "wanted": chosen, **fields_of(change), "code": code}
+    say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
-def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool) -> None:
+def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool, no_pager: bool) -> None:
     data = console.guard.show(_FILES[name], chosen, untrusted=untrusted)
     text = data.decode("utf-8", "replace")
     is_working = not chosen and name != "snapshot"
@@ -143,7 +146,8 @@ def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool) -> N
     if chosen:
         code = document["code"] = console.guard.code_of(chosen, untrusted=untrusted)
         console.remark(_code_line(code))
-    _say(console, text.rstrip("\n"), document, mark)
+    lines = [Line(line) for line in text.rstrip("\n").split("\n")]
+    say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
 def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
@@ -158,30 +162,47 @@ def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
 @click.command()
 @click.argument("older", default="")
 @click.argument("newer", default="")
-@click.option("--text", "with_text", is_flag=True, help="Also compare the summaries line by line")
+@click.option("--text", "with_text", is_flag=True, help="Compare the stored files line by line")
 @untrusted_option
+@no_pager_option
 @with_console
-def diff(console: Console, older: str, newer: str, with_text: bool, untrusted: bool) -> None:
-    """Compare two checkpoints field by field
+def diff(
+    console: Console, older: str, newer: str, with_text: bool, untrusted: bool, no_pager: bool
+) -> None:
+    """Say what changed between two checkpoints
 
     Without arguments, compares the newest checkpoint with the current state. `1..3` means `1 3`.
-    The first line names the code commit of the newer side and counts the files that were changed
-    by commits since the older one. Refuses checkpoints that this machine did not write, except with
-    --untrusted.
+    `+` marks what was added, `~` what changed, and `-` what was removed. The first line names the
+    code commit of the newer side and counts the files that were changed by commits since the older
+    one. Refuses checkpoints that this machine did not write, except with --untrusted.
 
     Example: `gitguard diff 1..3`
     """
     if ".." in older and not newer:
         older, _, newer = older.replace("...", "..").partition("..")
-    difference = console.guard.diff(older, newer, untrusted=untrusted)
-    code = console.guard.code_of(newer, difference.older, untrusted=untrusted)
-    changes = [change for change in difference.changes if not change.is_bookkeeping]
-    lines = [line for change in changes for line in change.lines()]
-    if with_text and difference.summary:
-        lines.append(difference.summary.rstrip())
+    look = console.guard.looking.diff
+    compared = look(older, newer, with_text=with_text, untrusted=untrusted)
+    code = console.guard.code_of(newer, compared.difference.older, untrusted=untrusted)
     mark = _mark(console, older, newer) if untrusted else ""
-    text = "\n".join([_code_line(code), *(lines or ["No difference."])])
-    _say(console, text, {**fields_of(difference), "code": code}, mark)
+    lines = [Line(_code_line(code)), *_compared_lines(console, compared, with_text=with_text)]
+    document = {**fields_of(compared.difference), "sentences": compared.sentences, "code": code}
+    if with_text:
+        document["text"] = compared.text
+    say_paged(console, lines, document, mark=mark, no_pager=no_pager)
+
+
+def _compared_lines(console: Console, compared: Comparison, *, with_text: bool) -> list[Line]:
+    if with_text:
+        text = compared.text.rstrip("\n") or "No difference."
+        return [Line(line, _diff_colour(line)) for line in text.split("\n")]
+    difference = compared.difference
+    newer = "" if difference.newer == "now" else f" {difference.newer}"
+    whole = one_line(f"gitguard diff {difference.older}{newer} --text")
+    return difference_lines(compared.sentences, console.guard.clock(), whole)
+
+
+def _diff_colour(line: str) -> str:
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
 
 
 def _code_line(code: CodeCommit) -> str:

@@ -15,7 +15,7 @@ import click
 
 from gitguard import process
 from gitguard.cli.option_values import one_of
-from gitguard.cli.process_environment import bare_workspace, open_guard
+from gitguard.cli.process_environment import bare_workspace, is_agents_shell, open_guard
 from gitguard.errors import (
     GitguardError,
     InvalidInput,
@@ -161,6 +161,11 @@ def say_error(message: str, hint: str = "") -> None:
 def wants_colour() -> bool:
     """Whether colour may be used on a terminal; click itself leaves it out elsewhere."""
     return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def may_page() -> bool:
+    """Whether a pager may wait for keys: an agent has none to press, and a dumb terminal none."""
+    return os.environ.get("TERM", "dumb") != "dumb" and not is_agents_shell()
 
 
 def named(_context: click.Context, parameter: click.Parameter, value: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.review.looking import CheckpointChange
+    from gitguard.review.looking import CheckpointChange, Comparison
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
@@ -21,3 +21,20 @@ class Looking:
 
         store = self._sessions.store(self._sessions.any_session())
         return checkpoint_change(store, checkpoint, untrusted=untrusted)
+
+    def diff(
+        self,
+        older: str = "",
+        newer: str = "",
+        *,
+        with_text: bool = False,
+        untrusted: bool = False,
+    ) -> Comparison:
+        """Compare two checkpoints; by default the newest with the current state.
+
+        with_text adds the unified diff of the stored files.
+        """
+        from gitguard.review.looking import comparison
+
+        store = self._sessions.store(self._sessions.any_session())
+        return comparison(store, older, newer, with_text=with_text, untrusted=untrusted)

@@ -6,11 +6,12 @@ from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.review.sentences import Sentence, sentences
-from gitguard.sessions.history import find
+from gitguard.sessions.history import diff, diff_files, find, show
 from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.sessions.history import Difference
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
@@ -25,6 +26,37 @@ class CheckpointChange(Value):
     sentences: tuple[Sentence, ...]
     note: str = ""
     """Why everything in the checkpoint is told as new, although it is not the first."""
+
+
+class Comparison(Value):
+    """How two checkpoints differ, in sentences and as they are stored."""
+
+    difference: Difference
+    sentences: tuple[Sentence, ...]
+    text: str = ""
+    """Unified diff of the stored files, if it is asked for."""
+
+
+def comparison(
+    store: SessionStore,
+    older: str,
+    newer: str,
+    *,
+    with_text: bool = False,
+    untrusted: bool = False,
+) -> Comparison:
+    """Compare two checkpoints; by default the newest with the current state."""
+
+    def look() -> Comparison:
+        difference = diff(store, older, newer, untrusted=untrusted)
+        before, after = (
+            decode_state(show(store, STATE_FILE, side, untrusted=untrusted), "the state")
+            for side in (difference.older, newer)
+        )
+        text = diff_files(store, older, newer, untrusted=untrusted) if with_text else ""
+        return Comparison(difference, sentences(before, after), text)
+
+    return store.at_one_moment(look)
 
 
 def checkpoint_change(

@@ -9,6 +9,7 @@ from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.text import diff_texts
 from gitguard.model.value import Value
 from gitguard.sessions.state_comparison import FieldChange, compare_states
+from gitguard.store.session.checkpoint import FILES
 from gitguard.store.session.composing import render_summary
 from gitguard.store.session.standing import refuse_reading
 from gitguard.store.session.state_file import decode_state
@@ -29,6 +30,25 @@ class Difference(Value):
     changes: tuple[FieldChange, ...]
     summary: str
     """Unified diff of the two summaries."""
+
+
+def diff_files(store: SessionStore, older: str, newer: str, *, untrusted: bool = False) -> str:
+    """Return the unified diff of all that two checkpoints hold, or one and the current state.
+
+    The current state has no snapshot until it is committed.
+    """
+
+    def look() -> str:
+        before = older or _newest_name(store, untrusted=untrusted)
+        parts = []
+        for name in FILES if newer else FILES[:2]:
+            sides = (show(store, name, side, untrusted=untrusted) for side in (before, newer))
+            texts = [data.decode("utf-8", "replace") for data in sides]
+            names = (f"{before}/{name}", f"{newer or 'now'}/{name}")
+            parts.append(diff_texts(texts[0], texts[1], names=names))
+        return "".join(parts)
+
+    return store.at_one_moment(look)
 
 
 def newest(store: SessionStore, most: int, *, untrusted: bool = False) -> list[Checkpoint]:

@@ -667,7 +667,7 @@ def test_a_note_outside_of_a_conversation_names_none(session: Place) -> None:
 def test_a_difference_leaves_out_when_and_by_whom_a_field_was_set(session: Place) -> None:
     session.run("gitguard note --goal 'Port the parser' --phase build")
     shown = session.run("gitguard diff 1..2").stdout
-    assert "goal: START -> Port the parser" in shown
+    assert "+ Goal: Port the parser" in shown
     assert not any(name in shown for name in ("goal_from", "updated_at"))
     changes = json.loads(session.run("gitguard diff 1..2 --json").stdout)["changes"]
     assert {"goal", "goal_from"} <= {change["field"] for change in changes}

@@ -93,6 +93,17 @@ def start(
     )
 
 
+def start_on_terminal(
+    command: str | list[str], *, environment: Mapping[str, str], folder: str
+) -> Child:
+    """Start a child that reads what it is given and has our terminal; raise `OSError`.
+
+    It stays in our process group, because the terminal takes keys for that one alone; so it is
+    waited for, and never ended with `end`.
+    """
+    return Child(command, shell=isinstance(command, str), env=environment, cwd=folder, stdin=_PIPE)
+
+
 def _await_end(process: int, timeout: float) -> None:
     handle = os.pidfd_open(process)
     try:
