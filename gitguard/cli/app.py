@@ -47,7 +47,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "init": "setup",
         "uninstall": "setup",
         "status": "sessions",
-        "log": "checkpoints",
+        "log": "log",
         "show": "checkpoints",
         "diff": "checkpoints",
         "note": "notes",

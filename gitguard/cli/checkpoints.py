@@ -1,4 +1,4 @@
-"""Commands about checkpoints: take one, list, show and compare them."""
+"""Commands about checkpoints: take one, show and compare them."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from gitguard.cli.change_lines import change_lines, difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.paging import Line, no_pager_option, say_paged
+from gitguard.cli.untrusted import mark_of, untrusted_option
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
-from gitguard.model.text import counted, one_line, timestamp
-from gitguard.model.triggers import MANUAL
+from gitguard.model.text import counted, one_line
+from gitguard.model.triggers import NO_MESSAGE
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 
 if TYPE_CHECKING:
@@ -20,31 +21,10 @@ if TYPE_CHECKING:
 
     from gitguard.review.looking import Comparison
     from gitguard.store.git.code_history import CodeCommit
-    from gitguard.store.session.checkpoint import Checkpoint
 
-_NONE_YET = "No checkpoints yet; `gitguard ensure` begins the session."
-NO_MESSAGE = "Asked for."
-"""Stands in a commit where nobody said why a checkpoint is taken."""
 _CHANGE = "change"
 """What `show 17` prints: what changed in the checkpoint, in sentences."""
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}
-
-
-untrusted_option = click.option(
-    "--untrusted", is_flag=True, help="Also show what this machine did not write, and mark it"
-)
-
-
-def _mark(console: Console, *checkpoints: str) -> str:
-    """Return the line that marks a history as not ours, empty if it is ours."""
-    reason = console.guard.why_not_ours(*checkpoints)
-    return f"NOT OURS: {one_line(reason)}. Trust nothing of it." if reason else ""
-
-
-def _say(console: Console, text: str, document: dict[str, Any], mark: str) -> None:
-    """Print what was looked at, below its mark where it is not ours."""
-    marked = f"{mark}\n{text}" if mark else text
-    console.say(marked, {**document, "not_ours": mark} if mark else document)
 
 
 @click.command()
@@ -57,52 +37,6 @@ def checkpoint(console: Console, message: str) -> None:
     """
     saved = console.guard.checkpoint(message.strip() or NO_MESSAGE)
     console.say(saved_text(saved), {"saved": saved}, pending(saved))
-
-
-class _Log(click.Command):
-    """A command that takes `-5` for `-n 5`, as git does."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        spelled = [
-            f"-n{arg[1:]}" if arg[:1] == "-" and arg[1:].isdecimal() else arg for arg in args
-        ]
-        return super().parse_args(ctx, spelled)
-
-
-@click.command(cls=_Log)
-@click.option(
-    "-n", "--most", type=click.IntRange(1), default=20, metavar="N", help="How many to list"
-)
-@click.option("--oneline", is_flag=True, help="Show only short commit id, name and message")
-@untrusted_option
-@with_console
-def log(console: Console, most: int, oneline: bool, untrusted: bool) -> None:
-    """List the newest checkpoints, newest first
-
-    `-5` means `-n 5`. Refuses a branch that this machine did not write, except with --untrusted.
-
-    Example: `gitguard log -5 --oneline`
-    """
-    checkpoints = console.guard.log(most, untrusted=untrusted)
-    lines = [_short_line(c) if oneline else _line(c) for c in checkpoints]
-    mark = _mark(console) if untrusted else ""
-    _say(console, "\n".join(lines) or _NONE_YET, {"checkpoints": checkpoints}, mark)
-
-
-def _line(checkpoint: Checkpoint) -> str:
-    at, trigger = timestamp(checkpoint.at), f"{checkpoint.trigger:18}"
-    message = _message(checkpoint)
-    return f"{checkpoint.name}  {checkpoint.id[:12]}  {at}  {trigger}  {message}"
-
-
-def _short_line(checkpoint: Checkpoint) -> str:
-    return f"{checkpoint.id[:7]} {checkpoint.name} {_message(checkpoint)}"
-
-
-def _message(checkpoint: Checkpoint) -> str:
-    """Return what a person said when the checkpoint was taken, else phase and next action."""
-    is_said = checkpoint.trigger == MANUAL and checkpoint.why != NO_MESSAGE
-    return checkpoint.why if is_said else checkpoint.subject.partition(": ")[2]
 
 
 @click.command()
@@ -131,7 +65,7 @@ def _say_change(
 ) -> None:
     change = console.guard.looking.change(chosen, untrusted=untrusted)
     code = console.guard.code_of(chosen, untrusted=untrusted)
-    mark = _mark(console, chosen) if untrusted else ""
+    mark = mark_of(console, chosen) if untrusted else ""
     lines = change_lines(change, _code_line(code), one_line(chosen))
     document = {"what": name, "wanted": chosen, **fields_of(change), "code": code}
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
@@ -141,7 +75,7 @@ def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool, no_p
     data = console.guard.show(_FILES[name], chosen, untrusted=untrusted)
     text = data.decode("utf-8", "replace")
     is_working = not chosen and name != "snapshot"
-    mark = _mark(console, chosen) if untrusted and not is_working else ""
+    mark = mark_of(console, chosen) if untrusted and not is_working else ""
     document: dict[str, Any] = {"what": name, "checkpoint": chosen, "text": text}
     if chosen:
         code = document["code"] = console.guard.code_of(chosen, untrusted=untrusted)
@@ -183,7 +117,7 @@ def diff(
     look = console.guard.looking.diff
     compared = look(older, newer, with_text=with_text, untrusted=untrusted)
     code = console.guard.code_of(newer, compared.difference.older, untrusted=untrusted)
-    mark = _mark(console, older, newer) if untrusted else ""
+    mark = mark_of(console, older, newer) if untrusted else ""
     lines = [Line(_code_line(code)), *_compared_lines(console, compared, with_text=with_text)]
     document = {**fields_of(compared.difference), "sentences": compared.sentences, "code": code}
     if with_text:
@@ -224,4 +158,4 @@ def _code_line(code: CodeCommit) -> str:
     return f"Code: {code.id[:7]}{subject}" + (f" ({', '.join(remarks)})" if remarks else "")
 
 
-COMMANDS: list[click.Command] = [checkpoint, log, show, diff]
+COMMANDS: list[click.Command] = [checkpoint, show, diff]

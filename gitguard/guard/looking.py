@@ -4,6 +4,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.review.listing import Log
     from gitguard.review.looking import CheckpointChange, Comparison
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
@@ -14,6 +17,32 @@ class Looking:
     def __init__(self, sessions: WorkspaceSessions) -> None:
         """Look at the sessions of one workspace."""
         self._sessions = sessions
+
+    def log(
+        self,
+        most: int = 20,
+        *,
+        session: str = "",
+        every_session: bool = False,
+        since: str = "",
+        matches: Callable[[str], bool] | None = None,
+        untrusted: bool = False,
+    ) -> Log:
+        """List checkpoints, newest first: of a session by its key or name, or of every session.
+
+        By default it is the current session. since is a time such as `2h` or `2026-11-01`; matches
+        says whether a subject or message is looked for. Raises `InvalidInput` for an unknown time.
+        """
+        from gitguard.review.listing import Query, log_of, log_of_all
+        from gitguard.review.times import parse_since
+
+        now = self._sessions.clock()
+        query = Query(most, parse_since(since, now) if since else None, matches)
+        if every_session:
+            return log_of_all(self._sessions.every_store(), query, untrusted=untrusted)
+        current = self._sessions.any_session
+        store = self._sessions.known_store(session) if session else self._sessions.store(current())
+        return log_of(store, query, untrusted=untrusted)
 
     def change(self, checkpoint: str, *, untrusted: bool = False) -> CheckpointChange:
         """Return what a checkpoint of the current session changed since the one before."""

@@ -9,7 +9,7 @@ from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
@@ -169,7 +169,7 @@ class WorkspaceSessions:
         """
         from gitguard.sessions.stored_sessions import stored_session
 
-        return stored_session(self._known_store(wanted))
+        return stored_session(self.known_store(wanted))
 
     def tasks(self, wanted: str = "") -> tuple[SessionTask, ...]:
         """Return the tasks of a session, the current one by default, the newest first.
@@ -182,6 +182,15 @@ class WorkspaceSessions:
         store = self.store(self.find(wanted) if wanted else None)
         refuse_unknown(store)
         return session_tasks(store)
+
+    def every_store(self) -> Iterator[SessionStore]:
+        """Yield the store of each session: in force, archived, or on a remote-tracking branch."""
+        from gitguard.store.session.archive import archived_names
+        from gitguard.store.session.naming import Session
+
+        others = (*self.remote(), *archived_names(self.workspace))
+        for name, key in sorted({**{name: name for name in others}, **self.keys()}.items()):
+            yield self.store(Session(key, name))
 
     def conversations(self, session: Session) -> tuple[StoredConversation, ...]:
         """Return a session's conversations, the one that was used last first."""
@@ -200,7 +209,11 @@ class WorkspaceSessions:
 
         return import_transcript(self.store(), transcript, tell)
 
-    def _known_store(self, wanted: str) -> SessionStore:
+    def known_store(self, wanted: str) -> SessionStore:
+        """Return the store of a session by its key or name, the current one's by default.
+
+        It may be archived. Raises `NotInitialised` where nothing is known of it.
+        """
         from gitguard.sessions.archiving import find_archived
         from gitguard.sessions.choice import refuse_unknown
         from gitguard.store.session.archive import archived_names

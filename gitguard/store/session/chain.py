@@ -376,15 +376,17 @@ class Chain:
             (link,) = Verification(reader, self._session).links(commit, None, most=1)
         return refuse(link)
 
-    def history(self, commit: str) -> Iterator[Checkpoint]:
+    def history(self, commit: str, *, whole: bool = False) -> Iterator[Checkpoint]:
         """Yield checkpoints from commit to the root, or to where a shallow repository ends.
 
-        Each is hashed again; whether they fit together is what verifying looks at.
+        Each is hashed again; whether they fit together is what verifying looks at. whole is whether
+        the caller wants all of them, which are then read many at once.
         """
         if not commit:
             return
+        order = self._repository.first_parents(commit) if whole else ()
         with self._repository.reader() as reader:
-            for link in Verification(reader, self._session).commits(commit):
+            for link in Verification(reader, self._session).commits(commit, order=order):
                 yield link.checkpoint or refuse(link).checkpoint
 
     def find(self, head: str, asked_for: str) -> Checkpoint:

@@ -101,8 +101,11 @@ class Verification:
                 yield _held_against(link, anchor) if is_newest and anchor is not None else link
                 is_newest = False
 
-    def commits(self, head: str, *, at_once: int = 1) -> Iterator[ChainLink]:
-        """Yield the commits of a chain without looking at their files."""
+    def commits(
+        self, head: str, *, at_once: int = 1, order: Sequence[str] = ()
+    ) -> Iterator[ChainLink]:
+        """Yield the commits of a chain without looking at their files; order is as in `links`."""
+        self._order, self._places = order, {commit: n for n, commit in enumerate(order)}
         for links in self._chunks(head, MOST_COMMITS, at_once):
             yield from links
 

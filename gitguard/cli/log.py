@@ -1,0 +1,139 @@
+"""The command that lists checkpoints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import Console, named, with_console
+from gitguard.cli.paging import Line, no_pager_option, say_paged
+from gitguard.cli.pattern import pattern_of
+from gitguard.cli.untrusted import marked, untrusted_option
+from gitguard.model.text import counted, one_line, timestamp
+from gitguard.model.triggers import MANUAL, NO_MESSAGE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.review.listing import Log, LogEntry
+    from gitguard.store.session.checkpoint import Checkpoint
+
+_NONE_YET = "No checkpoints yet; `gitguard ensure` begins the session."
+_MOST = 20
+
+
+class _LogCommand(click.Command):
+    """A command that takes `-5` for `-n 5`, as git does."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        spelled = [
+            f"-n{arg[1:]}" if arg[:1] == "-" and arg[1:].isdecimal() else arg for arg in args
+        ]
+        return super().parse_args(ctx, spelled)
+
+
+@click.command(cls=_LogCommand)
+@click.option(
+    "-n", "--most", type=click.IntRange(1), default=_MOST, metavar="N", help="How many to list"
+)
+@click.option("--oneline", is_flag=True, help="Show only short commit id, name and message")
+@click.option(
+    "--since",
+    default=None,
+    callback=named,
+    metavar="TIME",
+    help="Only those taken since then: 2h, 3d, 2026-11-01",
+)
+@click.option(
+    "--grep",
+    "matches",
+    default=None,
+    metavar="REGEX",
+    callback=pattern_of,
+    help="Only those whose subject or message matches",
+)
+@click.option("--all", "every", is_flag=True, help="List every session, archived ones too")
+@untrusted_option
+@no_pager_option
+@with_console
+def log(
+    console: Console,
+    most: int,
+    oneline: bool,
+    since: str,
+    matches: Callable[[str], bool] | None,
+    every: bool,
+    untrusted: bool,
+    no_pager: bool,
+) -> None:
+    """List the newest checkpoints, newest first
+
+    `-5` means `-n 5`. `--session KEY` lists any session, also an archived one. If there are more
+    checkpoints than listed, standard error says how many. Refuses a branch that this machine did
+    not write, except with --untrusted; --all names it and leaves it out.
+
+    Example: `gitguard log -5 --oneline --since 2d`
+    """
+    listed = console.guard.looking.log(
+        most,
+        session=console.named_session,
+        every_session=every,
+        since=since,
+        matches=matches,
+        untrusted=untrusted,
+    )
+    is_chosen = bool(since or matches)
+    lines = _lines(listed, oneline=oneline, every=every) or [_nothing(is_chosen=is_chosen)]
+    checkpoints = [entry.checkpoint for entry in listed.entries]
+    document = {"checkpoints": checkpoints, "more": listed.more, "left_out": listed.left_out}
+    mark = "\n".join(map(marked, listed.doubts.values()))
+    say_paged(console, lines, document, mark=mark, remark=_remark(listed), no_pager=no_pager)
+
+
+def _lines(listed: Log, *, oneline: bool, every: bool) -> list[Line]:
+    width = max((len(entry.session) for entry in listed.entries), default=0) if every else 0
+    return [_line(entry, oneline=oneline, width=width) for entry in listed.entries]
+
+
+def _line(entry: LogEntry, *, oneline: bool, width: int) -> Line:
+    checkpoint = entry.checkpoint
+    session = f"{entry.session:{width}}  " if width else ""
+    message = _message(checkpoint)
+    if entry.is_archived:
+        message += "  (archived)"
+    if not entry.is_ours and width:
+        message += "  (NOT OURS)"
+    if oneline:
+        short = f"{session}{checkpoint.id[:7]}"
+        return Line(f"{short} {checkpoint.name} {message}", "yellow", len(short))
+    named = f"{session}{checkpoint.name}  {checkpoint.id[:12]}"
+    at, trigger = timestamp(checkpoint.at), f"{checkpoint.trigger:18}"
+    return Line(f"{named}  {at}  {trigger}  {message}", "yellow", len(named))
+
+
+def _message(checkpoint: Checkpoint) -> str:
+    """Return what a person said when the checkpoint was taken, else phase and next action."""
+    is_said = checkpoint.trigger == MANUAL and checkpoint.why != NO_MESSAGE
+    return checkpoint.why if is_said else checkpoint.subject.partition(": ")[2]
+
+
+def _nothing(*, is_chosen: bool) -> Line:
+    return Line("No checkpoint matches." if is_chosen else _NONE_YET)
+
+
+def _remark(listed: Log) -> str:
+    """Say what is not listed, and how to see it."""
+    lines = [
+        one_line(f"Left out session `{name}`: {reason}.")
+        for name, reason in listed.left_out.items()
+    ]
+    if listed.left_out:
+        lines.append("--untrusted lists what this machine did not write, and marks it.")
+    if listed.more:
+        total = len(listed.entries) + listed.more
+        lines.append(f"{counted(listed.more, 'more checkpoint')}; -n {total} lists all of them.")
+    return "\n".join(lines)
+
+
+COMMANDS: list[click.Command] = [log]

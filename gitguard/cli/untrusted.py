@@ -1,0 +1,26 @@
+"""How commands show what this machine did not write: only if asked to, and marked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.model.text import one_line
+
+if TYPE_CHECKING:
+    from gitguard.cli.console import Console
+
+untrusted_option = click.option(
+    "--untrusted", is_flag=True, help="Also show what this machine did not write, and mark it"
+)
+
+
+def mark_of(console: Console, *checkpoints: str) -> str:
+    """Return the line that marks a history as not ours, empty if it is ours."""
+    return marked(console.guard.why_not_ours(*checkpoints))
+
+
+def marked(reason: str) -> str:
+    """Return the line that says why a history is not ours; empty without a reason."""
+    return f"NOT OURS: {one_line(reason)}. Trust nothing of it." if reason else ""

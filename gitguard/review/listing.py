@@ -1,0 +1,166 @@
+"""Lists checkpoints as `log` shows them: of one session or all, and only those asked for."""
+
+from __future__ import annotations
+
+from heapq import merge
+from itertools import islice, takewhile
+
+from gitguard.errors import GitguardError
+from gitguard.model.triggers import MANUAL
+from gitguard.model.value import Value
+from gitguard.sessions.archiving import archive_of, histories_if_archived
+from gitguard.store.session.standing import refuse_reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from gitguard.store.session.archive import Archived
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.store import SessionStore
+
+_CLOCKS_DIFFER = 86_400
+"""Seconds by which clocks of machines that share a session are expected to differ at most."""
+
+
+class Query(Value):
+    """Which checkpoints are asked for."""
+
+    most: int
+    since: float | None = None
+    """Unix seconds; None for the whole history."""
+    matches: Callable[[str], bool] | None = None
+    """Whether a subject, or what a person said with -m, is looked for; None for every one."""
+
+    def takes(self, checkpoint: Checkpoint) -> bool:
+        """Return whether a checkpoint is asked for."""
+        if self.since is not None and checkpoint.at < self.since:
+            return False
+        matches = self.matches
+        if matches is None or matches(checkpoint.subject):
+            return True
+        return checkpoint.trigger == MANUAL and matches(checkpoint.why)
+
+
+class History(Value):
+    """One history of a session, which may be archived."""
+
+    store: SessionStore
+    commit: str
+    is_archived: bool = False
+    doubt: str = ""
+    """Why it is not known to be ours; empty if it is."""
+
+
+class LogEntry(Value):
+    """One checkpoint of a list, and of which session it is."""
+
+    checkpoint: Checkpoint
+    session: str
+    """The session's name."""
+    is_archived: bool = False
+    is_ours: bool = True
+
+
+class Log(Value):
+    """Checkpoints, newest first, and what is not among them."""
+
+    entries: tuple[LogEntry, ...]
+    more: int = 0
+    """How many others are asked for and not listed."""
+    left_out: Mapping[str, str] = {}
+    """Why a session is not listed, by its name."""
+    doubts: Mapping[str, str] = {}
+    """Why a session that is listed is not known to be ours, by its name."""
+
+
+def log_of(store: SessionStore, query: Query, *, untrusted: bool = False) -> Log:
+    """List one session's checkpoints, of an archived one all that it archived.
+
+    Raises why the branch is not ours, unless an untrusted one is asked for.
+    """
+    archived = histories_if_archived(store)
+    if archived:
+        return _log(_archived(store, archived), query, {})
+
+    def look() -> Log:
+        return _log([_in_force(store, untrusted=untrusted)], query, {})
+
+    return store.at_one_moment(look)
+
+
+def log_of_all(stores: Iterable[SessionStore], query: Query, *, untrusted: bool = False) -> Log:
+    """List the checkpoints of sessions and of their archived histories, newest first.
+
+    A session whose branch is not ours is left out, unless untrusted ones are asked for; so is one
+    that does not read.
+    """
+    histories: list[History] = []
+    left_out: dict[str, str] = {}
+    for store in stores:
+        name = store.session.name
+        try:
+            history = _in_force(store, untrusted=untrusted)
+            histories += [history] if history.commit else []
+        except GitguardError as error:
+            left_out[name] = error.message
+        archived = archive_of(store).all()
+        histories += _archived(store, [each for each in archived if not each.problem])
+        damaged = [f"{each.commit[:12]}: {each.problem}" for each in archived if each.problem]
+        left_out.update({name: "; ".join(damaged)} if damaged else {})
+    return _log(histories, query, left_out)
+
+
+def _in_force(store: SessionStore, *, untrusted: bool) -> History:
+    head = store.chain.head()
+    refusal = refuse_reading(head, store.chain.ref)
+    if refusal is not None and not untrusted:
+        raise refusal
+    return History(store, head.id, doubt=refusal.message if refusal else "")
+
+
+def _archived(store: SessionStore, archived: Iterable[Archived]) -> list[History]:
+    # The anchor names the commit, so that what it leads to is what this machine wrote.
+    return [History(store, each.commit, is_archived=True) for each in archived]
+
+
+def _log(histories: list[History], query: Query, left_out: dict[str, str]) -> Log:
+    parts: list[list[LogEntry]] = []
+    more = 0
+    doubts = {}
+    for history in histories:
+        name = history.store.session.name
+        try:
+            checkpoints, others = _listed(history, query)
+        except GitguardError as error:
+            if len(histories) == 1:
+                raise
+            left_out = {**left_out, name: error.message}
+            continue
+        more += others
+        doubts.update({name: history.doubt} if history.doubt else {})
+        is_ours = not history.doubt
+        parts.append([LogEntry(c, name, history.is_archived, is_ours) for c in checkpoints])
+    entries = list(merge(*parts, key=lambda entry: -entry.checkpoint.at))
+    more += max(len(entries) - query.most, 0)
+    return Log(tuple(entries[: query.most]), more, left_out, doubts)
+
+
+def _listed(history: History, query: Query) -> tuple[list[Checkpoint], int]:
+    """Return a history's newest checkpoints that are asked for, and how many others are."""
+    if query.since is None and query.matches is None:
+        # Numbers count from the first checkpoint on, so those before need not be read.
+        walk = history.store.chain.history(history.commit)
+        newest = list(islice(walk, query.most))
+        has_more = bool(newest) and bool(newest[-1].parent)
+        return newest, newest[-1].sequence - 1 if has_more else 0
+    found = list(filter(query.takes, _walked(history, query.since)))
+    return found[: query.most], max(len(found) - query.most, 0)
+
+
+def _walked(history: History, since: float | None) -> Iterator[Checkpoint]:
+    walk = history.store.chain.history(history.commit, whole=since is None)
+    if since is None:
+        return walk
+    # Clocks differ, so the first checkpoint that is older need not be the last one asked for.
+    return takewhile(lambda checkpoint: checkpoint.at >= since - _CLOCKS_DIFFER, walk)
