@@ -8,25 +8,29 @@ import click
 
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import counted, one_line, shorten
 from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gitguard.sessions.session_goals import SessionGoal
     from gitguard.sessions.stored_sessions import StoredConversation
     from gitguard.sessions.tasks import SessionTask
     from gitguard.store.session.archive import Archived
+
+_LONGEST_GOAL = 72
 
 
 @click.command("list")
 @with_console
 def list_sessions(console: Console) -> None:
-    """List the sessions of this repository
+    """List the sessions of this repository, with their goals
 
-    `*` marks the current one. If a session's key and name differ, the key follows the name.
-    Sessions that exist only on a remote, and archived ones, come last and are marked. --json adds
-    each session's conversations.
+    `*` marks the current one. If a session's key and name differ, the key follows the commit. The
+    goal comes last, with how long ago the session's state changed. Sessions that exist only on a
+    remote, and archived ones, follow the others and are marked. --json adds each session's
+    conversations.
 
     Example: `gitguard session list`
     """
@@ -34,16 +38,23 @@ def list_sessions(console: Console) -> None:
     current, sessions = guard.sessions.current_name(), guard.sessions.heads()
     keys = guard.sessions.keys()
     archived, remote = guard.sessions.archived(), guard.sessions.remote()
-    ordered = sorted(sessions.items())
-    lines = [_line(name, head, keys.get(name, name), current) for name, head in ordered]
+    goals = guard.sessions.goals()
+    told = {(goal.name, goal.archived_at): _goal_text(goal) for goal in goals}
+    lines = [
+        _line(name, head, keys.get(name, name), current) + told.get((name, ""), "")
+        for name, head in sorted(sessions.items())
+    ]
     lines += [_remote_line(name, head) for name, head in sorted(remote.items())]
-    lines += [_put_away_line(history) for history in archived]
+    lines += [
+        _archived_list_line(each) + told.get((each.name, each.commit), "") for each in archived
+    ]
     document = {
         "current": current,
         "sessions": sessions,
         "keys": keys,
         "archived": archived,
         "remote": remote,
+        "goals": goals,
     }
     if console.as_json:
         document["conversations"] = _conversations(console, keys)
@@ -61,7 +72,12 @@ def _remote_line(name: str, head: str) -> str:
     return f"  {name}  {head[:12]}  only on a remote-tracking branch; {adopt}"
 
 
-def _put_away_line(archived: Archived) -> str:
+def _goal_text(goal: SessionGoal) -> str:
+    text = shorten(one_line(goal.goal), _LONGEST_GOAL) or "(no goal yet)"
+    return f"  {text} ({goal.age} ago)"
+
+
+def _archived_list_line(archived: Archived) -> str:
     problem = f"; {one_line(archived.problem)}" if archived.problem else ""
     return f"  {archived.name}  {archived.commit[:12]}  archived{problem}"
 

@@ -112,6 +112,7 @@ def _some(overview: Overview) -> str:
 
 def _conversation(conversation: HostSession) -> list[str]:
     parts = [counted(conversation.turns, "turn"), counted(conversation.epoch, "compaction")]
+    parts += [f"began {conversation.started_at}", f"last used {conversation.last_use}"]
     if conversation.halt is not None:
         parts.append(f"HALTED at {conversation.halt.at}: {conversation.halt.reason}")
     if conversation.override is not None:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
+_FEW = 200
+"""Checkpoints up to which reading one by one costs less than asking git for the ids of all."""
 _CLOCKS_DIFFER = 86_400
 """Seconds by which clocks of machines that share a session are expected to differ at most."""
 
@@ -150,7 +152,7 @@ def _listed(history: History, query: Query) -> tuple[list[Checkpoint], int]:
     """Return a history's newest checkpoints that are asked for, and how many others are."""
     if query.since is None and query.matches is None:
         # Numbers count from the first checkpoint on, so those before need not be read.
-        walk = history.store.chain.history(history.commit)
+        walk = history.store.chain.history(history.commit, whole=query.most > _FEW)
         newest = list(islice(walk, query.most))
         has_more = bool(newest) and bool(newest[-1].parent)
         return newest, newest[-1].sequence - 1 if has_more else 0
@@ -159,7 +161,7 @@ def _listed(history: History, query: Query) -> tuple[list[Checkpoint], int]:
 
 
 def _walked(history: History, since: float | None) -> Iterator[Checkpoint]:
-    walk = history.store.chain.history(history.commit, whole=since is None)
+    walk = history.store.chain.history(history.commit, whole=True)
     if since is None:
         return walk
     # Clocks differ, so the first checkpoint that is older need not be the last one asked for.

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
     from gitguard.sessions.maintenance import Maintenance
+    from gitguard.sessions.session_goals import SessionGoal
     from gitguard.sessions.startup import Startup
     from gitguard.sessions.stored_sessions import Imported, StoredConversation, StoredSession
     from gitguard.sessions.tasks import SessionTask
@@ -182,6 +183,12 @@ class WorkspaceSessions:
         store = self.store(self.find(wanted) if wanted else None)
         refuse_unknown(store)
         return session_tasks(store)
+
+    def goals(self) -> tuple[SessionGoal, ...]:
+        """Return what each session is for, archived ones too, as far as this machine wrote it."""
+        from gitguard.sessions.session_goals import session_goals
+
+        return session_goals(self.every_store())
 
     def every_store(self) -> Iterator[SessionStore]:
         """Yield the store of each session: in force, archived, or on a remote-tracking branch."""

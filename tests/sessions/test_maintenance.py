@@ -632,7 +632,8 @@ def test_the_output_names_the_command_that_brings_back(typed: Place) -> None:
     said = typed.type("gitguard session close")
     (command,) = re.findall(r"`(gitguard session reopen [^`]+)`", said)
     listed = typed.type("gitguard session list").splitlines()
-    assert [line.split()[::2] for line in listed] == [["main", "archived"]]
+    assert [line.split()[:3:2] for line in listed] == [["main", "archived"]]
+    assert re.search(r"  archived  Mine \(\d+ s ago\)$", listed[0])
     assert "Session `main` continued." in typed.type(command)
     assert "Goal: Mine" in typed.type("gitguard status")
 
