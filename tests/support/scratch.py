@@ -17,6 +17,8 @@ _MASKS = (
     (re.compile(r"\b[0-9a-f]{7,64}\b"), "<id>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),
     (re.compile(r"task-\d{8}T\d{6}Z"), "<task>"),
+    (re.compile(r"(?<=, )(\d{4}-\d\d-\d\d )?\d\d:\d\d(?=\)$)", re.MULTILINE), "<hour>"),
+    (re.compile(r"(?<=\()\d+ (s|min|h|d)(?= ago\))"), "<age>"),
 )
 
 
