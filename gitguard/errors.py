@@ -26,6 +26,7 @@
     ├── SecretsFound             40
     ├── NotReadable              41
     │   └── NotPermitted         41   also an InvalidDocument
+    ├── NothingFound              1   as grep ends
     ├── HostFailed                1
     ├── SettingsMoved            43
     └── OtherUser                41   also a NotPermitted and a NotWritable
@@ -197,6 +198,12 @@ class SecretsFound(GitguardError):
     """A history or working file holds what looks like a secret."""
 
     exit_code = 40
+
+
+class NothingFound(GitguardError):
+    """A search found nothing."""
+
+    exit_code = 1
 
 
 class NotReadable(GitguardError):

@@ -78,6 +78,11 @@ class Console:
             return Anywhere.at(places(os.environ), process.clock)
 
     @property
+    def chosen_session(self) -> str:
+        """The key that --session names, empty where it is left out."""
+        return self._common.session
+
+    @property
     def named_session(self) -> str:
         """The key that --session or GITGUARD_SESSION names, empty where neither does."""
         return places(os.environ, self._common.session).session

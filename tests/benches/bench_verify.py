@@ -29,10 +29,12 @@ def import_history(
     count: int,
     *,
     differing: bool = False,
+    version: Callable[[int], tuple[str, Mapping[str, bytes]]] | None = None,
 ) -> SessionStore:
     """Give a session a packed history of count more checkpoints, as if we had written it.
 
-    All have the same files, unless they are to differ.
+    All have the same files, unless they are to differ. version returns for a number why that
+    checkpoint is taken, and its files.
     """
     store = scratch.store()
     head = store.own_head()
@@ -40,13 +42,15 @@ def import_history(
     ref, base = store.chain.ref.encode(), head.anchor.sequence
     stream = [b"reset %s\nfrom %s\n\n" % (ref, head.id.encode())]
     for number in range(count):
-        message = format_message(record.replace(sequence=base + number + 1)).encode()
+        why, files = version(number) if version else (record.why, contents)
+        numbered = record.replace(sequence=base + number + 1, why=why)
+        message = format_message(numbered).encode()
         stream.append(
             b"commit %s\ncommitter gitguard <gitguard@localhost> %d +0000\ndata %d\n%s"
             % (ref, time.time(), len(message), message)
         )
-        if number == 0 or differing:
-            changed = {name: _changed(data, number) for name, data in contents.items()}
+        if number == 0 or differing or version:
+            changed = {name: _changed(data, number) for name, data in files.items()}
             for name, data in changed.items():
                 stream.append(
                     b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data)

@@ -1,0 +1,234 @@
+"""The histories of a repository that can be searched: every session's, in force or archived.
+
+What this machine wrote comes from an index beside the session's anchor, which is brought up to date
+first. Only checkpoints whose objects were hashed again go into it. What this machine did not write
+is read anew each time, and never kept.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model.codec import STATE_FILE, STATE_LIMIT
+from gitguard.model.value import Value
+from gitguard.review.entries import Before, Timeline
+from gitguard.review.index import Index, Label, extended, new_index, read_index
+from gitguard.store.disk import files
+from gitguard.store.session.anchor import AnchorFile
+from gitguard.store.session.archive import archived_names
+from gitguard.store.session.chain_check import LEAVE, Verification, refuse
+from gitguard.store.session.naming import Session
+from gitguard.store.session.standing import OURS, refuse_reading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gitguard.review.entries import Collected
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.session.anchor import Anchor
+    from gitguard.store.session.chain_check import ChainLink
+    from gitguard.store.session.store import SessionStore
+
+    Tell = Callable[[int, int], None]
+
+_LIMIT = 1 << 28
+_FEW = 200
+"""New checkpoints that are read one by one, without a list of the whole history."""
+_PATIENCE = 0.2
+"""Seconds that a writer is waited for; without its lock the index stays as it is."""
+
+
+class History(Value):
+    """One history, ready to be searched."""
+
+    session: str
+    """The session's key."""
+    index: Index
+    is_ours: bool = True
+    archived: str = ""
+    """The commit at which it was archived; empty for a session in force."""
+
+
+class Histories(Value):
+    """All that can be searched, and what was left out."""
+
+    all: tuple[History, ...]
+    notes: tuple[str, ...] = ()
+    """Which sessions were left out, and why."""
+
+
+def histories(
+    sessions: WorkspaceSessions,
+    *,
+    session: str = "",
+    untrusted: bool = False,
+    tell: Tell | None = None,
+) -> Histories:
+    """Return the histories of all sessions, or of the one with a key or name.
+
+    untrusted is whether those count that this machine did not write. tell is called with how many
+    checkpoints of a history were read, of how many.
+    """
+    looking = _Looking(sessions, untrusted, tell or (lambda _done, _of: None))
+    return looking.at(sessions.find(session).name if session else "")
+
+
+class _Looking:
+    """One look at the sessions of a repository."""
+
+    def __init__(self, sessions: WorkspaceSessions, untrusted: bool, tell: Tell) -> None:
+        self._sessions = sessions
+        self._untrusted = untrusted
+        self._tell = tell
+        self._heads = sessions.heads()
+        self._rules = sessions.workspace.redactor.rules_id
+        self._found: list[History] = []
+        self._notes: list[str] = []
+
+    def at(self, only: str) -> Histories:
+        workspace = self._sessions.workspace
+        remote = self._sessions.remote() if self._untrusted else {}
+        names = {*self._heads, *archived_names(workspace), *remote}
+        for name in sorted(names if not only else names & {only}):
+            store = self._sessions.store(Session(name, name))
+            for look in (self._in_force, self._archived, self._kept_aside):
+                try:
+                    look(store)
+                except GitguardError as error:
+                    self._notes.append(f"session `{name:.80}` was not searched: {error.message}")
+        return Histories(tuple(self._found), tuple(dict.fromkeys(self._notes)))
+
+    def _in_force(self, store: SessionStore) -> None:
+        anchors = AnchorFile(store.workspace.anchor_folder(store.session))
+        anchor = anchors.read()
+        here = self._heads.get(store.session.name, "")
+        # The ref is where this machine left it, so no other look at the branch is needed.
+        if anchor is not None and here and here == anchor.committed:
+            self._found.append(self._own(store, anchors, anchor))
+            return
+        head = store.chain.head()
+        refusal = refuse_reading(head, store.chain.ref)
+        if head.standing == OURS:
+            self._found.append(self._own(store, anchors, head.own_anchor))
+        elif refusal is not None and not self._untrusted:
+            raise refusal
+        elif head.id:
+            self._found.append(self._foreign(store, head.id))
+
+    def _archived(self, store: SessionStore) -> None:
+        anchors = AnchorFile(store.workspace.anchor_folder(store.session))
+        for anchor in store.chain.archived() if anchors.has_aside else ():
+            history = self._own(store, anchors.aside(anchor.committed), anchor)
+            self._found.append(history.replace(archived=anchor.committed))
+
+    def _kept_aside(self, store: SessionStore) -> None:
+        """Look at what was set aside and is no archived session of this machine."""
+        if self._untrusted:
+            ours = {anchor.committed for anchor in store.chain.archived()}
+            for commit in store.chain.archives().values():
+                if commit not in ours:
+                    history = self._foreign(store, commit)
+                    self._found.append(history.replace(archived=commit))
+
+    def _foreign(self, store: SessionStore, commit: str) -> History:
+        links = store.chain.links(commit, None, way_out=LEAVE)
+        collected, newest = self._collected(store, links, Before(), 0, "")[:2]
+        key = newest[1] or store.session.key
+        index = new_index(Label(key, self._rules), collected, commit, newest[0])
+        return History(key, index, is_ours=False)
+
+    def _own(self, store: SessionStore, anchors: AnchorFile, anchor: Anchor) -> History:
+        kept = self._kept(anchors.index_path)
+        if kept is not None and kept.head == anchor.committed:
+            return History(kept.label.session, kept)
+        index = self._extended(store, anchor, kept) if kept is not None else None
+        if index is None:
+            links = store.chain.links(anchor.committed, anchor)
+            collected, newest, _ = self._collected(store, links, Before(), anchor.sequence, "")
+            label = Label(newest[1] or store.session.key, self._rules)
+            index = new_index(label, collected, anchor.committed, anchor.sequence)
+        _keep(store, anchors, anchor, kept, index)
+        return History(index.label.session, index)
+
+    def _kept(self, path: str) -> Index | None:
+        try:
+            data = files.read_bytes(path, limit=_LIMIT)
+        except GitguardError:
+            return None
+        index = read_index(data) if data else None
+        return index if index is not None and index.label.rules == self._rules else None
+
+    def _extended(self, store: SessionStore, anchor: Anchor, kept: Index) -> Index | None:
+        """Return an index up to the anchor; None where the history does not lead to its end."""
+        new = anchor.sequence - kept.sequence
+        if new <= 0:
+            return None
+        if new > _FEW:
+            links = store.chain.links(anchor.committed, anchor, end_at=(kept.head,))
+        else:
+            links = _newest_links(store, anchor, new + 1, kept.head)
+        collected, _, is_whole = self._collected(store, links, kept.before(), new, kept.head)
+        if not is_whole:
+            return None
+        return extended(kept, collected, anchor.committed, anchor.sequence)
+
+    def _collected(
+        self, store: SessionStore, links: Iterator[ChainLink], before: Before, of: int, end: str
+    ) -> tuple[Collected, tuple[int, str], bool]:
+        """Collect checkpoints down to a commit.
+
+        Return what they add, number and session key of the newest, and whether the end was met.
+        """
+        newest, done = (0, ""), 0
+        with store.repository().reader() as reader:
+            timeline = Timeline(
+                store.workspace.redactor.text,
+                lambda blob: reader.read(blob, "blob", limit=STATE_LIMIT),
+            )
+            for link in links:
+                verified = refuse(link)
+                if link.id == end:
+                    return timeline.collected(before), newest, True
+                checkpoint = verified.checkpoint
+                newest = newest if done else (checkpoint.sequence, checkpoint.session_key)
+                timeline.add(verified, link.files[STATE_FILE])
+                done += 1
+                self._tell(done, max(of, done))
+        return timeline.collected(before), newest, False
+
+
+def _newest_links(
+    store: SessionStore, anchor: Anchor, most: int, end: str
+) -> Iterator[ChainLink]:
+    with store.repository().reader() as reader:
+        walk = Verification(reader, store.session)
+        yield from walk.links(anchor.committed, anchor, most=most, end_at=(end,))
+
+
+def _keep(
+    store: SessionStore, anchors: AnchorFile, anchor: Anchor, kept: Index | None, index: Index
+) -> None:
+    """Write an index where that is possible; a search needs it only to be fast the next time."""
+    path = anchors.index_path
+    try:
+        with store.lock(timeout=_PATIENCE):
+            now = anchors.read()
+            # A purge or a removal may have come between: then nothing of before may be kept.
+            if now is None or now.committed != anchor.committed:
+                return
+            grows = kept is not None and index.data.startswith(kept.data)
+            if kept is not None and grows and _size(path) == len(kept.data):
+                files.append(path, index.data[len(kept.data) :])
+            else:
+                files.write_bytes(path, index.data, settled=False)
+    except GitguardError:
+        return
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return -1

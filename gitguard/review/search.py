@@ -1,0 +1,176 @@
+"""Searches the histories of a repository for words."""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidInput
+from gitguard.model.text import is_timestamp, seconds, timestamp
+from gitguard.model.value import Value
+from gitguard.review.entries import FIELDS, Entry
+from gitguard.review.index import field_mark, field_place
+from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
+from gitguard.store.session.checkpoint import checkpoint_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gitguard.review.histories import Histories, History
+
+_UNITS = {"h": 3600, "d": 86400, "w": 7 * 86400}
+_DATE = len("2026-01-31")
+
+
+class Match(Value):
+    """An item that has what was looked for, and where it stands."""
+
+    session: str
+    """The session's key."""
+    checkpoint: str
+    """The name of the first checkpoint that has it."""
+    commit: str
+    """That checkpoint's commit."""
+    field: str
+    id: str
+    """The item's own id, empty for what has none."""
+    by: str
+    when: str
+    kind: str
+    text: tuple[str, ...]
+    match: str
+    """How well it has the words: phrase, all words or some words."""
+    holds: bool | None
+    """Whether it holds in the newest checkpoint; null for what was only said."""
+    removed: str
+    """The name of the checkpoint from which on it is gone, empty while it stands."""
+    fixed_at: str
+    archived: bool
+    """Whether the session is archived."""
+    is_ours: bool
+    """Whether this machine wrote it."""
+
+
+class Question(Value):
+    """What is looked for, and where."""
+
+    words: Words
+    fields: tuple[str, ...] = ()
+    """Only in these; empty for all."""
+    since: str = ""
+    """Only what came up at that time or later."""
+    most: int = 20
+
+
+class Results(Value):
+    """What a search found."""
+
+    matches: tuple[Match, ...]
+    """The best first."""
+    count: int
+    """How many there are with those that are not shown."""
+    searched: int
+    """How many histories were searched."""
+    notes: tuple[str, ...] = ()
+
+
+def question(
+    words: tuple[str, ...], fields: tuple[str, ...], since: str, most: int, now: float
+) -> Question:
+    """Read what is asked; raise `InvalidInput` for what cannot be asked."""
+    for field in fields:
+        if field not in FIELDS:
+            raise InvalidInput(f"`{field:.40}` is no field", f"Fields: {', '.join(FIELDS)}")
+    return Question(read_words(words), fields, read_since(since, now), most)
+
+
+def read_since(text: str, now: float) -> str:
+    """Return a time as items carry it: of a date, a time in UTC, or an age such as `3d`."""
+    if not text:
+        return ""
+    age = text[:-1]
+    if text[-1] in _UNITS and age.isascii() and age.isdecimal() and len(age) < 6:
+        return timestamp(max(now - int(age) * _UNITS[text[-1]], 0))
+    whole = f"{text}T00:00:00Z" if len(text) == _DATE else text
+    if not is_timestamp(whole):
+        raise InvalidInput(
+            f"`{text:.40}` is neither a date nor an age",
+            "Give a date such as 2026-01-31, a time such as 2026-01-31T09:30:00Z, or an age "
+            "such as 12h, 3d or 2w",
+        )
+    return timestamp(seconds(whole))
+
+
+def search(histories: Histories, asked: Question, redact: Callable[[str], str]) -> Results:
+    """Return what the histories have of the words: exact phrases first, and the newest of each."""
+    ranked = [_ranked(history, asked) for history in histories.all]
+    count = sum(len(numbers) for by_rank in ranked for numbers in by_rank.values())
+    shown: list[Match] = []
+    for rank in RANKS:
+        newest = [
+            (entry, history)
+            for history, by_rank in zip(histories.all, ranked, strict=True)
+            for entry in _newest(history, by_rank[rank], asked.most - len(shown))
+        ]
+        newest.sort(key=lambda pair: pair[0].when, reverse=True)
+        newest = newest[: asked.most - len(shown)]
+        shown += [_match(entry, history, rank, redact) for entry, history in newest]
+    return Results(tuple(shown), count, len(histories.all), histories.notes)
+
+
+def _ranked(history: History, asked: Question) -> dict[str, list[int]]:
+    """Return the numbers of the entries that have words, by how well, oldest first."""
+    # Letters of ASCII are compared without case here; all others are folded in the index already.
+    lines = history.index.data.lower().split(b"\n")
+    lines = [line for line in lines if line[:1] != b"\t" and line]
+    terms = [term.encode() for term in asked.words.terms]
+    having = [set(_having(lines, term)) for term in terms]
+    some, each = set().union(*having), having[0].intersection(*having)
+    phrase = asked.words.phrase.encode()
+    exact = {n for n in each if len(terms) == 1 or _has(lines[n], phrase)}
+    by_rank = {PHRASE: exact, ALL: each - exact, SOME: some - each}
+    return {rank: _filtered(history, numbers, asked) for rank, numbers in by_rank.items()}
+
+
+def _having(lines: list[bytes], term: bytes) -> Iterator[int]:
+    return (n for n, line in enumerate(lines) if term in line and _has(line, term))
+
+
+def _has(line: bytes, term: bytes) -> bool:
+    """Say whether the text of an entry has a term, and not only what stands behind it."""
+    return line.find(term, 0, line.index(b"\t")) >= 0
+
+
+def _filtered(history: History, numbers: set[int], asked: Question) -> list[int]:
+    index = history.index
+    if asked.fields:
+        marks = tuple(map(field_mark, asked.fields))
+        numbers = {
+            n for n in numbers if index.lines[n].startswith(marks, field_place(index.lines[n]))
+        }
+    if asked.since:
+        numbers = {n for n in numbers if index.entry(n).when >= asked.since}
+    return sorted(numbers)
+
+
+def _newest(history: History, numbers: list[int], most: int) -> list[Entry]:
+    """Return the newest entries; those of one checkpoint are in no order, so a few more count."""
+    return [history.index.entry(number) for number in numbers[-most:]] if most > 0 else []
+
+
+def _match(entry: Entry, history: History, rank: str, redact: Callable[[str], str]) -> Match:
+    return Match(
+        session=history.session,
+        checkpoint=checkpoint_name(entry.first),
+        commit=entry.commit,
+        field=entry.field,
+        id=entry.id,
+        by=entry.by,
+        when=entry.when,
+        kind=entry.kind,
+        text=tuple(map(redact, entry.parts)),
+        match=rank,
+        holds=entry.holds,
+        removed=checkpoint_name(entry.removed) if entry.removed else "",
+        fixed_at=entry.fixed_at,
+        archived=bool(history.archived),
+        is_ours=history.is_ours,
+    )
