@@ -25,7 +25,9 @@ _SHOWN = 300
     "--field", "fields", multiple=True, type=click.Choice(FIELDS), help="Search only this field"
 )
 @click.option("--since", default="", metavar="TIME", help="Only since a date, or an age such as 3d")
-@click.option("-n", "--most", type=click.IntRange(1), default=20, metavar="N", help="Show at most N")
+@click.option(
+    "-n", "--most", type=click.IntRange(1), default=20, metavar="N", help="Show at most N"
+)
 @untrusted_option
 @with_console
 def search(

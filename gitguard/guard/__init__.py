@@ -546,8 +546,11 @@ class Guard:
         return self._installer(host).install(options, begin)
 
     def uninstall(self, host: str, *, dry_run: bool = False) -> Outcome:
-        """Give a host's settings back; checkpoints and working files stay."""
-        return self._installer(host).uninstall(dry_run=dry_run)
+        """Give a host's settings back; checkpoints and working files stay, and no search index."""
+        outcome = self._installer(host).uninstall(dry_run=dry_run)
+        if not dry_run:
+            self.review.forget_indexes()
+        return outcome
 
     def _installer(self, host: str) -> Installer | InstructionsInstaller:
         from gitguard.guard.hosts import WITHOUT_HOOKS

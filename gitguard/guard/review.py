@@ -41,3 +41,9 @@ class Reviews:
         asked = question(words, fields, since, most, self._sessions.clock())
         found = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
         return search(found, asked, self._sessions.workspace.redactor.text)
+
+    def forget_indexes(self) -> None:
+        """Remove the indexes of all sessions; the next search makes them again."""
+        from gitguard.review.histories import forget_indexes
+
+        forget_indexes(self._sessions.workspace)

@@ -236,7 +236,7 @@ def _digest(key: Key) -> str:
 
 
 def _items_of(document: dict[str, Any]) -> Iterator[tuple[Key, dict[str, Any]]]:
-    """Yield what a state says, each with its key; nothing is believed of a foreign state's shape."""
+    """Yield what a state says, each item with its key; a foreign state may have any shape."""
     for name, (field, names) in _LISTS.items():
         for item in _listed(document.get(name)):
             parts = tuple(filter(None, (_text(item.get(part)) for part in names)))

@@ -18,7 +18,7 @@ from gitguard.store.disk import files
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.archive import archived_names
 from gitguard.store.session.chain_check import LEAVE, Verification, refuse
-from gitguard.store.session.naming import Session
+from gitguard.store.session.naming import Session, is_session_name
 from gitguard.store.session.standing import OURS, refuse_reading
 
 TYPE_CHECKING = False
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.anchor import Anchor
     from gitguard.store.session.chain_check import ChainLink
     from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.workspace import Workspace
 
     Tell = Callable[[int, int], None]
 
@@ -71,14 +72,20 @@ def histories(
     untrusted is whether those count that this machine did not write. tell is called with how many
     checkpoints of a history were read, of how many.
     """
-    looking = _Looking(sessions, untrusted, tell or (lambda _done, _of: None))
+    looking = _Looking(sessions, tell or (lambda _done, _of: None), untrusted=untrusted)
     return looking.at(sessions.find(session).name if session else "")
+
+
+def forget_indexes(workspace: Workspace) -> None:
+    """Remove the indexes of all sessions of a repository."""
+    for name in filter(is_session_name, files.names_in(workspace.state_folder)):
+        AnchorFile(workspace.anchor_folder(Session(name, name))).forget_indexes()
 
 
 class _Looking:
     """One look at the sessions of a repository."""
 
-    def __init__(self, sessions: WorkspaceSessions, untrusted: bool, tell: Tell) -> None:
+    def __init__(self, sessions: WorkspaceSessions, tell: Tell, *, untrusted: bool) -> None:
         self._sessions = sessions
         self._untrusted = untrusted
         self._tell = tell
@@ -140,7 +147,7 @@ class _Looking:
         return History(key, index, is_ours=False)
 
     def _own(self, store: SessionStore, anchors: AnchorFile, anchor: Anchor) -> History:
-        kept = self._kept(anchors.index_path)
+        kept = self._kept(anchors)
         if kept is not None and kept.head == anchor.committed:
             return History(kept.label.session, kept)
         index = self._extended(store, anchor, kept) if kept is not None else None
@@ -152,12 +159,13 @@ class _Looking:
         _keep(store, anchors, anchor, kept, index)
         return History(index.label.session, index)
 
-    def _kept(self, path: str) -> Index | None:
+    def _kept(self, anchors: AnchorFile) -> Index | None:
         try:
-            data = files.read_bytes(path, limit=_LIMIT)
+            contents = [files.read_bytes(path, limit=_LIMIT) for path in anchors.index_paths]
         except GitguardError:
             return None
-        index = read_index(data) if data else None
+        texts, data = contents
+        index = read_index(texts or b"", data) if data else None
         return index if index is not None and index.label.rules == self._rules else None
 
     def _extended(self, store: SessionStore, anchor: Anchor, kept: Index) -> Index | None:
@@ -199,9 +207,7 @@ class _Looking:
         return timeline.collected(before), newest, False
 
 
-def _newest_links(
-    store: SessionStore, anchor: Anchor, most: int, end: str
-) -> Iterator[ChainLink]:
+def _newest_links(store: SessionStore, anchor: Anchor, most: int, end: str) -> Iterator[ChainLink]:
     with store.repository().reader() as reader:
         walk = Verification(reader, store.session)
         yield from walk.links(anchor.committed, anchor, most=most, end_at=(end,))
@@ -211,18 +217,20 @@ def _keep(
     store: SessionStore, anchors: AnchorFile, anchor: Anchor, kept: Index | None, index: Index
 ) -> None:
     """Write an index where that is possible; a search needs it only to be fast the next time."""
-    path = anchors.index_path
     try:
         with store.lock(timeout=_PATIENCE):
             now = anchors.read()
             # A purge or a removal may have come between: then nothing of before may be kept.
             if now is None or now.committed != anchor.committed:
                 return
-            grows = kept is not None and index.data.startswith(kept.data)
-            if kept is not None and grows and _size(path) == len(kept.data):
-                files.append(path, index.data[len(kept.data) :])
-            else:
-                files.write_bytes(path, index.data, settled=False)
+            # Whoever dies between the two leaves files that do not fit, and so no index.
+            before = (kept.texts, kept.data) if kept is not None else (b"", b"")
+            after = (index.texts, index.data)
+            for path, old, new in zip(anchors.index_paths, before, after, strict=True):
+                if not old or not new.startswith(old) or _size(path) != len(old):
+                    files.write_bytes(path, new, settled=False)
+                elif len(new) > len(old):
+                    files.append(path, new[len(old) :])
     except GitguardError:
         return
 

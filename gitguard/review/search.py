@@ -6,13 +6,13 @@ from gitguard.errors import InvalidInput
 from gitguard.model.text import is_timestamp, seconds, timestamp
 from gitguard.model.value import Value
 from gitguard.review.entries import FIELDS, Entry
-from gitguard.review.index import field_mark, field_place
+from gitguard.review.index import is_of_field
 from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
 from gitguard.store.session.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gitguard.review.histories import Histories, History
 
@@ -119,41 +119,30 @@ def search(histories: Histories, asked: Question, redact: Callable[[str], str]) 
 def _ranked(history: History, asked: Question) -> dict[str, list[int]]:
     """Return the numbers of the entries that have words, by how well, oldest first."""
     # Letters of ASCII are compared without case here; all others are folded in the index already.
-    lines = history.index.data.lower().split(b"\n")
-    lines = [line for line in lines if line[:1] != b"\t" and line]
+    texts = history.index.texts.lower().split(b"\n")
     terms = [term.encode() for term in asked.words.terms]
-    having = [set(_having(lines, term)) for term in terms]
+    having = [{n for n, text in enumerate(texts) if term in text} for term in terms]
     some, each = set().union(*having), having[0].intersection(*having)
     phrase = asked.words.phrase.encode()
-    exact = {n for n in each if len(terms) == 1 or _has(lines[n], phrase)}
+    exact = {n for n in each if phrase in texts[n]} if len(terms) > 1 else each
     by_rank = {PHRASE: exact, ALL: each - exact, SOME: some - each}
     return {rank: _filtered(history, numbers, asked) for rank, numbers in by_rank.items()}
 
 
-def _having(lines: list[bytes], term: bytes) -> Iterator[int]:
-    return (n for n, line in enumerate(lines) if term in line and _has(line, term))
-
-
-def _has(line: bytes, term: bytes) -> bool:
-    """Say whether the text of an entry has a term, and not only what stands behind it."""
-    return line.find(term, 0, line.index(b"\t")) >= 0
-
-
 def _filtered(history: History, numbers: set[int], asked: Question) -> list[int]:
+    """Return the numbers of the entries that are asked for, oldest first."""
     index = history.index
+    kept = sorted(numbers)
     if asked.fields:
-        marks = tuple(map(field_mark, asked.fields))
-        numbers = {
-            n for n in numbers if index.lines[n].startswith(marks, field_place(index.lines[n]))
-        }
+        kept = [n for n in kept if is_of_field(index.lines[n], asked.fields)]
     if asked.since:
-        numbers = {n for n in numbers if index.entry(n).when >= asked.since}
-    return sorted(numbers)
+        entries = zip(kept, index.entries(kept), strict=True)
+        kept = [n for n, entry in entries if entry.when >= asked.since]
+    return kept
 
 
 def _newest(history: History, numbers: list[int], most: int) -> list[Entry]:
-    """Return the newest entries; those of one checkpoint are in no order, so a few more count."""
-    return [history.index.entry(number) for number in numbers[-most:]] if most > 0 else []
+    return list(history.index.entries(numbers[-most:])) if most > 0 else []
 
 
 def _match(entry: Entry, history: History, rank: str, redact: Callable[[str], str]) -> Match:

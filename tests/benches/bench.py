@@ -32,7 +32,7 @@ from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.task import TaskState
 from gitguard.transcripts import find_format
-from tests.benches import bench_verify, bench_waiting
+from tests.benches import bench_search, bench_verify, bench_waiting
 from tests.benches.bench_verify import import_history
 from tests.benches.bench_workspace import COMMAND, Scratch, full_state
 from tests.e2e.fetching import NotInstallable
@@ -40,6 +40,7 @@ from tests.support.measuring import (
     Row,
     compare,
     limited,
+    median,
     peak_megabytes,
     report,
     row_of,
@@ -293,6 +294,17 @@ def verified(what: str, store: SessionStore) -> Row:
     return Row(what, rate, "wanted", wanted, wanted / rate, 1.0)
 
 
+def search_history(folder: Path, runs: int) -> Row:
+    """Search 10,000 checkpoints, each of which says something new in five fields."""
+    scratch = Scratch(folder, "searched")
+    head = scratch.store().own_head()
+    state = full_state()
+    record, contents = compose_checkpoint(state, head, head.own_anchor.sequence)
+    bench_search.long_work(scratch, state, record, contents, 10_000)
+    took = median(lambda: scratch.guard.review.search(("parser", "token")), runs)
+    return limited("search of 10,000 checkpoints, ms", took * 1e3, bench_search.FAST_ENOUGH_MS)
+
+
 def resume_size(folder: Path, runs: int) -> Row:
     """Tokens of a full block (four characters each) over the limit of 700."""
     state = full_state(60)
@@ -315,6 +327,7 @@ ROWS = (
     verified_read_from_a_pack,
     verify_history,
     verify_history_without_change,
+    search_history,
     resume_size,
 )
 

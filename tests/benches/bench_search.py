@@ -22,9 +22,10 @@ FAST_ENOUGH_MS = 100.0
 _STANDING = 12
 """Items of a list that stand in one checkpoint."""
 _WORDS = (
-    "parser token buffer retry queue index cursor schema cache socket window branch thread lock "
-    "timeout header cookie session worker batch stream codec tree commit merge rebase filter"
-).split()
+    *("parser", "token", "buffer", "retry", "queue", "index", "cursor", "schema", "cache"),
+    *("socket", "window", "branch", "thread", "lock", "timeout", "header", "cookie", "session"),
+    *("worker", "batch", "stream", "codec", "tree", "commit", "merge", "rebase", "filter"),
+)
 
 
 def _sentence(number: int, length: int) -> str:
@@ -78,7 +79,7 @@ def index_size(scratch: Scratch) -> int:
     """Return the bytes of the current session's index."""
     workspace = scratch.guard.workspace
     folder = workspace.anchor_folder(scratch.guard.current_session())
-    return os.path.getsize(Path(folder) / INDEX)
+    return sum(os.path.getsize(Path(folder) / name) for name in INDEX)
 
 
 def build_seconds(scratch: Scratch) -> float:

@@ -118,6 +118,7 @@ class SessionSecrets:
         """
         plan = self.plan(name)
         usual = self._store.workspace.redactor
+        self._chain.anchors.forget_indexes()
         self._files.rewrite()
         head = self._store.own_head()
         first = self._chain.find(head.id, name)

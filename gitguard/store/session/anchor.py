@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _LIMIT = 1 << 20
-INDEX = "search.jsonl"
+INDEX = ("search.txt", "search.jsonl")
 """The index of what the history holds, for `search`; it can be made again at any time."""
 _ASIDE = "archive"
 """The folder, beside a session's anchor, of the anchors that its archived histories had."""
@@ -193,7 +193,7 @@ class AnchorFile:
         self._way_out = way_out
         self._anchor_path = os.path.join(folder, "anchor.json")
         self._state_path = os.path.join(folder, "state.json")
-        self.index_path = os.path.join(folder, INDEX)
+        self.index_paths = tuple(os.path.join(folder, name) for name in INDEX)
 
     def read(self) -> Anchor | None:
         """Return the anchor, None where this machine never wrote the session."""
@@ -276,13 +276,23 @@ class AnchorFile:
     def forget(self) -> None:
         """Remove anchor and copy, which are kept elsewhere, durable."""
         # Without its copy a state comes from the branch; without its anchor a branch is a stranger.
-        for path in (self.index_path, self._state_path, self._anchor_path):
+        for path in (*self.index_paths, self._state_path, self._anchor_path):
             files.remove(path)
         files.settle_folder(self.folder)
 
+    def forget_index(self) -> None:
+        """Remove the index of the history, which the next search makes again."""
+        for path in self.index_paths:
+            files.remove(path)
+
+    def forget_indexes(self) -> None:
+        """Remove the indexes of the session's archived histories as well."""
+        for anchors in (self, *self._aside()):
+            anchors.forget_index()
+
     def archive(self, suffix: str, *, copy: bool = True) -> None:
         """Set the anchor aside, and the copy of the state with it; they are no longer in force."""
-        files.remove(self.index_path)
+        self.forget_index()
         paths = [self._anchor_path]
         if copy:
             paths.append(self._state_path)

@@ -131,8 +131,8 @@ class SessionArchive:
         anchors = self._chain.anchors
         aside, anchor = anchors.aside(old), anchors.all_aside().get(old[:12])
         if isinstance(anchor, GitguardError):
-            for path in (os.path.join(aside.folder, "state.json"), aside.index_path):
-                files.remove(path)
+            files.remove(os.path.join(aside.folder, "state.json"))
+            aside.forget_index()
             self._move(aside.folder, anchors.aside(new).folder)
         elif anchor is None or anchor.committed != old:
             return
