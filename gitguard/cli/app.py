@@ -57,6 +57,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Review": {
         "search": "search",
+        "why": "search",
     },
     "When something is wrong": {
         "repair": "repair",

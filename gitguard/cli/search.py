@@ -14,9 +14,12 @@ from gitguard.review.entries import FIELDS
 
 if TYPE_CHECKING:
     from gitguard.review.search import Match, Results
+    from gitguard.review.why import Reason, Why
 
 _SHOWN = 300
 """Characters of a text that are shown; JSON has all of it."""
+_MOST_COMMITS = 5
+"""Commits that are named above the reasons."""
 
 
 @click.command()
@@ -70,10 +73,10 @@ def _nothing(words: tuple[str, ...], results: Results) -> NothingFound | None:
     if results.matches:
         return None
     searched = counted(results.searched, "history", "histories")
-    return NothingFound(
-        f"nothing matches `{' '.join(words):.80}` in {searched}",
-        "Try fewer words, or leave out --field, --since and --session",
-    )
+    hint = "Try fewer words, or leave out --field, --since and --session"
+    if not results.searched:
+        hint = "This machine has no checkpoints here; --untrusted also searches those of others"
+    return NothingFound(f"nothing matches `{' '.join(words):.80}` in {searched}", hint)
 
 
 def _match_text(match: Match) -> str:
@@ -111,4 +114,62 @@ def _more(results: Results) -> list[str]:
     return [f"{left:,} more: -n {shown}"] if left else []
 
 
-COMMANDS: list[click.Command] = [search]
+@click.command()
+@click.argument("target", metavar="FILE[:LINE]")
+@untrusted_option
+@with_console
+def why(console: Console, target: str, untrusted: bool) -> None:
+    """Show the decisions and failures behind a file or line
+
+    Finds the commits that the lines come from, and the checkpoints between which each commit was
+    made. Prints at most 10 decisions, failures and requests of that time, the nearest first, and
+    why it shows each. Exits with 1 if there is none.
+
+    Example: `gitguard why src/parser.py:12`
+    """
+    with progress("checkpoints") as tell:
+        answer = console.guard.review.why(
+            target, session=console.chosen_session, untrusted=untrusted, tell=tell
+        )
+    for note in answer.notes:
+        console.remark(f"note: {note}")
+    for line in _commit_lines(answer):
+        console.remark(line)
+    nothing = _no_reason(answer)
+    if nothing is not None and not console.as_json:
+        raise nothing
+    lines = [*map(_reason_text, answer.reasons), *_more_reasons(answer)]
+    console.say("\n".join(lines), fields_of(answer), nothing)
+
+
+def _commit_lines(answer: Why) -> list[str]:
+    """Name the commits behind the lines, those of most lines first."""
+    lines = []
+    for commit in answer.commits[:_MOST_COMMITS]:
+        many = f", {counted(commit.lines, 'line')}" if commit.lines else ""
+        unlinked = ", no checkpoint names it" if commit.id in answer.unlinked else ""
+        lines.append(f'Code: {commit.id[:7]} "{commit.subject}"{many}{unlinked}')
+    left = len(answer.commits) - len(lines)
+    return lines + ([f"Code: {counted(left, 'more commit')}"] if left else [])
+
+
+def _no_reason(answer: Why) -> NothingFound | None:
+    if answer.reasons:
+        return None
+    where = f"{answer.path}:{answer.line}" if answer.line else answer.path
+    return NothingFound(
+        f"no decision or failure stands behind `{where:.200}`",
+        "The commits may be older than the sessions, or made without an agent; `gitguard search` "
+        "finds what was noted at other times",
+    )
+
+
+def _reason_text(reason: Reason) -> str:
+    return f"{_match_text(reason.item)}\n    (shown because {reason.because})"
+
+
+def _more_reasons(answer: Why) -> list[str]:
+    return [f"{answer.left_out:,} more, less near"] if answer.left_out else []
+
+
+COMMANDS: list[click.Command] = [search, why]

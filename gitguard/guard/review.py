@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitguard.review.search import Results
+    from gitguard.review.why import Why
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
@@ -41,6 +42,28 @@ class Reviews:
         asked = question(words, fields, since, most, self._sessions.clock())
         found = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
         return search(found, asked, self._sessions.workspace.redactor.text)
+
+    def why(
+        self,
+        target: str,
+        *,
+        session: str = "",
+        untrusted: bool = False,
+        tell: Callable[[int, int], None] | None = None,
+    ) -> Why:
+        """Return the decisions and failures that stand behind `FILE` or `FILE:LINE`.
+
+        The options are those of `search`. Raises `InvalidInput` for what has no committed lines.
+        """
+        from gitguard.review.histories import histories
+        from gitguard.review.why import blamed, read_target, why
+
+        repository = self._sessions.repository()
+        code = read_target(target, repository.place.worktree)
+        commits = blamed(repository, code)
+        found = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
+        redact = self._sessions.workspace.redactor.text
+        return why(code, commits, found, repository.is_ancestor, redact)
 
     def forget_indexes(self) -> None:
         """Remove the indexes of all sessions; the next search makes them again."""

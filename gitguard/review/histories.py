@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.value import Value
 from gitguard.review.entries import Before, Timeline
@@ -70,10 +70,10 @@ def histories(
     """Return the histories of all sessions, or of the one with a key or name.
 
     untrusted is whether those count that this machine did not write. tell is called with how many
-    checkpoints of a history were read, of how many.
+    checkpoints of a history were read, of how many. Raises `InvalidInput` for an unknown session.
     """
     looking = _Looking(sessions, tell or (lambda _done, _of: None), untrusted=untrusted)
-    return looking.at(sessions.find(session).name if session else "")
+    return looking.at(session)
 
 
 def forget_indexes(workspace: Workspace) -> None:
@@ -98,7 +98,7 @@ class _Looking:
         workspace = self._sessions.workspace
         remote = self._sessions.remote() if self._untrusted else {}
         names = {*self._heads, *archived_names(workspace), *remote}
-        for name in sorted(names if not only else names & {only}):
+        for name in [self._named(only, names)] if only else sorted(names):
             store = self._sessions.store(Session(name, name))
             for look in (self._in_force, self._archived, self._kept_aside):
                 try:
@@ -106,6 +106,16 @@ class _Looking:
                 except GitguardError as error:
                     self._notes.append(f"session `{name:.80}` was not searched: {error.message}")
         return Histories(tuple(self._found), tuple(dict.fromkeys(self._notes)))
+
+    def _named(self, wanted: str, names: set[str]) -> str:
+        """Return the name of the session with a key or name."""
+        name = wanted if wanted in names else self._sessions.find(wanted).name
+        if name in names:
+            return name
+        raise InvalidInput(
+            f"there is no session `{wanted:.80}`",
+            f"Sessions: {', '.join(f'`{name}`' for name in sorted(names)) or 'none'}",
+        )
 
     def _in_force(self, store: SessionStore) -> None:
         anchors = AnchorFile(store.workspace.anchor_folder(store.session))

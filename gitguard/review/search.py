@@ -112,7 +112,7 @@ def search(histories: Histories, asked: Question, redact: Callable[[str], str]) 
         ]
         newest.sort(key=lambda pair: pair[0].when, reverse=True)
         newest = newest[: asked.most - len(shown)]
-        shown += [_match(entry, history, rank, redact) for entry, history in newest]
+        shown += [match_of(entry, history, rank, redact) for entry, history in newest]
     return Results(tuple(shown), count, len(histories.all), histories.notes)
 
 
@@ -145,7 +145,8 @@ def _newest(history: History, numbers: list[int], most: int) -> list[Entry]:
     return list(history.index.entries(numbers[-most:])) if most > 0 else []
 
 
-def _match(entry: Entry, history: History, rank: str, redact: Callable[[str], str]) -> Match:
+def match_of(entry: Entry, history: History, rank: str, redact: Callable[[str], str]) -> Match:
+    """Describe an entry of a history, without secrets."""
     return Match(
         session=history.session,
         checkpoint=checkpoint_name(entry.first),

@@ -45,7 +45,7 @@ def read_words(arguments: tuple[str, ...]) -> Words:
             continue
         for number, part in enumerate((outside, *parts)):
             terms += [folded(part)] if number % 2 else folded(part).split()
-    terms = list(dict.fromkeys(filter(None, terms)))
+    terms = list(filter(None, terms))
     if not terms:
         raise InvalidInput(
             f"`{' '.join(arguments)[:80]}` names no word to search for",

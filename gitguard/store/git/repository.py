@@ -146,6 +146,11 @@ class Repository:
         listed = self.git.run("rev-list", "--no-object-names", *options)
         return frozenset(listed.decode("ascii", "replace").split())
 
+    def is_ancestor(self, commit: str, of: str) -> bool:
+        """Say whether a commit is another one or lies in its history."""
+        question = ("merge-base", "--is-ancestor", commit, of)
+        return is_object_id(commit) and self.git.attempt(*question).returncode == 0
+
     def refs_containing(self, commit: str) -> tuple[str, ...]:
         """Return the full names of the refs from which a commit can be reached."""
         listed = self.git.attempt("for-each-ref", "--format=%(refname)", f"--contains={commit}")

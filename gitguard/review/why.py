@@ -1,0 +1,244 @@
+"""Says which decisions and failures stand behind the lines of a file.
+
+The lines lead to the commits they come from, a commit to the checkpoints between which it was made,
+and these to what was decided, tried and asked for then.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitFailed, InvalidInput
+from gitguard.model.items import CORRECTION, REQUEST
+from gitguard.model.text import one_line, shorten
+from gitguard.model.transcript import USER
+from gitguard.model.value import Value
+from gitguard.review.code_lines import committed_line
+from gitguard.review.entries import DECISION, FAILURE, MESSAGE
+from gitguard.review.index import is_of_field
+from gitguard.review.search import match_of
+from gitguard.review.words import folded
+from gitguard.store.disk import files
+from gitguard.store.git.blame import BlamedFile
+from gitguard.store.session.checkpoint import checkpoint_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from gitguard.review.entries import Entry
+    from gitguard.review.histories import Histories, History
+    from gitguard.review.search import Match
+    from gitguard.store.git.blame import BlamedCommit
+    from gitguard.store.git.repository import Repository
+
+MOST = 10
+"""Reasons that are shown."""
+_SHORT = 7
+_MOST_DIGITS = 9
+_FILE_LIMIT = 16 << 20
+_SUBJECT_LIMIT = 72
+_FIELDS = (DECISION, FAILURE, MESSAGE)
+_HELD, _APPEARED, _ASKED, _NAMED_THEN = range(1, 5)
+"""How near an item is to a commit: it names the file and held then; it came up then; the commit
+answers it; it came up then and names the file."""
+
+
+class CodeLine(Value):
+    """A file of the worktree, and perhaps one line of it."""
+
+    path: str
+    """From the top of the worktree."""
+    line: int = 0
+    """In the worktree; 0 for all of them."""
+
+
+class Made(Value):
+    """Between which checkpoints of a history a commit was made."""
+
+    commit: BlamedCommit
+    history: History
+    before: int
+    """The number of the last checkpoint before work on it began; 0 for the beginning."""
+    after: int
+    """The number of the first one that knows the commit."""
+
+    @property
+    def when(self) -> str:
+        """Say when, as a reader looks it up."""
+        span = checkpoint_name(self.after)
+        if self.before + 1 < self.after:
+            span = f"{checkpoint_name(self.before + 1)} to {span}"
+        return f"{self.commit.id[:_SHORT]} was made ({span})"
+
+
+class Reason(Value):
+    """A decision, failure or request that stands behind the code, and why it is shown."""
+
+    item: Match
+    commit: str
+    """The code commit that led to it."""
+    because: str
+
+
+class Why(Value):
+    """What stands behind a file's lines."""
+
+    path: str
+    line: int
+    commits: tuple[BlamedCommit, ...]
+    """Those that the lines come from, the one of most lines first."""
+    unlinked: tuple[str, ...]
+    """Of these, the ids of commits that no checkpoint names."""
+    reasons: tuple[Reason, ...]
+    """The nearest first."""
+    left_out: int = 0
+    """How many more there are."""
+    notes: tuple[str, ...] = ()
+
+
+def read_target(target: str, worktree: str) -> CodeLine:
+    """Read `FILE[:LINE]`; raise `InvalidInput` for a file outside of the worktree.
+
+    A file is looked for from the current folder, and else from the top of the worktree.
+    """
+    name, colon, number = target.rpartition(":")
+    has_line = bool(colon and name) and number.isascii() and number.isdecimal()
+    if not has_line or os.path.lexists(target):
+        name, number = target, "0"
+    elif len(number) > _MOST_DIGITS or int(number) == 0:
+        raise InvalidInput(f"`{number:.20}` is no line of `{name:.200}`", "Lines begin with 1")
+    from_top = os.path.join(worktree, name)
+    path = from_top if not os.path.lexists(name) and os.path.lexists(from_top) else name
+    folder, last = os.path.split(os.path.abspath(path))
+    path = os.path.join(os.path.realpath(folder), last)
+    if os.path.realpath(path) == worktree:
+        raise InvalidInput(f"`{name:.200}` is a folder", "Name a file in it")
+    if not path.startswith(worktree + os.sep):
+        raise InvalidInput(
+            f"`{name:.200}` lies outside of the worktree `{worktree}`",
+            "Name a file of this repository, or another repository with --root",
+        )
+    return CodeLine(path.removeprefix(worktree + os.sep), int(number))
+
+
+def blamed(repository: Repository, code: CodeLine) -> tuple[BlamedCommit, ...]:
+    """Return the commits that a file's lines come from; raise `InvalidInput` where it has none."""
+    path = os.path.join(repository.place.worktree, code.path)
+    file = BlamedFile(repository, code.path)
+    content = _content(file, code.path, path)
+    if b"\0" in content:
+        raise InvalidInput(
+            f"`{code.path}` is a binary file, which has no lines", "Name a text file"
+        )
+    if not code.line:
+        return file.commits()
+    current = files.read_bytes(path, limit=_FILE_LIMIT)
+    return file.commits(committed_line(content, current, code.line, code.path))
+
+
+def _content(file: BlamedFile, name: str, path: str) -> bytes:
+    try:
+        content = file.content()
+    except GitFailed as error:
+        raise InvalidInput(
+            f"nothing is committed in this repository that `{name}` could come from",
+            "Commit the file first",
+        ) from error
+    if content is not None:
+        return content
+    if os.path.isdir(path):
+        raise InvalidInput(f"`{name}` is a folder", "Name a file in it")
+    if os.path.lexists(path):
+        raise InvalidInput(f"`{name}` is not committed at HEAD as a plain file", "Commit it first")
+    raise InvalidInput(
+        f"there is no file `{name}`, neither here nor at HEAD", "See `git ls-files` for the names"
+    )
+
+
+def why(
+    code: CodeLine,
+    commits: tuple[BlamedCommit, ...],
+    histories: Histories,
+    is_ancestor: Callable[[str, str], bool],
+    redact: Callable[[str], str],
+) -> Why:
+    """Return what stands behind the commits of a file's lines, the nearest first."""
+    made = {c.id: list(checkpoints_of(c, histories.all, is_ancestor)) for c in commits}
+    best: dict[tuple[str, str], tuple[int, Entry, Made]] = {}
+    for one in (one for several in made.values() for one in several):
+        for nearness, entry in _near(one, code.path):
+            key = (one.history.session, entry.key)
+            if key not in best or best[key][0] < nearness:
+                best[key] = (nearness, entry, one)
+    # Commits of more lines come first, as they do in commits, because sorting keeps the order.
+    ranked = sorted(best.values(), key=lambda near: (near[0], near[1].when), reverse=True)
+    reasons = tuple(_reason(near, code.path, redact) for near in ranked[:MOST])
+    described = tuple(c.replace(subject=_subject(c, redact)) for c in commits)
+    unlinked = tuple(commit for commit, several in made.items() if not several)
+    left = max(len(ranked) - MOST, 0)
+    return Why(code.path, code.line, described, unlinked, reasons, left, histories.notes)
+
+
+def checkpoints_of(
+    commit: BlamedCommit, histories: Iterable[History], is_ancestor: Callable[[str, str], bool]
+) -> Iterator[Made]:
+    """Yield between which checkpoints of each history a commit was made, as checkpoints name it.
+
+    The commit that a history begins with was made before it. A commit whose parents were not
+    checked out before it counts where it descends from what was: then several were made at once.
+    """
+    for history in histories:
+        turns = history.index.turns
+        for earlier, later in zip(turns, turns[1:], strict=False):
+            if later.code != commit.id:
+                continue
+            if earlier.code in commit.parents or is_ancestor(earlier.code, commit.id):
+                yield Made(commit, history, earlier.sequence, later.sequence)
+                break
+
+
+def _near(made: Made, path: str) -> Iterator[tuple[int, Entry]]:
+    """Yield what is near a commit, and how near: what came up, or held, while it was made."""
+    index = made.history.index
+    numbers = (n for n, line in enumerate(index.lines) if is_of_field(line, _FIELDS))
+    request: Entry | None = None
+    for entry in index.entries(numbers):
+        if entry.first > made.after:
+            continue
+        came_up = entry.first > made.before
+        if entry.field == MESSAGE:
+            request = entry if _is_request(entry) else request
+        elif came_up:
+            yield _NAMED_THEN if _names(entry, path, made) else _APPEARED, entry
+        elif not 0 < entry.removed <= made.before and _names(entry, path, made):
+            yield _HELD, entry
+    if request is not None:
+        yield _ASKED, request
+
+
+def _is_request(entry: Entry) -> bool:
+    return entry.by == USER and entry.kind in (REQUEST, CORRECTION)
+
+
+def _names(entry: Entry, path: str, made: Made) -> bool:
+    """Say whether an item names the file or the commit."""
+    text = folded(" ".join(entry.parts))
+    name = folded(os.path.basename(path))
+    return name in text or made.commit.id[:_SHORT] in text
+
+
+def _reason(near: tuple[int, Entry, Made], path: str, redact: Callable[[str], str]) -> Reason:
+    nearness, entry, made = near
+    name = os.path.basename(path)
+    because = {
+        _NAMED_THEN: f"it came up while {made.when}, and names {name} or the commit",
+        _ASKED: f"it is the user's last request before {made.commit.id[:_SHORT]} was made",
+        _APPEARED: f"it came up while {made.when}",
+        _HELD: f"it held while {made.when}, and names {name} or the commit",
+    }[nearness]
+    return Reason(match_of(entry, made.history, "", redact), made.commit.id, because)
+
+
+def _subject(commit: BlamedCommit, redact: Callable[[str], str]) -> str:
+    return shorten(one_line(redact(commit.subject)), _SUBJECT_LIMIT)
