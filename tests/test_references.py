@@ -139,6 +139,7 @@ TOLD = (
     "guides/policy.md",
     "guides/recovering.md",
     "guides/reviewing.md",
+    "guides/searching.md",
     "guides/security.md",
     "guides/sessions.md",
     "guides/two-machines.md",

@@ -202,7 +202,7 @@ class Timeline:
             if key in before.known and span.key[0] != MESSAGE
         ]
         changes += [Change(key, oldest.sequence, "") for key in before.standing - spans.keys()]
-        entries.sort(key=lambda entry: entry.first)
+        entries.sort(key=lambda entry: (entry.first, entry.when, entry.key))
         return Collected(tuple(entries), tuple(changes), tuple(reversed(self._turns)))
 
     def _entry(self, key: str, span: _Span) -> Entry:

@@ -142,7 +142,7 @@ def _filtered(history: History, numbers: set[int], asked: Question) -> list[int]
 
 
 def _newest(history: History, numbers: list[int], most: int) -> list[Entry]:
-    return list(history.index.entries(numbers[-most:])) if most > 0 else []
+    return list(history.index.entries(numbers[-most:][::-1])) if most > 0 else []
 
 
 def match_of(entry: Entry, history: History, rank: str, redact: Callable[[str], str]) -> Match:

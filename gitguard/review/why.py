@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed, InvalidInput
-from gitguard.model.items import CORRECTION, REQUEST
+from gitguard.model.items import CONSTRAINT, CORRECTION, REQUEST
 from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
@@ -218,7 +218,7 @@ def _near(made: Made, path: str) -> Iterator[tuple[int, Entry]]:
 
 
 def _is_request(entry: Entry) -> bool:
-    return entry.by == USER and entry.kind in (REQUEST, CORRECTION)
+    return entry.by == USER and entry.kind in (REQUEST, CORRECTION, CONSTRAINT)
 
 
 def _names(entry: Entry, path: str, made: Made) -> bool:
@@ -233,7 +233,7 @@ def _reason(near: tuple[int, Entry, Made], path: str, redact: Callable[[str], st
     name = os.path.basename(path)
     because = {
         _NAMED_THEN: f"it came up while {made.when}, and names {name} or the commit",
-        _ASKED: f"it is the user's last request before {made.commit.id[:_SHORT]} was made",
+        _ASKED: f"it is the last that the user asked for before {made.commit.id[:_SHORT]} was made",
         _APPEARED: f"it came up while {made.when}",
         _HELD: f"it held while {made.when}, and names {name} or the commit",
     }[nearness]
