@@ -12,11 +12,12 @@ An index holds nothing that the history does not hold. It can be thrown away at 
 from __future__ import annotations
 
 import zlib
+from functools import cached_property
 
 from gitguard.model.codec import decode_json
 from gitguard.model.json_text import encode
 from gitguard.model.value import Value
-from gitguard.review.entries import KEY_LENGTH, MESSAGE, Before, Change, Entry, Turn
+from gitguard.review.entries import FIELDS, KEY_LENGTH, MESSAGE, Before, Change, Entry, Turn
 from gitguard.review.words import folded
 
 TYPE_CHECKING = False
@@ -36,6 +37,8 @@ _FIRST = ("key", "field", "removed")
 _NAMES = (*_FIRST, *(name for name in Entry.field_names if name not in (*_FIRST, "parts")))
 _KEY = slice(2, 2 + KEY_LENGTH)
 """Where the key stands in a line, behind a bracket and a quotation mark."""
+_STANDING = tuple(f'", "{field}", 0, '.encode() for field in FIELDS if field != MESSAGE)
+"""How the line of an entry goes on behind its key while it stands."""
 
 
 class Label(Value):
@@ -59,11 +62,14 @@ class Index(Value):
     """The commit of the newest checkpoint in it."""
     sequence: int
     """Its number; 0 where there is none."""
-    lines: tuple[bytes, ...]
-    """The entries without their texts, oldest first."""
     changes: dict[str, Change]
     """What became of entries since they were written, by their keys."""
     turns: tuple[Turn, ...]
+
+    @cached_property
+    def lines(self) -> list[bytes]:
+        """The entries without their texts, oldest first; most searches need few or none."""
+        return [line for line in self.data.split(b"\n") if line and line[:1] != b"\t"]
 
     def entries(self, numbers: Iterable[int]) -> Iterator[Entry]:
         """Yield entries, by their numbers, as they stand now."""
@@ -78,12 +84,12 @@ class Index(Value):
 
     def before(self) -> Before:
         """Return what later checkpoints are held against."""
-        keys = {line[_KEY].decode(): line for line in self.lines}
-        unchanged = keys.keys() - self.changes.keys()
-        standing = {key for key in unchanged if _stands(keys[key])}
+        known = frozenset(line[_KEY].decode() for line in self.lines)
+        standing = {line[_KEY].decode() for line in self.lines if _stands(line)}
+        standing -= self.changes.keys()
         standing |= {key for key, change in self.changes.items() if not change.removed}
         code = self.turns[-1].code if self.turns else None
-        return Before(frozenset(keys), frozenset(standing), code)
+        return Before(known, frozenset(standing), code)
 
 
 def new_index(label: Label, collected: Collected, head: str, sequence: int) -> Index:
@@ -112,7 +118,7 @@ def read_index(texts: bytes, data: bytes) -> Index | None:
         if checksums != _checksums(texts, memoryview(data)[:end]):
             return None
         return _read(texts, data, str(head), int(sequence))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, LookupError):
         return None
 
 
@@ -126,17 +132,27 @@ def _ended(texts: bytes, data: bytes, head: str, sequence: int) -> Index:
 
 
 def _read(texts: bytes, data: bytes, head: str, sequence: int) -> Index:
-    lines = data.split(b"\n")
-    lines.pop()
-    entries = tuple([line for line in lines if line[:1] != b"\t"])
-    others = [decode_json(line[1:].decode()) for line in lines if line[:1] == b"\t"]
+    others = [decode_json(line.decode()) for line in _tabbed(data)]
     begin, version, session, rules = others[0]
-    if (begin, version) != (_BEGIN, FORMAT) or texts.count(b"\n") != len(entries):
+    if (begin, version) != (_BEGIN, FORMAT):
         raise ValueError(f"it begins with `{begin!r:.20}` {version!r:.20}")
     changes = (Change(*other[1:]) for other in others if other[0] == _CHANGE)
     turns = tuple(Turn(*other[1:]) for other in others if other[0] == _TURN)
     by_key = {change.key: change for change in changes}
-    return Index(texts, data, Label(session, rules), head, sequence, entries, by_key, turns)
+    return Index(texts, data, Label(session, rules), head, sequence, by_key, turns)
+
+
+def _tabbed(data: bytes) -> Iterator[bytes]:
+    """Yield the lines that are no entries, without their tabs."""
+    start = 0
+    while True:
+        if not data.startswith(b"\t", start):
+            start = data.find(b"\n\t", start) + 1
+            if start == 0:
+                return
+        end = data.index(b"\n", start)
+        yield data[start + 1 : end]
+        start = end + 1
 
 
 def _rewritten(index: Index) -> Index:
@@ -207,5 +223,4 @@ def is_of_field(line: bytes, fields: tuple[str, ...]) -> bool:
 
 def _stands(line: bytes) -> bool:
     """Say whether an entry stood when its line was written; what was said does not stand."""
-    _, field, rest = line.split(b", ", 2)
-    return field != f'"{MESSAGE}"'.encode() and rest.startswith(b"0, ")
+    return line.startswith(_STANDING, _KEY.stop)

@@ -12,7 +12,7 @@ from gitguard.store.session.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gitguard.review.histories import Histories, History
 
@@ -119,14 +119,26 @@ def search(histories: Histories, asked: Question, redact: Callable[[str], str]) 
 def _ranked(history: History, asked: Question) -> dict[str, list[int]]:
     """Return the numbers of the entries that have words, by how well, oldest first."""
     # Letters of ASCII are compared without case here; all others are folded in the index already.
-    texts = history.index.texts.lower().split(b"\n")
-    terms = [term.encode() for term in asked.words.terms]
-    having = [{n for n, text in enumerate(texts) if term in text} for term in terms]
+    texts = history.index.texts.lower()
+    having = [set(_having(texts, term)) for term in asked.words.terms]
     some, each = set().union(*having), having[0].intersection(*having)
-    phrase = asked.words.phrase.encode()
-    exact = {n for n in each if phrase in texts[n]} if len(terms) > 1 else each
+    exact = each if len(having) == 1 else each.intersection(_having(texts, asked.words.phrase))
     by_rank = {PHRASE: exact, ALL: each - exact, SOME: some - each}
     return {rank: _filtered(history, numbers, asked) for rank, numbers in by_rank.items()}
+
+
+def _having(texts: bytes, term: str) -> Iterator[int]:
+    """Yield the numbers of the lines that have a term.
+
+    The lines are not divided first: that takes longer than to count the line ends between matches.
+    """
+    wanted = term.encode()
+    number = start = 0
+    while (place := texts.find(wanted, start)) >= 0:
+        number += texts.count(b"\n", start, place)
+        yield number
+        start = texts.index(b"\n", place) + 1
+        number += 1
 
 
 def _filtered(history: History, numbers: set[int], asked: Question) -> list[int]:

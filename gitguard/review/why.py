@@ -171,8 +171,7 @@ def why(
             key = (one.history.session, entry.key)
             if key not in best or best[key][0] < nearness:
                 best[key] = (nearness, entry, one)
-    # Commits of more lines come first, as they do in commits, because sorting keeps the order.
-    ranked = sorted(best.values(), key=lambda near: (near[0], near[1].when), reverse=True)
+    ranked = sorted(best.values(), key=_order, reverse=True)
     reasons = tuple(_reason(near, code.path, redact) for near in ranked[:MOST])
     described = tuple(c.replace(subject=_subject(c, redact)) for c in commits)
     unlinked = tuple(commit for commit, several in made.items() if not several)
@@ -226,6 +225,12 @@ def _names(entry: Entry, path: str, made: Made) -> bool:
     text = folded(" ".join(entry.parts))
     name = folded(os.path.basename(path))
     return name in text or made.commit.id[:_SHORT] in text
+
+
+def _order(near: tuple[int, Entry, Made]) -> tuple[int, bool, str]:
+    """Return by what reasons are ordered, the last first: nearness, decisions, time."""
+    nearness, entry, _ = near
+    return nearness, entry.field == DECISION, entry.when
 
 
 def _reason(near: tuple[int, Entry, Made], path: str, redact: Callable[[str], str]) -> Reason:
