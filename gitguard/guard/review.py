@@ -40,8 +40,8 @@ class Reviews:
         from gitguard.review.search import question, search
 
         asked = question(words, fields, since, most, self._sessions.clock())
-        found = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
-        return search(found, asked, self._sessions.workspace.redactor.text)
+        searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
+        return search(searchable, asked, self._sessions.workspace.redactor.text)
 
     def why(
         self,
@@ -61,9 +61,9 @@ class Reviews:
         repository = self._sessions.repository()
         code = read_target(target, repository.place.worktree)
         commits = blamed(repository, code)
-        found = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
+        searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
         redact = self._sessions.workspace.redactor.text
-        return why(code, commits, found, repository.is_ancestor, redact)
+        return why(code, commits, searchable, repository.is_ancestor, redact)
 
     def forget_indexes(self) -> None:
         """Remove the indexes of all sessions; the next search makes them again."""

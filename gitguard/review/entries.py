@@ -118,7 +118,7 @@ class Collected(Value):
 class Before(Value):
     """What was collected of the checkpoints before."""
 
-    known: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
     """The keys of all items."""
     standing: frozenset[str] = frozenset()
     """The keys of those that stand in the newest of them."""
@@ -158,18 +158,20 @@ class Timeline:
             self._blob = blob
         if newer is not None and newer.code.head != checkpoint.code.head:
             self._turns.append(_turn(newer))
-        said = (MESSAGE, "", (one_line(checkpoint.why),))
-        if said[2][0]:
+        message = (MESSAGE, "", (one_line(checkpoint.why),))
+        if message[2][0]:
             origin = {"kind": CHECKPOINT, "origin": {"by": HOOK}}
-            self._spans.setdefault(said, _Span(said, origin, 0, checkpoint)).first = checkpoint
+            self._spans.setdefault(
+                message, _Span(message, origin, 0, checkpoint)
+            ).first = checkpoint
         self._newer = checkpoint
 
     def _items(self, verified: Verified, blob: str) -> Items:
         # A content comes with the newest checkpoint that holds it. Older ones hold it again only
         # where somebody went back to it.
-        data = verified.contents.get(STATE_FILE)
+        content = verified.contents.get(STATE_FILE)
         try:
-            document = self._documents.load(self._read(blob) if data is None else data)
+            document = self._documents.load(self._read(blob) if content is None else content)
             return dict(_items_of(upgraded(document)))
         except InvalidDocument:
             return {}  # `verify` says what is wrong with it
@@ -195,11 +197,11 @@ class Timeline:
         if before.code is None or before.code != oldest.code.head:
             self._turns.append(_turn(oldest))
         spans = {_digest(key): span for key, span in self._spans.items()}
-        entries = [self._entry(k, span) for k, span in spans.items() if k not in before.known]
+        entries = [self._entry(k, span) for k, span in spans.items() if k not in before.keys]
         changes = [
             Change(key, span.removed, _text(span.item.get("fixed_at")))
             for key, span in spans.items()
-            if key in before.known and span.key[0] != MESSAGE
+            if key in before.keys and span.key[0] != MESSAGE
         ]
         changes += [Change(key, oldest.sequence, "") for key in before.standing - spans.keys()]
         entries.sort(key=lambda entry: (entry.first, entry.when, entry.key))

@@ -91,7 +91,7 @@ class _Looking:
         self._tell = tell
         self._heads = sessions.heads()
         self._rules = sessions.workspace.redactor.rules_id
-        self._found: list[History] = []
+        self._searchable: list[History] = []
         self._notes: list[str] = []
 
     def at(self, only: str) -> Histories:
@@ -105,7 +105,7 @@ class _Looking:
                     look(store)
                 except GitguardError as error:
                     self._notes.append(f"session `{name:.80}` was not searched: {error.message}")
-        return Histories(tuple(self._found), tuple(dict.fromkeys(self._notes)))
+        return Histories(tuple(self._searchable), tuple(dict.fromkeys(self._notes)))
 
     def _named(self, wanted: str, names: set[str]) -> str:
         """Return the name of the session with a key or name."""
@@ -123,22 +123,22 @@ class _Looking:
         here = self._heads.get(store.session.name, "")
         # The ref is where this machine left it, so no other look at the branch is needed.
         if anchor is not None and here and here == anchor.committed:
-            self._found.append(self._own(store, anchors, anchor))
+            self._searchable.append(self._own(store, anchors, anchor))
             return
         head = store.chain.head()
         refusal = refuse_reading(head, store.chain.ref)
         if head.standing == OURS:
-            self._found.append(self._own(store, anchors, head.own_anchor))
+            self._searchable.append(self._own(store, anchors, head.own_anchor))
         elif refusal is not None and not self._untrusted:
             raise refusal
         elif head.id:
-            self._found.append(self._foreign(store, head.id))
+            self._searchable.append(self._foreign(store, head.id))
 
     def _archived(self, store: SessionStore) -> None:
         anchors = AnchorFile(store.workspace.anchor_folder(store.session))
         for anchor in store.chain.archived() if anchors.has_aside else ():
             history = self._own(store, anchors.aside(anchor.committed), anchor)
-            self._found.append(history.replace(archived=anchor.committed))
+            self._searchable.append(history.replace(archived=anchor.committed))
 
     def _kept_aside(self, store: SessionStore) -> None:
         """Look at what was set aside and is no archived session of this machine."""
@@ -147,7 +147,7 @@ class _Looking:
             for commit in store.chain.archives().values():
                 if commit not in ours:
                     history = self._foreign(store, commit)
-                    self._found.append(history.replace(archived=commit))
+                    self._searchable.append(history.replace(archived=commit))
 
     def _foreign(self, store: SessionStore, commit: str) -> History:
         links = store.chain.links(commit, None, way_out=LEAVE)
@@ -174,8 +174,8 @@ class _Looking:
             contents = [files.read_bytes(path, limit=_LIMIT) for path in anchors.index_paths]
         except GitguardError:
             return None
-        texts, data = contents
-        index = read_index(texts or b"", data) if data else None
+        texts, records = contents
+        index = read_index(texts or b"", records) if records else None
         return index if index is not None and index.label.rules == self._rules else None
 
     def _extended(self, store: SessionStore, anchor: Anchor, kept: Index) -> Index | None:
@@ -234,8 +234,8 @@ def _keep(
             if now is None or now.committed != anchor.committed:
                 return
             # Whoever dies between the two leaves files that do not fit, and so no index.
-            before = (kept.texts, kept.data) if kept is not None else (b"", b"")
-            after = (index.texts, index.data)
+            before = (kept.texts, kept.records) if kept is not None else (b"", b"")
+            after = (index.texts, index.records)
             for path, old, new in zip(anchors.index_paths, before, after, strict=True):
                 if not old or not new.startswith(old) or _size(path) != len(old):
                     files.write_bytes(path, new, settled=False)

@@ -55,7 +55,7 @@ class Index(Value):
 
     texts: bytes
     """The content of one file."""
-    data: bytes
+    records: bytes
     """The content of the other."""
     label: Label
     head: str
@@ -69,7 +69,7 @@ class Index(Value):
     @cached_property
     def lines(self) -> list[bytes]:
         """The entries without their texts, oldest first; most searches need few or none."""
-        return [line for line in self.data.split(b"\n") if line and line[:1] != b"\t"]
+        return [line for line in self.records.split(b"\n") if line and line[:1] != b"\t"]
 
     def entries(self, numbers: Iterable[int]) -> Iterator[Entry]:
         """Yield entries, by their numbers, as they stand now."""
@@ -84,18 +84,18 @@ class Index(Value):
 
     def before(self) -> Before:
         """Return what later checkpoints are held against."""
-        known = frozenset(line[_KEY].decode() for line in self.lines)
+        keys = frozenset(line[_KEY].decode() for line in self.lines)
         standing = {line[_KEY].decode() for line in self.lines if _stands(line)}
         standing -= self.changes.keys()
         standing |= {key for key, change in self.changes.items() if not change.removed}
         code = self.turns[-1].code if self.turns else None
-        return Before(known, frozenset(standing), code)
+        return Before(keys, frozenset(standing), code)
 
 
 def new_index(label: Label, collected: Collected, head: str, sequence: int) -> Index:
     """Make an index of a whole history."""
-    texts, data = _lines_of(collected)
-    return _ended(texts, _begin(label) + data, head, sequence)
+    texts, records = _lines_of(collected)
+    return _ended(texts, _begin(label) + records, head, sequence)
 
 
 def extended(index: Index, collected: Collected, head: str, sequence: int) -> Index:
@@ -103,55 +103,55 @@ def extended(index: Index, collected: Collected, head: str, sequence: int) -> In
 
     Only where entries changed very often are they all written again.
     """
-    texts, data = _lines_of(collected)
-    grown = _ended(index.texts + texts, index.data + data, head, sequence)
+    texts, records = _lines_of(collected)
+    grown = _ended(index.texts + texts, index.records + records, head, sequence)
     return _rewritten(grown) if len(grown.changes) > _MOST_CHANGES else grown
 
 
-def read_index(texts: bytes, data: bytes) -> Index | None:
+def read_index(texts: bytes, records: bytes) -> Index | None:
     """Read an index; None where it is damaged, or another program or version wrote it."""
-    end = data.rfind(b"\n", 0, -1) + 1
-    if not data.endswith(b"\n") or not data.startswith(_END_MARK, end):
+    end = records.rfind(b"\n", 0, -1) + 1
+    if not records.endswith(b"\n") or not records.startswith(_END_MARK, end):
         return None
     try:
-        _, head, sequence, *checksums = decode_json(data[end + 1 :].decode())
-        if checksums != _checksums(texts, memoryview(data)[:end]):
+        _, head, sequence, *checksums = decode_json(records[end + 1 :].decode())
+        if checksums != _checksums(texts, memoryview(records)[:end]):
             return None
-        return _read(texts, data, str(head), int(sequence))
+        return _read(texts, records, str(head), int(sequence))
     except (ValueError, TypeError, LookupError):
         return None
 
 
-def _checksums(texts: bytes, data: bytes | memoryview) -> list[int]:
-    return [zlib.crc32(texts), zlib.crc32(data)]
+def _checksums(texts: bytes, records: bytes | memoryview) -> list[int]:
+    return [zlib.crc32(texts), zlib.crc32(records)]
 
 
-def _ended(texts: bytes, data: bytes, head: str, sequence: int) -> Index:
-    data += _line(_END, head, sequence, *_checksums(texts, data))
-    return _read(texts, data, head, sequence)
+def _ended(texts: bytes, records: bytes, head: str, sequence: int) -> Index:
+    records += _line(_END, head, sequence, *_checksums(texts, records))
+    return _read(texts, records, head, sequence)
 
 
-def _read(texts: bytes, data: bytes, head: str, sequence: int) -> Index:
-    others = [decode_json(line.decode()) for line in _tabbed(data)]
+def _read(texts: bytes, records: bytes, head: str, sequence: int) -> Index:
+    others = [decode_json(line.decode()) for line in _tabbed(records)]
     begin, version, session, rules = others[0]
     if (begin, version) != (_BEGIN, FORMAT):
         raise ValueError(f"it begins with `{begin!r:.20}` {version!r:.20}")
     changes = (Change(*other[1:]) for other in others if other[0] == _CHANGE)
     turns = tuple(Turn(*other[1:]) for other in others if other[0] == _TURN)
     by_key = {change.key: change for change in changes}
-    return Index(texts, data, Label(session, rules), head, sequence, by_key, turns)
+    return Index(texts, records, Label(session, rules), head, sequence, by_key, turns)
 
 
-def _tabbed(data: bytes) -> Iterator[bytes]:
+def _tabbed(records: bytes) -> Iterator[bytes]:
     """Yield the lines that are no entries, without their tabs."""
     start = 0
     while True:
-        if not data.startswith(b"\t", start):
-            start = data.find(b"\n\t", start) + 1
+        if not records.startswith(b"\t", start):
+            start = records.find(b"\n\t", start) + 1
             if start == 0:
                 return
-        end = data.index(b"\n", start)
-        yield data[start + 1 : end]
+        end = records.index(b"\n", start)
+        yield records[start + 1 : end]
         start = end + 1
 
 
@@ -161,8 +161,12 @@ def _rewritten(index: Index) -> Index:
     lines = list(index.lines)
     for number, entry in zip(changed, index.entries(changed), strict=True):
         lines[number] = _entry_lines(entry)[1].rstrip(b"\n")
-    data = [_begin(index.label), *(line + b"\n" for line in lines), *map(_turn_line, index.turns)]
-    return _ended(index.texts, b"".join(data), index.head, index.sequence)
+    lines_of_file = [
+        _begin(index.label),
+        *(line + b"\n" for line in lines),
+        *map(_turn_line, index.turns),
+    ]
+    return _ended(index.texts, b"".join(lines_of_file), index.head, index.sequence)
 
 
 # Lines

@@ -166,11 +166,11 @@ def why(
     """Return what stands behind the commits of a file's lines, the nearest first."""
     made = {c.id: list(checkpoints_of(c, histories.all, is_ancestor)) for c in commits}
     best: dict[tuple[str, str], tuple[int, Entry, Made]] = {}
-    for one in (one for several in made.values() for one in several):
-        for nearness, entry in _near(one, code.path):
-            key = (one.history.session, entry.key)
+    for making in (making for several in made.values() for making in several):
+        for nearness, entry in _near(making, code.path):
+            key = (making.history.session, entry.key)
             if key not in best or best[key][0] < nearness:
-                best[key] = (nearness, entry, one)
+                best[key] = (nearness, entry, making)
     ranked = sorted(best.values(), key=_order, reverse=True)
     reasons = tuple(_reason(near, code.path, redact) for near in ranked[:MOST])
     described = tuple(c.replace(subject=_subject(c, redact)) for c in commits)

@@ -396,6 +396,7 @@ CASES = {
         """echo '{"goal": ""}' > task_state.json""",
         "gitguard ensure",
     ),
+    "NothingFound": ("", "gitguard search nowhere"),
     "GitFailed": (
         "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
         "git branch gitguard",

@@ -29,6 +29,8 @@ READING = (
     "profile --history",
     "resume",
     "scan",
+    "search mend",
+    "search mend --untrusted",
     "session list",
     "session tasks",
     "session show",
@@ -42,6 +44,8 @@ READING = (
     "transcript usage TRANSCRIPT",
     "verify",
     "verify --all",
+    "why touched.py",
+    "why touched.py:1",
 )
 PREVIEWS = (
     "repair --dry-run",

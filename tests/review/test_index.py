@@ -67,7 +67,7 @@ def test_what_is_written_reads_back(items: list[tuple[str, list[str]]]) -> None:
         for n, (field, parts) in enumerate(items)
     )
     index = new_index(LABEL, Collected(entries, (), (Turn(1, "c", "h"),)), "head", 7)
-    again = read_index(index.texts, index.data)
+    again = read_index(index.texts, index.records)
     assert again == index
     assert tuple(again.entries(range(len(items)))) == entries
     assert (again.head, again.sequence, again.label) == ("head", 7, LABEL)
@@ -80,7 +80,7 @@ def test_what_became_of_an_entry_is_appended_and_later_written_into_its_line() -
         added = (entry(number, f"n {number}"),) if number > 2 else ()
         grown = extended(index, Collected(added, (change,), ()), f"h{number}", number)
         if len(grown.changes) > 0:
-            assert grown.data.startswith(index.data)
+            assert grown.records.startswith(index.records)
         index = grown
     assert len(index.changes) < 1000
     one, two, three = index.entries((0, 1, 2))

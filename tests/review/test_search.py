@@ -19,7 +19,7 @@ from tests.support.session_branches import BRANCH
 __all__ = ["leaked"]
 
 
-def found(guard: Guard, *words: str, **options: object) -> Results:
+def results_of(guard: Guard, *words: str, **options: object) -> Results:
     return guard.review.search(words, **options)  # type: ignore[arg-type]
 
 
@@ -51,15 +51,15 @@ def test_each_field_is_found_under_its_name(
 ) -> None:
     begun.note(note)
     begun.checkpoint("Looks.")
-    (match,) = found(begun, word).matches
+    (match,) = results_of(begun, word).matches
     assert (match.field, match.session, match.holds, match.by) == (field, "main", True, "agent")
-    assert found(begun, word, fields=(field,)).count == 1
-    assert found(begun, word, fields=("message",)).count == 0
+    assert results_of(begun, word, fields=(field,)).count == 1
+    assert results_of(begun, word, fields=("message",)).count == 0
 
 
 def test_the_message_of_a_checkpoint_is_found_with_the_checkpoint(begun: Guard) -> None:
     begun.checkpoint("Before the big refactoring")
-    (match,) = found(begun, "big refactoring").matches
+    (match,) = results_of(begun, "big refactoring").matches
     newest = begun.log(1)[0]
     assert (match.checkpoint, match.commit) == (newest.name, newest.id)
     assert (match.field, match.kind, match.holds) == ("message", "checkpoint", None)
@@ -71,15 +71,15 @@ def test_a_phrase_comes_before_all_words_and_they_before_some_each_newest_first(
     for what in ("limit of a rate", "rate limit one", "only a rate", "rate limit two"):
         decided(begun, what)
         clock.advance(60)
-    results = found(begun, "rate", "limit")
+    results = results_of(begun, "rate", "limit")
     assert texts(results) == ["rate limit two", "rate limit one", "limit of a rate", "only a rate"]
     assert [m.match for m in results.matches] == ["phrase", "phrase", "all words", "some words"]
 
 
 def test_a_quoted_phrase_counts_as_one_word(begun: Guard) -> None:
     decided(begun, "rate limit one", "limit of a rate")
-    assert texts(found(begun, "rate limit")) == ["rate limit one"]
-    assert texts(found(begun, '"rate limit" one')) == ["rate limit one"]
+    assert texts(results_of(begun, "rate limit")) == ["rate limit one"]
+    assert texts(results_of(begun, '"rate limit" one')) == ["rate limit one"]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_quoted_phrase_counts_as_one_word(begun: Guard) -> None:
 )
 def test_words_are_compared_folded(begun: Guard, written: str, asked: str) -> None:
     decided(begun, written)
-    assert texts(found(begun, asked)) == [written]
+    assert texts(results_of(begun, asked)) == [written]
 
 
 def test_words_over_several_lines_are_one_phrase_and_are_shown_as_they_were_written(
@@ -101,7 +101,7 @@ def test_words_over_several_lines_are_one_phrase_and_are_shown_as_they_were_writ
 ) -> None:
     begun.note({"learnings": ["first\n  second \u201cthird\u201d"]})
     begun.checkpoint("Looks.")
-    (match,) = found(begun, "first second", fields=("learning",)).matches
+    (match,) = results_of(begun, "first second", fields=("learning",)).matches
     assert match.text == ("first\n  second \u201cthird\u201d",)
 
 
@@ -110,7 +110,7 @@ def test_what_is_gone_is_found_with_the_checkpoint_from_which_on_it_is_gone(begu
     begun.checkpoint("Has it.")
     begun.update({"open_issues": []}, replace=True)
     begun.checkpoint("Has it no more.")
-    (match,) = found(begun, "tested").matches
+    (match,) = results_of(begun, "tested").matches
     assert (match.holds, match.removed) == (False, begun.log(1)[0].name)
 
 
@@ -119,7 +119,7 @@ def test_a_decision_is_found_once_however_many_checkpoints_hold_it(begun: Guard)
     first = begun.log(1)[0].name
     for number in range(5):
         begun.checkpoint(f"Number {number}.")
-    (match,) = found(begun, "hand-written").matches
+    (match,) = results_of(begun, "hand-written").matches
     assert match.checkpoint <= first
 
 
@@ -128,9 +128,9 @@ def test_what_went_and_came_back_holds(begun: Guard) -> None:
     name = begun.log(1)[0].name
     begun.update({"decisions": []}, replace=True)
     begun.checkpoint("Without.")
-    assert found(begun, "hand-written").matches[0].holds is False
+    assert results_of(begun, "hand-written").matches[0].holds is False
     begun.restore(name)
-    assert found(begun, "hand-written").matches[0].holds is True
+    assert results_of(begun, "hand-written").matches[0].holds is True
 
 
 def test_all_sessions_and_archives_are_searched_or_the_one_that_is_named(guard: Guard) -> None:
@@ -138,21 +138,21 @@ def test_all_sessions_and_archives_are_searched_or_the_one_that_is_named(guard: 
         at(guard, key)
     guard.sessions.use(guard.sessions.find("main"))
     close_it(guard, "third")
-    results = found(guard, "nothing is lost")
+    results = results_of(guard, "nothing is lost")
     assert {(m.session, m.archived) for m in results.matches} == {
         ("main", False),
         ("other", False),
         ("third", True),
     }
     for key in ("other", "third"):
-        assert {m.session for m in found(guard, "lost", session=key).matches} == {key}
+        assert {m.session for m in results_of(guard, "lost", session=key).matches} == {key}
     with pytest.raises(InvalidInput, match="there is no session `fourth`"):
-        found(guard, "lost", session="fourth")
+        results_of(guard, "lost", session="fourth")
 
 
 def test_what_is_not_shown_is_counted(begun: Guard) -> None:
     decided(begun, *(f"rate {n}" for n in range(5)))
-    results = found(begun, "rate", most=2)
+    results = results_of(begun, "rate", most=2)
     assert texts(results) == ["rate 4", "rate 3"]
     assert results.count == 5
 
@@ -161,8 +161,8 @@ def test_since_leaves_out_what_is_older(begun: Guard, clock: Clock) -> None:
     decided(begun, "rate one")
     clock.advance(3 * 86400)
     decided(begun, "rate two")
-    assert texts(found(begun, "rate", since="2d")) == ["rate two"]
-    assert found(begun, "rate", since="1w").count == 2
+    assert texts(results_of(begun, "rate", since="2d")) == ["rate two"]
+    assert results_of(begun, "rate", since="1w").count == 2
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def cloned(begun: Guard, git: Git, tmp_path: Path, places: Places) -> Guard:
 
 
 def test_what_this_machine_did_not_write_is_left_out_with_a_note(cloned: Guard) -> None:
-    results = found(cloned, "hand-written")
+    results = results_of(cloned, "hand-written")
     assert results.count == 0
     assert "session `main` was not searched: " in results.notes[0]
 
@@ -216,7 +216,7 @@ def test_what_this_machine_did_not_write_is_left_out_with_a_note(cloned: Guard) 
 def test_asked_for_it_is_found_and_marked_and_nothing_of_it_is_kept(
     cloned: Guard, tmp_path: Path
 ) -> None:
-    (match,) = found(cloned, "hand-written", untrusted=True).matches
+    (match,) = results_of(cloned, "hand-written", untrusted=True).matches
     assert match.is_ours is False
     assert not list((tmp_path / "other-machine").rglob("search.*"))
 
@@ -225,15 +225,15 @@ def test_a_session_that_only_a_remote_has_is_found_if_asked_for(
     cloned: Guard, git: Git, tmp_path: Path
 ) -> None:
     git.at(tmp_path / "clone")("update-ref", "-d", BRANCH)
-    assert found(cloned, "hand-written").count == 0
-    assert found(cloned, "hand-written", untrusted=True).count == 1
+    assert results_of(cloned, "hand-written").count == 0
+    assert results_of(cloned, "hand-written", untrusted=True).count == 1
 
 
 def test_a_foreign_secret_is_not_shown(leaked: Guard, git: Git, tmp_path: Path) -> None:
     git("clone", "--quiet", ".", str(tmp_path / "clone"))
     elsewhere = leaked.workspace.places.replace(state_home=str(tmp_path / "other-machine"))
     clone = Guard(str(tmp_path / "clone"), elsewhere, leaked.clock)
-    for match in found(clone, "deploy with", untrusted=True).matches:
+    for match in results_of(clone, "deploy with", untrusted=True).matches:
         assert TOKEN not in match.text[0]
         assert "[REDACTED:" in match.text[0]
 
@@ -244,6 +244,6 @@ def test_a_moved_branch_is_left_out_and_others_are_searched(
     at(guard, "other")
     at(guard, "main")
     git("update-ref", BRANCH, f"{BRANCH}~1")
-    results = found(open_guard(), "nothing is lost")
+    results = results_of(open_guard(), "nothing is lost")
     assert {match.session for match in results.matches} == {"other"}
     assert len(results.notes) == 1
