@@ -12,7 +12,7 @@ from gitguard.store.session.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from gitguard.review.histories import Histories, History
 
@@ -120,25 +120,26 @@ def _ranked(history: History, asked: Question) -> dict[str, list[int]]:
     """Return the numbers of the entries that have words, by how well, oldest first."""
     # Letters of ASCII are compared without case here; all others are folded in the index already.
     texts = history.index.texts.lower()
-    having = [set(_having(texts, term)) for term in asked.words.terms]
+    having = [_having(texts, term) for term in asked.words.terms]
     some, each = set().union(*having), having[0].intersection(*having)
-    exact = each if len(having) == 1 else each.intersection(_having(texts, asked.words.phrase))
+    exact = each if len(having) == 1 else each & _having(texts, asked.words.phrase)
     by_rank = {PHRASE: exact, ALL: each - exact, SOME: some - each}
     return {rank: _filtered(history, numbers, asked) for rank, numbers in by_rank.items()}
 
 
-def _having(texts: bytes, term: str) -> Iterator[int]:
-    """Yield the numbers of the lines that have a term.
+def _having(texts: bytes, term: str) -> set[int]:
+    """Return the numbers of the lines that have a term.
 
     The lines are not divided first: that takes longer than to count the line ends between matches.
     """
-    wanted = term.encode()
-    number = start = 0
-    while (place := texts.find(wanted, start)) >= 0:
-        number += texts.count(b"\n", start, place)
-        yield number
-        start = texts.index(b"\n", place) + 1
+    wanted, numbers, number, start = term.encode(), [], 0, 0
+    find, count = texts.find, texts.count
+    while (place := find(wanted, start)) >= 0:
+        number += count(b"\n", start, place)
+        numbers.append(number)
+        start = find(b"\n", place) + 1
         number += 1
+    return set(numbers)
 
 
 def _filtered(history: History, numbers: set[int], asked: Question) -> list[int]:
