@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.checkpoints import untrusted_option
 from gitguard.cli.console import Console, fields_of, progress, with_console
+from gitguard.cli.untrusted import untrusted_option
 from gitguard.errors import NothingFound
 from gitguard.model.text import counted, one_line, shorten
 from gitguard.review.entries import FIELDS

@@ -41,7 +41,7 @@ _PATIENCE = 0.2
 """Seconds that a writer is waited for; without its lock the index stays as it is."""
 
 
-class History(Value):
+class IndexedHistory(Value):
     """One history, ready to be searched."""
 
     session: str
@@ -55,7 +55,7 @@ class History(Value):
 class Histories(Value):
     """All that can be searched, and what was left out."""
 
-    all: tuple[History, ...]
+    all: tuple[IndexedHistory, ...]
     notes: tuple[str, ...] = ()
     """Which sessions were left out, and why."""
 
@@ -91,7 +91,7 @@ class _Looking:
         self._tell = tell
         self._heads = sessions.heads()
         self._rules = sessions.workspace.redactor.rules_id
-        self._searchable: list[History] = []
+        self._searchable: list[IndexedHistory] = []
         self._notes: list[str] = []
 
     def at(self, only: str) -> Histories:
@@ -149,17 +149,17 @@ class _Looking:
                     history = self._foreign(store, commit)
                     self._searchable.append(history.replace(archived=commit))
 
-    def _foreign(self, store: SessionStore, commit: str) -> History:
+    def _foreign(self, store: SessionStore, commit: str) -> IndexedHistory:
         links = store.chain.links(commit, None, way_out=LEAVE)
         collected, newest = self._collected(store, links, Before(), 0, "")[:2]
         key = newest[1] or store.session.key
         index = new_index(Label(key, self._rules), collected, commit, newest[0])
-        return History(key, index, is_ours=False)
+        return IndexedHistory(key, index, is_ours=False)
 
-    def _own(self, store: SessionStore, anchors: AnchorFile, anchor: Anchor) -> History:
+    def _own(self, store: SessionStore, anchors: AnchorFile, anchor: Anchor) -> IndexedHistory:
         kept = self._kept(anchors)
         if kept is not None and kept.head == anchor.committed:
-            return History(kept.label.session, kept)
+            return IndexedHistory(kept.label.session, kept)
         index = self._extended(store, anchor, kept) if kept is not None else None
         if index is None:
             links = store.chain.links(anchor.committed, anchor)
@@ -167,7 +167,7 @@ class _Looking:
             label = Label(newest[1] or store.session.key, self._rules)
             index = new_index(label, collected, anchor.committed, anchor.sequence)
         _keep(store, anchors, anchor, kept, index)
-        return History(index.label.session, index)
+        return IndexedHistory(index.label.session, index)
 
     def _kept(self, anchors: AnchorFile) -> Index | None:
         try:

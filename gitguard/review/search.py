@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
-from gitguard.model.text import is_timestamp, seconds, timestamp
+from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.review.entries import FIELDS, Entry
 from gitguard.review.index import is_of_field
+from gitguard.review.times import parse_since
 from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
 from gitguard.store.session.checkpoint import checkpoint_name
 
@@ -14,10 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.review.histories import Histories, History
-
-_UNITS = {"h": 3600, "d": 86400, "w": 7 * 86400}
-_DATE = len("2026-01-31")
+    from gitguard.review.histories import Histories, IndexedHistory
 
 
 class Match(Value):
@@ -79,24 +77,8 @@ def question(
     for field in fields:
         if field not in FIELDS:
             raise InvalidInput(f"`{field:.40}` is no field", f"Fields: {', '.join(FIELDS)}")
-    return Question(read_words(words), fields, read_since(since, now), most)
-
-
-def read_since(text: str, now: float) -> str:
-    """Return a time as items carry it: of a date, a time in UTC, or an age such as `3d`."""
-    if not text:
-        return ""
-    age = text[:-1]
-    if text[-1] in _UNITS and age.isascii() and age.isdecimal() and len(age) < 6:
-        return timestamp(max(now - int(age) * _UNITS[text[-1]], 0))
-    whole = f"{text}T00:00:00Z" if len(text) == _DATE else text
-    if not is_timestamp(whole):
-        raise InvalidInput(
-            f"`{text:.40}` is neither a date nor an age",
-            "Give a date such as 2026-01-31, a time such as 2026-01-31T09:30:00Z, or an age "
-            "such as 12h, 3d or 2w",
-        )
-    return timestamp(seconds(whole))
+    earliest = timestamp(max(parse_since(since, now), 0)) if since else ""
+    return Question(read_words(words), fields, earliest, most)
 
 
 def search(histories: Histories, asked: Question, redact: Callable[[str], str]) -> Results:
@@ -116,7 +98,7 @@ def search(histories: Histories, asked: Question, redact: Callable[[str], str]) 
     return Results(tuple(shown), count, len(histories.all), histories.notes)
 
 
-def _ranked(history: History, asked: Question) -> dict[str, list[int]]:
+def _ranked(history: IndexedHistory, asked: Question) -> dict[str, list[int]]:
     """Return the numbers of the entries that have words, by how well, oldest first."""
     # Letters of ASCII are compared without case here; all others are folded in the index already.
     texts = history.index.texts.lower()
@@ -142,7 +124,7 @@ def _having(texts: bytes, term: str) -> set[int]:
     return set(numbers)
 
 
-def _filtered(history: History, numbers: set[int], asked: Question) -> list[int]:
+def _filtered(history: IndexedHistory, numbers: set[int], asked: Question) -> list[int]:
     """Return the numbers of the entries that are asked for, oldest first."""
     index = history.index
     kept = sorted(numbers)
@@ -154,11 +136,13 @@ def _filtered(history: History, numbers: set[int], asked: Question) -> list[int]
     return kept
 
 
-def _newest(history: History, numbers: list[int], most: int) -> list[Entry]:
+def _newest(history: IndexedHistory, numbers: list[int], most: int) -> list[Entry]:
     return list(history.index.entries(numbers[-most:][::-1])) if most > 0 else []
 
 
-def match_of(entry: Entry, history: History, rank: str, redact: Callable[[str], str]) -> Match:
+def match_of(
+    entry: Entry, history: IndexedHistory, rank: str, redact: Callable[[str], str]
+) -> Match:
     """Describe an entry of a history, without secrets."""
     return Match(
         session=history.session,

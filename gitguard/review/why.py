@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from gitguard.review.entries import Entry
-    from gitguard.review.histories import Histories, History
+    from gitguard.review.histories import Histories, IndexedHistory
     from gitguard.review.search import Match
     from gitguard.store.git.blame import BlamedCommit
     from gitguard.store.git.repository import Repository
@@ -57,7 +57,7 @@ class Made(Value):
     """Between which checkpoints of a history a commit was made."""
 
     commit: BlamedCommit
-    history: History
+    history: IndexedHistory
     before: int
     """The number of the last checkpoint before work on it began; 0 for the beginning."""
     after: int
@@ -180,7 +180,9 @@ def why(
 
 
 def checkpoints_of(
-    commit: BlamedCommit, histories: Iterable[History], is_ancestor: Callable[[str, str], bool]
+    commit: BlamedCommit,
+    histories: Iterable[IndexedHistory],
+    is_ancestor: Callable[[str, str], bool],
 ) -> Iterator[Made]:
     """Yield between which checkpoints of each history a commit was made, as checkpoints name it.
 

@@ -8,7 +8,7 @@ import pytest
 
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
-from gitguard.review.search import Results, read_since
+from gitguard.review.search import Results
 from gitguard.review.words import folded, read_words
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
@@ -163,25 +163,6 @@ def test_since_leaves_out_what_is_older(begun: Guard, clock: Clock) -> None:
     decided(begun, "rate two")
     assert texts(results_of(begun, "rate", since="2d")) == ["rate two"]
     assert results_of(begun, "rate", since="1w").count == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "time"),
-    [
-        ("2026-01-31", "2026-01-31T00:00:00Z"),
-        ("2026-01-31T09:30:00Z", "2026-01-31T09:30:00Z"),
-        ("1d", "1970-01-02T00:00:00Z"),
-        ("99999w", "1970-01-01T00:00:00Z"),
-    ],
-)
-def test_a_time_is_a_date_a_moment_or_an_age(text: str, time: str) -> None:
-    assert read_since(text, 2 * 86400) == time
-
-
-@pytest.mark.parametrize("text", ["yesterday", "2026-02-30", "d", "-1d", "3m", "²d"])
-def test_another_time_is_refused_with_what_is_meant(text: str) -> None:
-    with pytest.raises(InvalidInput, match="neither a date nor an age"):
-        read_since(text, 0)
 
 
 @pytest.mark.parametrize("words", [("",), ("  ",), ('""',)])
