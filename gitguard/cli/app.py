@@ -55,6 +55,9 @@ GROUPS: dict[str, dict[str, str]] = {
         "restore": "repair",
         "session": "sessions",
     },
+    "Review": {
+        "at": "review",
+    },
     "When something is wrong": {
         "repair": "repair",
         "verify": "verify",

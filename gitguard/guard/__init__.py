@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gitguard.guard.delegation import Delegation
     from gitguard.guard.looking import Looking
     from gitguard.guard.profile import Profiles
+    from gitguard.guard.review import Reviews
     from gitguard.guard.secrets import WorkspaceSecrets
     from gitguard.guard.settings import Settings
     from gitguard.hooks.bundle import Bundle, ContextItem
@@ -119,7 +120,7 @@ class Guard:
     """gitguard for one workspace: its current session here, and the rest by subject.
 
     The subjects are `sessions`, `transcripts`, `settings`, `profile`, `delegation`, `handoff`,
-    `looking` and `secrets`.
+    `looking`, `secrets` and `review`.
     """
 
     def __init__(self, root: str, places: Places, clock: Callable[[], float]) -> None:
@@ -194,6 +195,13 @@ class Guard:
         from gitguard.guard.secrets import WorkspaceSecrets
 
         return WorkspaceSecrets(self.sessions)
+
+    @property
+    def review(self) -> Reviews:
+        """The links between code commits and checkpoints, and what is read there."""
+        from gitguard.guard.review import Reviews
+
+        return Reviews(self.sessions)
 
     # The session
 
