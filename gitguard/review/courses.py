@@ -40,6 +40,13 @@ class _Source(Value):
     where: str
 
 
+class _Break(Value):
+    """Where a history does not read on."""
+
+    commit: str
+    note: str
+
+
 def gather_courses(sessions: WorkspaceSessions) -> Courses:
     """Read the checkpoints of every session, as far as they read."""
     sources: dict[tuple[str, str], _Source] = {}
@@ -55,14 +62,16 @@ def gather_courses(sessions: WorkspaceSessions) -> Courses:
         sources.setdefault((source.name, source.head), source)
     courses: list[Course] = []
     seen: dict[str, set[str]] = {}
-    for source in sorted(sources.values(), key=lambda source: not source.is_ours):
+    unread = sorted(sources.values(), key=lambda source: not source.is_ours)
+    for source in unread:
         chain = sessions.store(Session(source.name, source.name)).chain
-        course, problem = _course(chain, source, seen.setdefault(source.name, set()))
-        if problem:
-            notes.append(problem)
+        course, broken = _course(chain, source, seen.setdefault(source.name, set()))
+        if broken is not None:
+            notes.append(broken.note)
+            unread += _beyond(chain, source, broken)
         if course is not None:
             courses.append(course)
-    return Courses(tuple(courses), tuple(notes))
+    return Courses(tuple(courses), tuple(dict.fromkeys(notes)))
 
 
 def _names(sessions: WorkspaceSessions) -> list[str]:
@@ -94,37 +103,47 @@ def _set_aside(repository: Repository) -> Iterator[_Source]:
             yield _Source(name, ref.id, False, ref.name)
 
 
-def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | None, str]:
+def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | None, _Break | None]:
     """Read a history's checkpoints; a history of ours makes what it shares with others ours."""
     marks: list[Mark] = []
     heads: dict[str, str] = {}
-    key, problem = source.name, ""
+    key, broken = source.name, None
     try:
         for link in chain.commits(source.head):
             checkpoint = link.checkpoint
             if checkpoint is None:
-                problem = _problem(source, link.id, link.problems[0], marks)
+                broken = _break(source, link.id, link.problems[0], marks)
                 break
             key = checkpoint.session_key if not marks else key
             # Many checkpoints name the same commit: its id is kept once.
             head = heads.setdefault(checkpoint.code.head, checkpoint.code.head)
             marks.append(Mark(checkpoint.id, checkpoint.sequence, head, checkpoint.at))
     except GitguardError as error:
-        problem = f"The history at `{source.where}` is left out: {error.message}"
+        broken = _Break("", f"The history at `{source.where}` is left out: {error.message}")
     fits = Session(source.name, source.name).is_known_as(key)
     marks.reverse()
     shared = next((n for n, mark in enumerate(marks) if mark.id not in seen), len(marks))
     seen.update(mark.id for mark in marks)
     if shared == len(marks):
-        return None, problem
+        return None, broken
     name = key if fits else source.name
-    return Course(name, source.name, tuple(marks), source.is_ours, shared), problem
+    return Course(name, source.name, tuple(marks), source.is_ours, shared), broken
 
 
-def _problem(source: _Source, commit: str, error: GitguardError, marks: list[Mark]) -> str:
+def _break(source: _Source, commit: str, error: GitguardError, marks: list[Mark]) -> _Break:
     """Say where a history breaks off."""
-    after = f"before checkpoint {marks[-1].sequence} " if marks else ""
-    return (
-        f"The session `{source.name}` cannot be read {after}at commit {commit[:12]}, so code from "
-        f"earlier checkpoints is not tied to it: {error.message}"
+    before = f" before checkpoint {marks[-1].sequence}" if marks else ""
+    return _Break(
+        commit,
+        f"The session `{source.name}` cannot be read at commit {commit[:12]}{before}. Nothing on "
+        f"this machine vouches for its earlier checkpoints: {error.message}",
     )
+
+
+def _beyond(chain: Chain, source: _Source, broken: _Break) -> list[_Source]:
+    """Return the history before a damaged checkpoint, where the branch's reflog still names it.
+
+    No hash leads there, and anybody who can write in the git directory can write a reflog.
+    """
+    earlier = chain.before_in_reflog(broken.commit) if broken.commit else ""
+    return [_Source(source.name, earlier, False, chain.ref)] if earlier else []

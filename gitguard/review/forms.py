@@ -72,7 +72,12 @@ def rewritten(
             by_patch.setdefault(patch_ids[other.id], []).append(other)
     forms = {}
     for commit in commits:
-        same = by_patch.get(patch_ids.get(commit.id, ""), [])
+        # A merge makes the same changes as what it took in, and is no older form of it.
+        same = [
+            other
+            for other in by_patch.get(patch_ids.get(commit.id, ""), [])
+            if len(other.parents) == len(commit.parents)
+        ]
         # The same lines may be changed twice, as by a revert of a revert; then the time decides.
         same = [other for other in same if other.authored_at == commit.authored_at] or same
         older = [_form(other, PATCH, "which makes the same changes") for other in same]

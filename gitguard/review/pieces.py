@@ -76,9 +76,9 @@ class _Gathering:
     ) -> Piece:
         """Tie the commits that are asked about; history has them and what leads to them."""
         gathered = gather_courses(self._sessions)
-        changes = self._changes(asked)
+        changes = self._changes(history)
         every = [Places(course) for course in gathered.courses]
-        ties = self._ties(wanted.head, history, asked, every, changes)
+        ties = self._ties(wanted.head, history, every, changes)
         commits = {commit.id: self._code_change(commit, changes) for commit in asked}
         links = self._links(ties, commits, gathered)
         linked = {link.commit.id for link in links}
@@ -92,9 +92,9 @@ class _Gathering:
             notes=(*gathered.notes, *self._notes),
         )
 
-    def _changes(self, asked: Sequence[HistoryCommit]) -> dict[str, Changes]:
+    def _changes(self, history: Sequence[HistoryCommit]) -> dict[str, Changes]:
         try:
-            return self._code.changes([(c.id, c.parent) for c in asked if not c.is_cut])
+            return self._code.changes([(c.id, c.parent) for c in history if not c.is_cut])
         except GitguardError as error:
             self._notes.append(f"The files that commits changed are unknown: {error.message}")
             return {}
@@ -103,12 +103,11 @@ class _Gathering:
         self,
         head: str,
         history: Sequence[HistoryCommit],
-        asked: Sequence[HistoryCommit],
         every: Sequence[Places],
         changes: dict[str, Changes],
     ) -> list[Tie]:
         heads = {head for places in every for head in places.first}
-        rest = [commit for commit in asked if commit.id not in heads]
+        rest = [commit for commit in history if commit.id not in heads]
         forms, problem = older_forms(self._code, rest, changes, heads, head)
         self._notes += [problem] if problem else []
         ties = tie_commits(history, every, forms)
@@ -183,10 +182,11 @@ class _Gathering:
         return checkpoints
 
     def _code_change(self, commit: HistoryCommit, changes: dict[str, Changes]) -> CodeChange:
+        redactor = self._sessions.workspace.redactor
         return CodeChange(
             id=commit.id,
             parents=commit.parents,
-            subject=one_line(self._sessions.workspace.redactor.text(commit.subject)),
+            subject=redactor.text(one_line(redactor.text(commit.subject))),
             authored_at=commit.authored_at,
             paths=tuple(
                 ChangedPath(change.path, change.added, change.removed)

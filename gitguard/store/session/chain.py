@@ -398,6 +398,10 @@ class Chain:
         with self._repository.reader() as reader:
             yield from Verification(reader, self._session).commits(commit, order=order)
 
+    def before_in_reflog(self, commit: str) -> str:
+        """Return where the branch was before it came to a commit, by its reflog; a guess."""
+        return self._repository.before_in_reflog(self.ref, commit)
+
     def find(self, head: str, asked_for: str) -> Checkpoint:
         """Find a checkpoint of the chain by number, `cp_` name or (short) commit id.
 
