@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from gitguard.review.piece import CodeChange, Link, Piece
     from gitguard.sessions.state_comparison import FieldChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.task import TaskState
 
@@ -67,15 +68,15 @@ class Row(Value):
 class StateReader:
     """Reads states one after the other; the newest stays, as the next commit began with it."""
 
-    def __init__(self, sessions: WorkspaceSessions) -> None:
-        """Read for a workspace's sessions; nothing is read yet."""
-        self._sessions = sessions
+    def __init__(self, reader: ObjectReader) -> None:
+        """Read with an open reader; nothing is read yet."""
+        self._reader = reader
         self._last: tuple[str, TaskState] | None = None
 
     def read(self, checkpoint: Checkpoint) -> TaskState:
         """Return the state of a checkpoint, verified; raise why it does not read."""
         if self._last is None or self._last[0] != checkpoint.id:
-            self._last = checkpoint.id, read_state_of(self._sessions, checkpoint)
+            self._last = checkpoint.id, read_state_of(self._reader, checkpoint)
         return self._last[1]
 
     def knowledge(self, link: Link) -> Knowledge:
@@ -95,8 +96,9 @@ class StateReader:
 
 def knowledge_of(sessions: WorkspaceSessions, piece: Piece) -> tuple[Knowledge, ...]:
     """Return what each session knew of the commits of a piece."""
-    states = StateReader(sessions)
-    return tuple(states.knowledge(link) for link in piece.links)
+    with sessions.repository().reader() as reader:
+        states = StateReader(reader)
+        return tuple(states.knowledge(link) for link in piece.links)
 
 
 def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = False) -> Iterator[Row]:
@@ -104,14 +106,15 @@ def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = Fals
 
     What this machine did not write is left out, unless an untrusted history is asked for.
     """
-    states = StateReader(sessions)
     surest: dict[str, Link] = {}
     for link in piece.links:
         if link.is_ours or untrusted:
             surest.setdefault(link.commit.id, link)
-    for commit in piece.commits:
-        chosen = surest.get(commit.id)
-        yield row(states.knowledge(chosen)) if chosen else Row(commit)
+    with sessions.repository().reader() as reader:
+        states = StateReader(reader)
+        for commit in piece.commits:
+            chosen = surest.get(commit.id)
+            yield row(states.knowledge(chosen)) if chosen else Row(commit)
 
 
 def row(knowledge: Knowledge) -> Row:

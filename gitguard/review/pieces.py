@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitguard.review.links import Tie
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.git.commits import Changes, HistoryCommit
+    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
 
 _ANCESTORS = 20
@@ -41,10 +42,12 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "") -> Piece:
     A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
     HEAD has and its upstream or the default branch has not. Raises `InvalidInput` for none.
     """
-    code = CodeCommits(sessions.repository())
+    repository = sessions.repository()
+    code = CodeCommits(repository)
     wanted = code.range(range_text)
     history = code.commits(wanted)
-    piece = _Gathering(sessions, code).piece(wanted, history, history)
+    with repository.reader() as reader:
+        piece = _Gathering(sessions, code, reader).piece(wanted, history, history)
     if history:
         return piece
     ends = f"{wanted.head[:12]} has no commit that {wanted.base[:12]} lacks"
@@ -53,18 +56,23 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "") -> Piece:
 
 def piece_at(sessions: WorkspaceSessions, revision: str) -> Piece:
     """Return one commit and the checkpoints that led to it; raise `InvalidInput` for none."""
-    code = CodeCommits(sessions.repository())
+    repository = sessions.repository()
+    code = CodeCommits(repository)
     head = code.resolve(revision)
     history = code.line(head, _ANCESTORS)
     wanted = CommitRange(history[-1].parent, head)
-    return _Gathering(sessions, code).piece(wanted, history, history[-1:])
+    with repository.reader() as reader:
+        return _Gathering(sessions, code, reader).piece(wanted, history, history[-1:])
 
 
 class _Gathering:
     """Reads what the decisions of `links` need, and no more."""
 
-    def __init__(self, sessions: WorkspaceSessions, code: CodeCommits) -> None:
+    def __init__(
+        self, sessions: WorkspaceSessions, code: CodeCommits, reader: ObjectReader
+    ) -> None:
         self._sessions = sessions
+        self._reader = reader
         self._code = code
         self._notes: list[str] = []
 
@@ -132,7 +140,7 @@ class _Gathering:
         checkpoint = every[tie.course].marks[tie.after].id
         try:
             (read,) = self._checkpoints([checkpoint])
-            state = read_state_of(self._sessions, read)
+            state = read_state_of(self._reader, read)
         except GitguardError as error:
             self._notes.append(f"Checkpoint {checkpoint[:12]} cannot be read: {error.message}")
             return frozenset()
@@ -171,8 +179,7 @@ class _Gathering:
         return links
 
     def _checkpoints(self, ids: Sequence[str]) -> list[Checkpoint]:
-        with self._sessions.repository().reader() as reader:
-            bodies = reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
+        bodies = self._reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
         checkpoints = []
         for commit in ids:
             body = bodies[commit]
