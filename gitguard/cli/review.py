@@ -11,15 +11,23 @@ from gitguard.model.text import counted, one_line, percent, shorten, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
     from gitguard.guard.review import AtCommit
     from gitguard.review.knowledge import Knowledge, Row
     from gitguard.review.piece import CodeChange
+    from gitguard.sessions.state_comparison import FieldChange
     from gitguard.store.session.task import TaskState
 
 _SHORT = 7
 _SUBJECT = 72
 _INDENT = " " * (_SHORT + 2)
+_HEADWORDS = ("what", "text", "path", "command", "summary", "goal")
+"""The fields of an item of which the first that it has says what it is about."""
+_REASONS = ("why", "error", "description", "outcome")
+_KNOWN = ("decisions", "failed_attempts", "constraints", "learnings", "open_issues")
+_SHOWN = 10
+"""Items of a list that are shown of what was known before; --json has them all."""
 _NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothing of them."
 
 
@@ -64,29 +72,55 @@ def _knowledge_lines(knowledge: Knowledge) -> Iterator[str]:
         yield _NOT_OURS
     yield f"Session {one_line(link.session)}, {link.after.name} {link.after.id[:12]}"
     yield f"Link: {link.certainty}; {one_line(link.reason)}"
-    if knowledge.problem:
-        yield f"Problem: {one_line(knowledge.problem)}"
     if knowledge.state is not None:
         yield from _state_lines(knowledge.state)
+    if knowledge.problem:
+        yield f"Problem: {one_line(knowledge.problem)}"
+        return
+    yield from _earlier_lines(knowledge)
     since = f"since {link.before.name}" if link.before else "the session began here"
-    if not knowledge.problem:
-        yield f"Became known in it ({since}):"
-        lines = [line for change in knowledge.changes for line in change.lines()]
-        yield from (f"  {line}" for line in lines or ["nothing"])
+    yield f"Became known in it ({since}):"
+    lines = [line for change in knowledge.changes for line in _change_lines(change)]
+    yield from (f"  {line}" for line in lines or ["nothing"])
+
+
+def _earlier_lines(knowledge: Knowledge) -> Iterator[str]:
+    """Yield what the agent already knew when work on the commit began, the newest of each list."""
+    assert knowledge.state is not None
+    state = knowledge.state.to_document()
+    added = {change.field: change.added or change.after for change in knowledge.changes}
+    lines = []
+    for field in _KNOWN:
+        items = [item for item in state.get(field, []) if item not in (added.get(field) or ())]
+        shown = [f"    {_item_text(item)}" for item in items[-_SHOWN:]]
+        earlier = [f"    … {len(items) - _SHOWN:,} earlier"] if len(items) > _SHOWN else []
+        lines += [f"  {field}:", *earlier, *shown] if items else []
+    if lines:
+        yield from ("Known before it:", *lines)
+
+
+def _change_lines(change: FieldChange) -> list[str]:
+    """Return a change as a person reads it; of an item only what it says."""
+    is_list = isinstance(change.after, list) and change.before is None
+    added = change.after if is_list else change.added
+    if not (added or change.removed):
+        return change.lines()
+    items = [f"  - {_item_text(item)}" for item in change.removed]
+    return [f"{change.field}:", *items, *(f"  + {_item_text(item)}" for item in added)]
+
+
+def _item_text(item: Any) -> str:
+    if not isinstance(item, dict):
+        return one_line(str(item))
+    words = [item[name] for name in _HEADWORDS if item.get(name)]
+    besides = [item[name] for name in _REASONS if item.get(name)]
+    return one_line(": ".join(map(str, [*words[:1], *besides[:1]])))
 
 
 def _state_lines(state: TaskState) -> Iterator[str]:
     goal, following = state.stated_goal, state.stated_next_action
     yield f"Goal: {one_line(goal) or '(none yet)'}"
     yield f"Phase: {one_line(state.current_phase)}; next: {one_line(following) or '(not set)'}"
-    counts = {
-        "decision": state.decisions,
-        "failure": state.failed_attempts,
-        "constraint": state.constraints,
-        "open issue": state.open_issues,
-    }
-    known = ", ".join(counted(len(items), one) for one, items in counts.items() if items)
-    yield f"Known then: {known or 'nothing was noted'}"
 
 
 def _commit_line(commit: CodeChange) -> str:

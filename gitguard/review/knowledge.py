@@ -8,7 +8,7 @@ from gitguard.model.triggers import MANUAL
 from gitguard.model.value import Value
 from gitguard.review.states import read_state_of
 from gitguard.sessions.state_comparison import compare_states
-from gitguard.store.session.task import new_task
+from gitguard.store.session.task import START, new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,8 +90,13 @@ class StateReader:
             changes = compare_states(earlier or blank, state)
         except GitguardError as error:
             return Knowledge(link, state, problem=error.message)
-        shown = (c for c in changes if not (c.is_bookkeeping or c.is_empty))
+        shown = (_stated(c) for c in changes if not (c.is_bookkeeping or c.is_empty))
         return Knowledge(link, state, tuple(shown))
+
+
+def _stated(change: FieldChange) -> FieldChange:
+    """Return a change without the word that stands for what nobody had said yet."""
+    return change.replace(before=None) if change.before == START else change
 
 
 def knowledge_of(sessions: WorkspaceSessions, piece: Piece) -> tuple[Knowledge, ...]:

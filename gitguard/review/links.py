@@ -104,8 +104,10 @@ def tie_commits(
 
 
 def _tie(commit: HistoryCommit, course: int, places: Places, forms: Sequence[Form]) -> Tie | None:
+    exact = next(_exact(commit, course, places), None)
+    if exact is not None:
+        return exact  # nothing is surer, and a trailer is looked for in the whole course
     ties = [
-        *_exact(commit, course, places),
         *_by_forms(commit, course, places, forms),
         *_by_trailer(commit, course, places),
     ]
@@ -179,7 +181,7 @@ def _at_parent(
         reason = (
             f"{places.named(after)} is the last one at its parent before the commit was written"
         )
-        yield Tie(commit.id, course, LIKELY, reason, after, parents=(parent,))
+        yield Tie(commit.id, course, LIKELY, reason, after, before, parents=(parent,))
 
 
 def _around(commit: HistoryCommit, course: int, places: Places) -> Iterator[Tie]:
@@ -187,18 +189,20 @@ def _around(commit: HistoryCommit, course: int, places: Places) -> Iterator[Tie]
     if commit.authored_at and max(1, places.shared) <= after < len(places.times):
         names = f"checkpoint {places.marks[after - 1].sequence} and {places.named(after)}"
         reason = f"it was written between {names}, which knows of its files"
-        tie = Tie(commit.id, course, LIKELY, reason, after, parents=commit.parents[:1])
+        tie = Tie(commit.id, course, LIKELY, reason, after, after - 1, commit.parents[:1])
         yield tie.replace(needs_files=True)
 
 
-def is_borne_out(tie: Tie, changed: frozenset[str], artifacts: frozenset[str]) -> bool:
-    """Say whether the files that a checkpoint's state names speak for a suspected tie.
+def is_borne_out(
+    tie: Tie, changed: frozenset[str], artifacts: frozenset[str], *, has_news: bool
+) -> bool:
+    """Say whether the states of its checkpoints speak for a suspected tie.
 
-    A state that names no file at all, as without hooks, speaks neither for nor against one at the
-    commit's parent.
+    artifacts are the files that the state names. One that names none, as without hooks, speaks
+    neither for nor against work at the commit's parent; there, something has to have become known.
     """
     if not artifacts and not tie.needs_files:
-        return True
+        return has_news
     return not changed.isdisjoint(artifacts)
 
 

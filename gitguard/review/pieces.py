@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.text import counted, one_line
 from gitguard.review.courses import gather_courses
@@ -15,6 +17,7 @@ from gitguard.review.links import (
 from gitguard.review.older_forms import older_forms
 from gitguard.review.piece import ChangedPath, CodeChange, Link, Piece
 from gitguard.review.states import read_state_of
+from gitguard.sessions.state_comparison import compare_states
 from gitguard.store.git.commits import CodeCommits, CommitRange
 from gitguard.store.session.checkpoint import parse_commit
 
@@ -75,6 +78,7 @@ class _Gathering:
         self._reader = reader
         self._code = code
         self._notes: list[str] = []
+        self._states_left = _MOST_STATES
 
     def piece(
         self,
@@ -119,32 +123,36 @@ class _Gathering:
         forms, problem = older_forms(self._code, rest, changes, heads, head)
         self._notes += [problem] if problem else []
         ties = tie_commits(history, every, forms)
-        states_left = _MOST_STATES
         tied = {tie.commit for tie in ties}
         for commit in rest:
-            if commit.id in tied:
-                continue
-            for suspect in suspects(commit, every, ties):
+            if commit.id not in tied:
                 changed = frozenset(change.path for change in changes.get(commit.id, ()))
-                states_left -= 1
-                artifacts = self._artifacts(suspect, every) if states_left >= 0 else frozenset()
-                if is_borne_out(suspect, changed, artifacts):
-                    ties.append(suspect)
-                    break
-        if states_left < 0:
+                likely = (
+                    tie
+                    for tie in suspects(commit, every, ties)
+                    if self._is_borne_out(tie, changed, every)
+                )
+                ties += islice(likely, 1)
+        if self._states_left < 0:
             limit = f"{_MOST_STATES:,} states were compared with commits that nothing names"
             self._notes.append(f"Some commits may lack a likely link: {limit}.")
         return with_befores(ties, history, every)
 
-    def _artifacts(self, tie: Tie, every: Sequence[Places]) -> frozenset[str]:
-        checkpoint = every[tie.course].marks[tie.after].id
+    def _is_borne_out(self, tie: Tie, changed: frozenset[str], every: Sequence[Places]) -> bool:
+        """Read what the states before and after a suspected tie say of it."""
+        self._states_left -= 2
+        if self._states_left < 0 or tie.before is None:
+            return False
+        marks = every[tie.course].marks
         try:
-            (read,) = self._checkpoints([checkpoint])
-            state = read_state_of(self._reader, read)
+            read = self._checkpoints([marks[tie.before].id, marks[tie.after].id])
+            before, after = (read_state_of(self._reader, checkpoint) for checkpoint in read)
         except GitguardError as error:
-            self._notes.append(f"Checkpoint {checkpoint[:12]} cannot be read: {error.message}")
-            return frozenset()
-        return frozenset(artifact.path for artifact in state.artifacts)
+            self._notes.append(f"A likely link of {tie.commit[:12]} is left out: {error.message}")
+            return False
+        artifacts = frozenset(artifact.path for artifact in after.artifacts)
+        has_news = any(not change.is_bookkeeping for change in compare_states(before, after))
+        return is_borne_out(tie, changed, artifacts, has_news=has_news)
 
     def _links(
         self, ties: Iterable[Tie], commits: dict[str, CodeChange], gathered: Courses
