@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitguard.cli.change_lines import difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
+from gitguard.cli.untrusted import untrusted_option
 from gitguard.model.text import counted, one_line, percent, shorten, timestamp
 
 if TYPE_CHECKING:
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from gitguard.guard.review import AtCommit
     from gitguard.review.knowledge import Knowledge, Row
     from gitguard.review.piece import CodeChange
-    from gitguard.sessions.state_comparison import FieldChange
     from gitguard.store.session.task import TaskState
 
 _SHORT = 7
@@ -33,7 +34,7 @@ _NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothi
 
 @click.command()
 @click.argument("commit", default="HEAD")
-@click.option("--untrusted", is_flag=True, help="Also show what this machine did not write")
+@untrusted_option
 @with_console
 def at(console: Console, commit: str, untrusted: bool) -> None:
     """Show what the agent knew when it made COMMIT
@@ -80,8 +81,9 @@ def _knowledge_lines(knowledge: Knowledge) -> Iterator[str]:
     yield from _earlier_lines(knowledge)
     since = f"since {link.before.name}" if link.before else "the session began here"
     yield f"Became known in it ({since}):"
-    lines = [line for change in knowledge.changes for line in _change_lines(change)]
-    yield from (f"  {line}" for line in lines or ["nothing"])
+    whole = "gitguard at --json"
+    lines = [line.text for line in difference_lines(knowledge.sentences, link.after.at, whole)]
+    yield from (f"  {line}" for line in lines)
 
 
 def _earlier_lines(knowledge: Knowledge) -> Iterator[str]:
@@ -97,16 +99,6 @@ def _earlier_lines(knowledge: Knowledge) -> Iterator[str]:
         lines += [f"  {field}:", *earlier, *shown] if items else []
     if lines:
         yield from ("Known before it:", *lines)
-
-
-def _change_lines(change: FieldChange) -> list[str]:
-    """Return a change as a person reads it; of an item only what it says."""
-    is_list = isinstance(change.after, list) and change.before is None
-    added = change.after if is_list else change.added
-    if not (added or change.removed):
-        return change.lines()
-    items = [f"  - {_item_text(item)}" for item in change.removed]
-    return [f"{change.field}:", *items, *(f"  + {_item_text(item)}" for item in added)]
 
 
 def _item_text(item: Any) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
-from gitguard.model.triggers import MANUAL
+from gitguard.model.triggers import MANUAL, NO_MESSAGE
 from gitguard.model.value import Value
+from gitguard.review.sentences import sentences
 from gitguard.review.states import read_state_of
 from gitguard.sessions.state_comparison import compare_states
 from gitguard.store.session.task import START, new_task
@@ -15,14 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.review.piece import CodeChange, Link, Piece
+    from gitguard.review.sentences import Sentence
     from gitguard.sessions.state_comparison import FieldChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.task import TaskState
 
-UNSAID = "Asked for."
-"""Why a checkpoint was taken for which nobody gave a reason."""
 _COUNTED = {
     "decisions": "decision",
     "failed_attempts": "failure",
@@ -43,6 +43,8 @@ class Knowledge(Value):
     """The state of the checkpoint after the commit; None where it does not read."""
     changes: tuple[FieldChange, ...] = ()
     """What became known while the commit was made, by field."""
+    sentences: tuple[Sentence, ...] = ()
+    """The same in sentences, what matters most first."""
     problem: str = ""
     """Why a state does not read; empty where both do."""
 
@@ -91,7 +93,7 @@ class StateReader:
         except GitguardError as error:
             return Knowledge(link, state, problem=error.message)
         shown = (_stated(c) for c in changes if not (c.is_bookkeeping or c.is_empty))
-        return Knowledge(link, state, tuple(shown))
+        return Knowledge(link, state, tuple(shown), sentences(earlier, state))
 
 
 def _stated(change: FieldChange) -> FieldChange:
@@ -125,7 +127,9 @@ def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = Fals
 def row(knowledge: Knowledge) -> Row:
     """Say in short what became known while a commit was made."""
     link, state = knowledge.link, knowledge.state
-    messages = [one_line(c.why) for c in link.between if c.trigger == MANUAL and c.why != UNSAID]
+    messages = [
+        one_line(c.why) for c in link.between if c.trigger == MANUAL and c.why != NO_MESSAGE
+    ]
     pressures = [c.pressure for c in link.between if c.pressure is not None]
     return Row(
         commit=link.commit,

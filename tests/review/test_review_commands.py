@@ -9,8 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.cli.checkpoints import NO_MESSAGE
-from gitguard.review.knowledge import UNSAID
 from tests.conftest import Git
 from tests.support.hostile import Outcome, Traps, gitguard, inside
 from tests.support.secret_samples import some
@@ -49,10 +47,10 @@ def test_at_prints_what_became_known_in_a_commit(reviewed: Git) -> None:
     first = text_of(gitguard("at", "HEAD~1"))
     assert "Link: exact; checkpoint 3 names this commit" in first
     assert "Goal: Port" in first
-    assert "  + By hand: w" in first
+    assert "  + Decided: By hand — because w" in first
     assert "Known before it" not in first
     second = text_of(gitguard("at"))
-    assert "    + Two passes: Simple" in second
+    assert "  + Decided: Two passes — because Simple" in second
     before = second.partition("Known before it:\n")[2].partition("Became known")[0]
     assert before == (
         "  decisions:\n    By hand: w\n  failed_attempts:\n    Reuse the table: 41 files differ\n"
@@ -94,7 +92,6 @@ def test_log_of_a_range_prints_the_messages_of_checkpoints(reviewed: Git) -> Non
     text = text_of(gitguard("log", "HEAD~1.."))
     assert text.count('"') == 2
     assert '"c is there"' in text
-    assert UNSAID == NO_MESSAGE
 
 
 @pytest.mark.parametrize("arguments", [("log", "HEAD"), ("log", "--", "-x"), ("log", "main")])
