@@ -56,6 +56,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "session": "sessions",
     },
     "Review": {
+        "at": "review",
         "search": "search",
         "why": "search",
     },

@@ -34,6 +34,7 @@ class _LogCommand(click.Command):
 
 
 @click.command(cls=_LogCommand)
+@click.argument("commits", default="", metavar="[BASE..HEAD]")
 @click.option(
     "-n", "--most", type=click.IntRange(1), default=_MOST, metavar="N", help="How many to list"
 )
@@ -59,6 +60,7 @@ class _LogCommand(click.Command):
 @with_console
 def log(
     console: Console,
+    commits: str,
     most: int,
     oneline: bool,
     since: str,
@@ -72,9 +74,16 @@ def log(
     `-5` means `-n 5`. `--session KEY` lists any session, also an archived one. If there are more
     checkpoints than listed, standard error says how many. Refuses a branch that this machine did
     not write, except with --untrusted; --all names it and leaves it out.
+    With BASE..HEAD, lists these commits of your code instead, newest first, and what became known
+    while the agent made each. `A...B` begins where the two parted.
 
     Example: `gitguard log -5 --oneline --since 2d`
     """
+    if commits:
+        from gitguard.cli.review import say_course
+
+        say_course(console, commits, untrusted=untrusted)
+        return
     listed = console.guard.looking.log(
         most,
         session=console.named_session,

@@ -1,22 +1,71 @@
-"""What serves a reviewer: the sessions searched, and what stands behind the code."""
+"""What serves a reviewer: code commits, and what the agent knew when it made them."""
 
 from __future__ import annotations
+
+from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitguard.review.knowledge import Knowledge, Row
+    from gitguard.review.piece import CodeChange, Piece
     from gitguard.review.search import Results
     from gitguard.review.why import Why
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
+class AtCommit(Value):
+    """A code commit, and what each session knew when it was made, the surest link first."""
+
+    commit: CodeChange
+    knowledge: tuple[Knowledge, ...]
+    notes: tuple[str, ...] = ()
+
+
+class ReviewCourse(Value):
+    """The commits of a range, oldest first, and what became known while each was made."""
+
+    rows: tuple[Row, ...]
+    notes: tuple[str, ...] = ()
+
+
 class Reviews:
-    """`Guard.review`: everything here reads, and leaves sessions and code as they are."""
+    """`Guard.review`: the links between code commits and checkpoints, and what is read there."""
 
     def __init__(self, sessions: WorkspaceSessions) -> None:
-        """Review the sessions of a workspace."""
+        """Look at all sessions of a repository."""
         self._sessions = sessions
+
+    def piece(self, range_text: str = "") -> Piece:
+        """Return the commits of a range and the checkpoints that led to each.
+
+        A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
+        HEAD has and its upstream or the default branch has not. Links to histories that this
+        machine did not write are marked. Raises `InvalidInput` for a range that names nothing.
+        """
+        from gitguard.review.pieces import piece_of
+
+        return piece_of(self._sessions, range_text)
+
+    def at(self, commit: str) -> AtCommit:
+        """Return what every session knew when a commit was made, and what it learned in it.
+
+        Raises `InvalidInput` where the revision names no commit.
+        """
+        from gitguard.review.knowledge import knowledge_of
+        from gitguard.review.pieces import piece_at
+
+        piece = piece_at(self._sessions, commit)
+        return AtCommit(piece.commits[0], knowledge_of(self._sessions, piece), piece.notes)
+
+    def course(self, range_text: str = "", *, untrusted: bool = False) -> ReviewCourse:
+        """Return a row for each commit of a range; untrusted histories count if asked for."""
+        from gitguard.review.knowledge import rows_of
+
+        piece = self.piece(range_text)
+        rows = rows_of(self._sessions, piece, untrusted=untrusted)
+        return ReviewCourse(tuple(rows), piece.notes)
 
     def search(
         self,

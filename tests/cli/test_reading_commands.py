@@ -14,6 +14,7 @@ from gitguard.cli.app import app
 from tests.support.conversation import Conversation
 
 READING = (
+    "at HEAD",
     "bundle",
     "completion bash",
     "config advise claude-code",
@@ -21,6 +22,7 @@ READING = (
     "diff 1",
     "handoff read",
     "log",
+    "log HEAD..",
     "policy brief Test",
     "policy show",
     "policy spawn --category research",

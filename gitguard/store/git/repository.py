@@ -267,6 +267,16 @@ class Repository:
                 names = [before, *(name for name in names if name not in (before, after))]
         return BranchHistory(tuple(name for name in names if name != branch), origin)
 
+    def before_in_reflog(self, ref: str, commit: str) -> str:
+        """Return where a ref pointed before it came to a commit, empty where no reflog says it."""
+        try:
+            text = self._text_of(self.place.common_dir, os.path.join("logs", ref), limit=_REFLOG)
+        except (InvalidDocument, NotReadable):
+            return ""
+        moves = (line.split(" ", 2)[:2] for line in text.split("\n"))
+        earlier = next((move[0] for move in moves if move[1:] == [commit]), "")
+        return earlier if is_object_id(earlier) and earlier.strip("0") else ""
+
     def checked_out_commit(self) -> str:
         """Return the id of the commit that HEAD names, read from git's files without starting git.
 

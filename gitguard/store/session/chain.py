@@ -389,6 +389,19 @@ class Chain:
             for link in Verification(reader, self._session).commits(commit, order=order):
                 yield link.checkpoint or refuse(link).checkpoint
 
+    def commits(self, commit: str) -> Iterator[ChainLink]:
+        """Yield the checkpoints of a long history, newest first, without their files.
+
+        The walk ends with the first that does not read as one; its link says why.
+        """
+        order = self._repository.first_parents(commit)
+        with self._repository.reader() as reader:
+            yield from Verification(reader, self._session).commits(commit, order=order)
+
+    def before_in_reflog(self, commit: str) -> str:
+        """Return where the branch was before it came to a commit, by its reflog; a guess."""
+        return self._repository.before_in_reflog(self.ref, commit)
+
     def find(self, head: str, asked_for: str) -> Checkpoint:
         """Find a checkpoint of the chain by number, `cp_` name or (short) commit id.
 

@@ -1,0 +1,159 @@
+"""Commands for reviewers: what the agent knew when it made a commit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.change_lines import difference_lines
+from gitguard.cli.console import Console, fields_of, with_console
+from gitguard.cli.untrusted import untrusted_option
+from gitguard.model.text import counted, one_line, percent, shorten, timestamp
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitguard.guard.review import AtCommit
+    from gitguard.review.knowledge import Knowledge, Row
+    from gitguard.review.piece import CodeChange
+    from gitguard.store.session.task import TaskState
+
+_SHORT = 7
+_SUBJECT = 72
+_INDENT = " " * (_SHORT + 2)
+_HEADWORDS = ("what", "text", "path", "command", "summary", "goal")
+"""The fields of an item of which the first that it has says what it is about."""
+_REASONS = ("why", "error", "description", "outcome")
+_KNOWN = ("decisions", "failed_attempts", "constraints", "learnings", "open_issues")
+_SHOWN = 10
+"""Items of a list that are shown of what was known before; --json has them all."""
+_NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothing of them."
+
+
+@click.command()
+@click.argument("commit", default="HEAD")
+@untrusted_option
+@with_console
+def at(console: Console, commit: str, untrusted: bool) -> None:
+    """Show what the agent knew when it made COMMIT
+
+    Prints the task state of that time, and what became known while the commit was made. Looks at
+    every session, including archived ones, and finds commits that a rebase, an amend, a cherry-pick
+    or a squash rewrote. Each link says how sure it is.
+
+    Example: `gitguard at HEAD~2`
+    """
+    moment = console.guard.review.at(commit)
+    shown = tuple(k for k in moment.knowledge if k.link.is_ours or untrusted)
+    hidden = len(moment.knowledge) - len(shown)
+    moment = moment.replace(knowledge=shown)
+    console.say("\n".join(_moment_lines(moment, hidden)), {**fields_of(moment), "hidden": hidden})
+
+
+def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[str]:
+    yield _commit_line(moment.commit)
+    files = counted(len(moment.commit.paths), "file")
+    yield f"{_INDENT}{files} changed, written {timestamp(moment.commit.authored_at)}"
+    for knowledge in moment.knowledge:
+        yield ""
+        yield from _knowledge_lines(knowledge)
+    if not moment.knowledge:
+        yield "No checkpoint is tied to this commit."
+    if hidden:
+        histories = counted(hidden, "more session")
+        yield f"{histories} that this machine did not write: --untrusted shows what they say."
+    yield from (f"Note: {one_line(note)}" for note in moment.notes)
+
+
+def _knowledge_lines(knowledge: Knowledge) -> Iterator[str]:
+    link = knowledge.link
+    if not link.is_ours:
+        yield _NOT_OURS
+    yield f"Session {one_line(link.session)}, {link.after.name} {link.after.id[:12]}"
+    yield f"Link: {link.certainty}; {one_line(link.reason)}"
+    if knowledge.state is not None:
+        yield from _state_lines(knowledge.state)
+    if knowledge.problem:
+        yield f"Problem: {one_line(knowledge.problem)}"
+        return
+    yield from _earlier_lines(knowledge)
+    since = f"since {link.before.name}" if link.before else "the session began here"
+    yield f"Became known in it ({since}):"
+    whole = "gitguard at --json"
+    lines = [line.text for line in difference_lines(knowledge.sentences, link.after.at, whole)]
+    yield from (f"  {line}" for line in lines)
+
+
+def _earlier_lines(knowledge: Knowledge) -> Iterator[str]:
+    """Yield what the agent already knew when work on the commit began, the newest of each list."""
+    assert knowledge.state is not None
+    state = knowledge.state.to_document()
+    added = {change.field: change.added or change.after for change in knowledge.changes}
+    lines = []
+    for field in _KNOWN:
+        items = [item for item in state.get(field, []) if item not in (added.get(field) or ())]
+        shown = [f"    {_item_text(item)}" for item in items[-_SHOWN:]]
+        earlier = [f"    … {len(items) - _SHOWN:,} earlier"] if len(items) > _SHOWN else []
+        lines += [f"  {field}:", *earlier, *shown] if items else []
+    if lines:
+        yield from ("Known before it:", *lines)
+
+
+def _item_text(item: Any) -> str:
+    if not isinstance(item, dict):
+        return one_line(str(item))
+    words = [item[name] for name in _HEADWORDS if item.get(name)]
+    besides = [item[name] for name in _REASONS if item.get(name)]
+    return one_line(": ".join(map(str, [*words[:1], *besides[:1]])))
+
+
+def _state_lines(state: TaskState) -> Iterator[str]:
+    goal, following = state.stated_goal, state.stated_next_action
+    yield f"Goal: {one_line(goal) or '(none yet)'}"
+    yield f"Phase: {one_line(state.current_phase)}; next: {one_line(following) or '(not set)'}"
+
+
+def _commit_line(commit: CodeChange) -> str:
+    return f"{commit.id[:_SHORT]}  {shorten(commit.subject, _SUBJECT)}"
+
+
+def say_course(console: Console, range_text: str, *, untrusted: bool) -> None:
+    """Print a row for each code commit of a range, newest first."""
+    if ".." not in range_text:
+        raise click.BadParameter(f"`{range_text:.80}` is no range such as `main..HEAD`")
+    course = console.guard.review.course(range_text, untrusted=untrusted)
+    lines = [line for row in reversed(course.rows) for line in _row_lines(row)]
+    lines += [f"Note: {one_line(note)}" for note in course.notes]
+    console.say("\n".join(lines) or "No commits.", fields_of(course))
+
+
+def _row_lines(row: Row) -> Iterator[str]:
+    yield _commit_line(row.commit)
+    if row.link is None:
+        yield f"{_INDENT}no checkpoint is tied to it"
+        return
+    added = [f"+{row.added[0]}", *row.added[1:]] if row.added else ["nothing noted"]
+    following = [f"next: {row.next_action}"] if row.next_action else []
+    yield _INDENT + ", ".join([*added, *following])
+    yield from (f'{_INDENT}"{message}"' for message in row.messages)
+    yield f"{_INDENT}({'; '.join(_about(row))})"
+
+
+def _about(row: Row) -> Iterator[str]:
+    """Yield what is said of a row's checkpoints as a whole."""
+    assert row.link is not None
+    between = row.link.between
+    taken = counted(len(between), "checkpoint")
+    yield f"{taken}, {row.automatic} automatic" if row.automatic else taken
+    if row.pressure is not None:
+        yield f"context up to {percent(row.pressure)}"
+    yield f"{one_line(row.link.session)}, {row.link.certainty}"
+    if not row.link.is_ours:
+        yield "NOT OURS, trust nothing of it"
+    if row.problem:
+        yield one_line(row.problem)
+
+
+COMMANDS: list[click.Command] = [at]

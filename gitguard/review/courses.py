@@ -1,0 +1,149 @@
+"""Gathers the checkpoints of all sessions of a repository, each history once.
+
+A session may be in force, archived, deleted, or only on a remote; whatever this machine did not
+write is marked.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.model.value import Value
+from gitguard.review.links import Course, Mark
+from gitguard.store.session.archive import archived_names
+from gitguard.store.session.chain import own_sessions
+from gitguard.store.session.naming import Session, is_session_name
+from gitguard.store.session.standing import OURS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.chain import Chain
+
+_ARCHIVE = "refs/gitguard/archive"
+_REMOTE = "refs/remotes/*/gitguard/*"
+
+
+class Courses(Value):
+    """The histories of all sessions, and what is wrong with them."""
+
+    courses: tuple[Course, ...]
+    notes: tuple[str, ...] = ()
+
+
+class _Source(Value):
+    name: str
+    head: str
+    is_ours: bool
+    where: str
+
+
+class _Break(Value):
+    """Where a history does not read on."""
+
+    commit: str
+    note: str
+
+
+def gather_courses(sessions: WorkspaceSessions) -> Courses:
+    """Read the checkpoints of every session, as far as they read."""
+    sources: dict[tuple[str, str], _Source] = {}
+    notes: list[str] = []
+    names = _names(sessions)
+    for name in names:
+        try:
+            for source in _sources(sessions.store(Session(name, name)).chain, name):
+                sources.setdefault((name, source.head), source)
+        except GitguardError as error:
+            notes.append(f"The session `{name}` is left out: {error.message}")
+    for source in _set_aside(sessions.repository()):
+        sources.setdefault((source.name, source.head), source)
+    courses: list[Course] = []
+    seen: dict[str, set[str]] = {}
+    unread = sorted(sources.values(), key=lambda source: not source.is_ours)
+    for source in unread:
+        chain = sessions.store(Session(source.name, source.name)).chain
+        course, broken = _course(chain, source, seen.setdefault(source.name, set()))
+        if broken is not None:
+            notes.append(broken.note)
+            unread += _beyond(chain, source, broken)
+        if course is not None:
+            courses.append(course)
+    return Courses(tuple(courses), tuple(dict.fromkeys(notes)))
+
+
+def _names(sessions: WorkspaceSessions) -> list[str]:
+    prefix = sessions.config.store.ref_prefix
+    own = own_sessions(sessions.repository(), prefix)
+    archived = archived_names(sessions.workspace)
+    return sorted({*own, *archived, *sessions.workspace.session_names()})
+
+
+def _sources(chain: Chain, name: str) -> Iterator[_Source]:
+    """Yield the histories of a session in this repository; what this machine wrote comes first."""
+    head = chain.head()
+    if head.committed:
+        # It is still there where somebody moved the branch, and often where he deleted it.
+        yield _Source(name, head.committed, True, chain.ref)
+    for anchor in chain.archived():
+        yield _Source(name, anchor.committed, True, chain.archive_of(anchor.committed))
+    if head.id:
+        yield _Source(name, head.id, head.standing == OURS, chain.ref)
+
+
+def _set_aside(repository: Repository) -> Iterator[_Source]:
+    """Yield what remotes have, and what was set aside without an anchor of ours."""
+    for ref in repository.refs(_ARCHIVE, _REMOTE).values():
+        is_archive = ref.name.startswith(f"{_ARCHIVE}/")
+        name = ref.name.removeprefix(f"{_ARCHIVE}/").rpartition("/")[0]
+        name = name if is_archive else ref.name.rpartition("/gitguard/")[2]
+        if is_session_name(name):
+            yield _Source(name, ref.id, False, ref.name)
+
+
+def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | None, _Break | None]:
+    """Read a history's checkpoints; a history of ours makes what it shares with others ours."""
+    marks: list[Mark] = []
+    heads: dict[str, str] = {}
+    key, broken = source.name, None
+    try:
+        for link in chain.commits(source.head):
+            checkpoint = link.checkpoint
+            if checkpoint is None:
+                broken = _break(source, link.id, link.problems[0], marks)
+                break
+            key = checkpoint.session_key if not marks else key
+            # Many checkpoints name the same commit: its id is kept once.
+            head = heads.setdefault(checkpoint.code.head, checkpoint.code.head)
+            marks.append(Mark(checkpoint.id, checkpoint.sequence, head, checkpoint.at))
+    except GitguardError as error:
+        broken = _Break("", f"The history at `{source.where}` is left out: {error.message}")
+    fits = Session(source.name, source.name).is_known_as(key)
+    marks.reverse()
+    shared = next((n for n, mark in enumerate(marks) if mark.id not in seen), len(marks))
+    seen.update(mark.id for mark in marks)
+    if shared == len(marks):
+        return None, broken
+    name = key if fits else source.name
+    return Course(name, source.name, tuple(marks), source.is_ours, shared), broken
+
+
+def _break(source: _Source, commit: str, error: GitguardError, marks: list[Mark]) -> _Break:
+    """Say where a history breaks off."""
+    before = f" before checkpoint {marks[-1].sequence}" if marks else ""
+    return _Break(
+        commit,
+        f"The session `{source.name}` cannot be read at commit {commit[:12]}{before}. Nothing on "
+        f"this machine vouches for its earlier checkpoints: {error.message}",
+    )
+
+
+def _beyond(chain: Chain, source: _Source, broken: _Break) -> list[_Source]:
+    """Return the history before a damaged checkpoint, where the branch's reflog still names it.
+
+    No hash leads there, and anybody who can write in the git directory can write a reflog.
+    """
+    earlier = chain.before_in_reflog(broken.commit) if broken.commit else ""
+    return [_Source(source.name, earlier, False, chain.ref)] if earlier else []

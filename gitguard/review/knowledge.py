@@ -1,0 +1,157 @@
+"""What was known when a commit was made, and what became known while it was made."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.model.text import counted, one_line
+from gitguard.model.triggers import MANUAL, NO_MESSAGE
+from gitguard.model.value import Value
+from gitguard.review.sentences import sentences
+from gitguard.review.states import read_state_of
+from gitguard.sessions.state_comparison import compare_states
+from gitguard.store.session.task import START, new_task
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gitguard.review.piece import CodeChange, Link, Piece
+    from gitguard.review.sentences import Sentence
+    from gitguard.sessions.state_comparison import FieldChange
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.task import TaskState
+
+_COUNTED = {
+    "decisions": "decision",
+    "failed_attempts": "failure",
+    "constraints": "constraint",
+    "learnings": "learning",
+    "open_issues": "open issue",
+    "blockers": "blocker",
+    "completed_steps": "completed step",
+}
+"""The lists of a state whose new items a row counts, and what one item is called."""
+
+
+class Knowledge(Value):
+    """What one session knew when a commit was made."""
+
+    link: Link
+    state: TaskState | None
+    """The state of the checkpoint after the commit; None where it does not read."""
+    changes: tuple[FieldChange, ...] = ()
+    """What became known while the commit was made, by field."""
+    sentences: tuple[Sentence, ...] = ()
+    """The same in sentences, what matters most first."""
+    problem: str = ""
+    """Why a state does not read; empty where both do."""
+
+
+class Row(Value):
+    """A code commit, and in short what became known while it was made."""
+
+    commit: CodeChange
+    link: Link | None = None
+    """The surest link; None where no checkpoint is tied to the commit."""
+    added: tuple[str, ...] = ()
+    """Such as `2 decisions`; what was noted before is not counted again."""
+    next_action: str = ""
+    messages: tuple[str, ...] = ()
+    """Why people and agents took checkpoints, oldest first."""
+    pressure: float | None = None
+    """The highest share of the context that was in use."""
+    automatic: int = 0
+    """Checkpoints that gitguard took by itself."""
+    problem: str = ""
+
+
+class StateReader:
+    """Reads states one after the other; the newest stays, as the next commit began with it."""
+
+    def __init__(self, reader: ObjectReader) -> None:
+        """Read with an open reader; nothing is read yet."""
+        self._reader = reader
+        self._last: tuple[str, TaskState] | None = None
+
+    def read(self, checkpoint: Checkpoint) -> TaskState:
+        """Return the state of a checkpoint, verified; raise why it does not read."""
+        if self._last is None or self._last[0] != checkpoint.id:
+            self._last = checkpoint.id, read_state_of(self._reader, checkpoint)
+        return self._last[1]
+
+    def knowledge(self, link: Link) -> Knowledge:
+        """Return what the session of a link knew."""
+        state = None
+        try:
+            earlier = self.read(link.before) if link.before else None
+            state = self.read(link.after)
+            # What a session begins with is nothing that became known in it.
+            blank = new_task(state.session_id, state.updated_at).replace(task_id=state.task_id)
+            changes = compare_states(earlier or blank, state)
+        except GitguardError as error:
+            return Knowledge(link, state, problem=error.message)
+        shown = (_stated(c) for c in changes if not (c.is_bookkeeping or c.is_empty))
+        return Knowledge(link, state, tuple(shown), sentences(earlier, state))
+
+
+def _stated(change: FieldChange) -> FieldChange:
+    """Return a change without the word that stands for what nobody had said yet."""
+    return change.replace(before=None) if change.before == START else change
+
+
+def knowledge_of(sessions: WorkspaceSessions, piece: Piece) -> tuple[Knowledge, ...]:
+    """Return what each session knew of the commits of a piece."""
+    with sessions.repository().reader() as reader:
+        states = StateReader(reader)
+        return tuple(states.knowledge(link) for link in piece.links)
+
+
+def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = False) -> Iterator[Row]:
+    """Yield a row for each commit of a piece, oldest first.
+
+    What this machine did not write is left out, unless an untrusted history is asked for.
+    """
+    surest: dict[str, Link] = {}
+    for link in piece.links:
+        if link.is_ours or untrusted:
+            surest.setdefault(link.commit.id, link)
+    with sessions.repository().reader() as reader:
+        states = StateReader(reader)
+        for commit in piece.commits:
+            chosen = surest.get(commit.id)
+            yield row(states.knowledge(chosen)) if chosen else Row(commit)
+
+
+def row(knowledge: Knowledge) -> Row:
+    """Say in short what became known while a commit was made."""
+    link, state = knowledge.link, knowledge.state
+    messages = [
+        one_line(c.why) for c in link.between if c.trigger == MANUAL and c.why != NO_MESSAGE
+    ]
+    pressures = [c.pressure for c in link.between if c.pressure is not None]
+    return Row(
+        commit=link.commit,
+        link=link,
+        added=tuple(_added(knowledge.changes)),
+        next_action=one_line(state.stated_next_action) if state else "",
+        messages=tuple(messages),
+        pressure=max(pressures, default=None),
+        automatic=sum(c.trigger != MANUAL for c in link.between),
+        problem=knowledge.problem,
+    )
+
+
+def _added(changes: Iterable[FieldChange]) -> Iterator[str]:
+    by_field = {change.field: change for change in changes}
+    for field, one in _COUNTED.items():
+        change = by_field.get(field)
+        if change is None:
+            continue
+        # An item that changed is gone as it was and there as it is; its id stays.
+        before = {item.get("id") for item in change.removed}
+        added = change.added or (change.after if change.before is None else ()) or ()
+        number = sum(item.get("id") not in before for item in added)
+        if number:
+            yield counted(number, one)

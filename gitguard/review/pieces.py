@@ -1,0 +1,229 @@
+"""Gathers what ties a range of code commits to the checkpoints of all sessions."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.model.text import counted, one_line
+from gitguard.review.courses import gather_courses
+from gitguard.review.links import (
+    Places,
+    is_borne_out,
+    suspects,
+    tie_commits,
+    with_befores,
+)
+from gitguard.review.older_forms import older_forms
+from gitguard.review.piece import ChangedPath, CodeChange, Link, Piece
+from gitguard.review.states import read_state_of
+from gitguard.sessions.state_comparison import compare_states
+from gitguard.store.git.commits import CodeCommits, CommitRange
+from gitguard.store.session.checkpoint import parse_commit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gitguard.review.courses import Courses
+    from gitguard.review.links import Tie
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.commits import Changes, HistoryCommit
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.session.checkpoint import Checkpoint
+
+_ANCESTORS = 20
+"""Commits before one that is asked about, which say where work on it began."""
+_MOST_STATES = 300
+"""States that are read for commits which nothing names."""
+_COMMIT_LIMIT = 1 << 16
+
+
+def piece_of(sessions: WorkspaceSessions, range_text: str = "") -> Piece:
+    """Return the commits of a range and the checkpoints that led to each.
+
+    A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
+    HEAD has and its upstream or the default branch has not. Raises `InvalidInput` for none.
+    """
+    repository = sessions.repository()
+    code = CodeCommits(repository)
+    wanted = code.range(range_text)
+    history = code.commits(wanted)
+    with repository.reader() as reader:
+        piece = _Gathering(sessions, code, reader).piece(wanted, history, history)
+    if history:
+        return piece
+    ends = f"{wanted.head[:12]} has no commit that {wanted.base[:12]} lacks"
+    return piece.replace(notes=(f"The range is empty: {ends}.", *piece.notes))
+
+
+def piece_at(sessions: WorkspaceSessions, revision: str) -> Piece:
+    """Return one commit and the checkpoints that led to it; raise `InvalidInput` for none."""
+    repository = sessions.repository()
+    code = CodeCommits(repository)
+    head = code.resolve(revision)
+    history = code.line(head, _ANCESTORS)
+    wanted = CommitRange(history[-1].parent, head)
+    with repository.reader() as reader:
+        return _Gathering(sessions, code, reader).piece(wanted, history, history[-1:])
+
+
+class _Gathering:
+    """Reads what the decisions of `links` need, and no more."""
+
+    def __init__(
+        self, sessions: WorkspaceSessions, code: CodeCommits, reader: ObjectReader
+    ) -> None:
+        self._sessions = sessions
+        self._reader = reader
+        self._code = code
+        self._notes: list[str] = []
+        self._states_left = _MOST_STATES
+
+    def piece(
+        self,
+        wanted: CommitRange,
+        history: Sequence[HistoryCommit],
+        asked: Sequence[HistoryCommit],
+    ) -> Piece:
+        """Tie the commits that are asked about; history has them and what leads to them."""
+        gathered = gather_courses(self._sessions)
+        changes = self._changes(history)
+        every = [Places(course) for course in gathered.courses]
+        ties = self._ties(wanted.head, history, every, changes)
+        commits = {commit.id: self._code_change(commit, changes) for commit in asked}
+        links = self._links(ties, commits, gathered)
+        linked = {link.commit.id for link in links}
+        self._note_oddities(asked, gathered)
+        return Piece(
+            base=wanted.base,
+            head=wanted.head,
+            commits=tuple(commits.values()),
+            links=tuple(links),
+            unlinked=tuple(change for change in commits.values() if change.id not in linked),
+            notes=(*gathered.notes, *self._notes),
+        )
+
+    def _changes(self, history: Sequence[HistoryCommit]) -> dict[str, Changes]:
+        try:
+            return self._code.changes([(c.id, c.parent) for c in history if not c.is_cut])
+        except GitguardError as error:
+            self._notes.append(f"The files that commits changed are unknown: {error.message}")
+            return {}
+
+    def _ties(
+        self,
+        head: str,
+        history: Sequence[HistoryCommit],
+        every: Sequence[Places],
+        changes: dict[str, Changes],
+    ) -> list[Tie]:
+        heads = {head for places in every for head in places.first}
+        rest = [commit for commit in history if commit.id not in heads]
+        forms, problem = older_forms(self._code, rest, changes, heads, head)
+        self._notes += [problem] if problem else []
+        ties = tie_commits(history, every, forms)
+        tied = {tie.commit for tie in ties}
+        for commit in rest:
+            if commit.id not in tied:
+                changed = frozenset(change.path for change in changes.get(commit.id, ()))
+                likely = (
+                    tie
+                    for tie in suspects(commit, every, ties)
+                    if self._is_borne_out(tie, changed, every)
+                )
+                ties += islice(likely, 1)
+        if self._states_left < 0:
+            limit = f"{_MOST_STATES:,} states were compared with commits that nothing names"
+            self._notes.append(f"Some commits may lack a likely link: {limit}.")
+        return with_befores(ties, history, every)
+
+    def _is_borne_out(self, tie: Tie, changed: frozenset[str], every: Sequence[Places]) -> bool:
+        """Read what the states before and after a suspected tie say of it."""
+        self._states_left -= 2
+        if self._states_left < 0 or tie.before is None:
+            return False
+        marks = every[tie.course].marks
+        try:
+            read = self._checkpoints([marks[tie.before].id, marks[tie.after].id])
+            before, after = (read_state_of(self._reader, checkpoint) for checkpoint in read)
+        except GitguardError as error:
+            self._notes.append(f"A likely link of {tie.commit[:12]} is left out: {error.message}")
+            return False
+        artifacts = frozenset(artifact.path for artifact in after.artifacts)
+        has_news = any(not change.is_bookkeeping for change in compare_states(before, after))
+        return is_borne_out(tie, changed, artifacts, has_news=has_news)
+
+    def _links(
+        self, ties: Iterable[Tie], commits: dict[str, CodeChange], gathered: Courses
+    ) -> list[Link]:
+        """Return links in the order of the commits, the surest of each first."""
+        order = {commit: place for place, commit in enumerate(commits)}
+        wanted = [tie for tie in ties if tie.commit in commits]
+        wanted.sort(key=lambda tie: (order[tie.commit], tie.rank))
+        links = []
+        for tie in wanted:
+            course = gathered.courses[tie.course]
+            first = tie.after if tie.before is None else tie.before
+            ids = [mark.id for mark in course.marks[first : tie.after + 1]]
+            try:
+                checkpoints = self._checkpoints(ids)
+            except InvalidDocument as error:
+                self._notes.append(f"Commit {tie.commit[:12]} is not linked: {error.message}")
+                continue
+            began = tie.before is None
+            links.append(
+                Link(
+                    commit=commits[tie.commit],
+                    session=course.session,
+                    certainty=tie.certainty,
+                    reason=tie.reason,
+                    before=None if began else checkpoints[0],
+                    after=checkpoints[-1],
+                    between=tuple(checkpoints if began else checkpoints[1:]),
+                    is_ours=course.is_ours,
+                )
+            )
+        return links
+
+    def _checkpoints(self, ids: Sequence[str]) -> list[Checkpoint]:
+        bodies = self._reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
+        checkpoints = []
+        for commit in ids:
+            body = bodies[commit]
+            if isinstance(body, InvalidDocument):
+                raise body
+            checkpoints.append(parse_commit(commit, body)[0])
+        return checkpoints
+
+    def _code_change(self, commit: HistoryCommit, changes: dict[str, Changes]) -> CodeChange:
+        redactor = self._sessions.workspace.redactor
+        return CodeChange(
+            id=commit.id,
+            parents=commit.parents,
+            subject=redactor.text(one_line(redactor.text(commit.subject))),
+            authored_at=commit.authored_at,
+            paths=tuple(
+                ChangedPath(change.path, change.added, change.removed)
+                for change in changes.get(commit.id, ())
+            ),
+        )
+
+    def _note_oddities(self, asked: Sequence[HistoryCommit], gathered: Courses) -> None:
+        cut = [commit.id for commit in asked if commit.is_cut]
+        if cut:
+            self._notes.append(
+                f"The clone is shallow at {cut[0][:12]}, so what came before it, and what it "
+                "changed, cannot be seen. Run `git fetch --unshallow`."
+            )
+        for commit in asked:
+            if commit.problem:
+                self._notes.append(f"Commit {commit.id[:12]} cannot be read: {commit.problem}")
+        if not gathered.courses:
+            self._notes.append("No session of this repository has a checkpoint.")
+        foreign = sorted({course.session for course in gathered.courses if not course.is_ours})
+        if foreign:
+            self._notes.append(
+                f"This machine did not write the checkpoints of {counted(len(foreign), 'history')} "
+                f"that were looked at too: {', '.join(map(one_line, foreign[:5]))}"
+            )

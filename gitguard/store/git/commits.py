@@ -1,0 +1,297 @@
+"""The user's own commits as a reviewer asks for them: ranges, what each changed, and patch ids.
+
+Only plumbing is run, and nothing of it runs a program that the repository names: comparisons leave
+out external diffs and text conversions. Messages come from objects that were hashed.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.value import Value
+from gitguard.store.git.objects import is_object_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import TypeVar
+
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.git.repository import Repository
+
+    T = TypeVar("T")
+
+MOST_COMMITS = 5_000
+"""Commits of a range; a review of more reads nobody."""
+_COMMIT_LIMIT = 1 << 20
+_COMPARED_AT_ONCE, _PATCHES_AT_ONCE = 200, 20
+"""Commits that one git compares, so that neither its time nor its answer grows with the range."""
+_LONGEST_PATCH = 100_000
+"""Lines of a change of which no patch id is computed any more."""
+_COMPARE = (
+    *("diff-tree", "--stdin", "-r", "--root", "--no-renames"),
+    *("--no-ext-diff", "--no-textconv"),
+)
+_TRAILER = "Gitguard-Checkpoint: "
+_SHORTEST_ID = 7
+
+
+class FileChange(Value):
+    """A file that a commit changed, and by how many lines; None for a binary one."""
+
+    path: str
+    added: int | None
+    removed: int | None
+
+
+class HistoryCommit(Value):
+    """A commit, read from its object."""
+
+    id: str
+    parents: tuple[str, ...]
+    """Those that the repository has; a shallow one lacks some."""
+    subject: str = ""
+    author: str = ""
+    authored_at: int = 0
+    """Unix seconds; a rebase, an amend and a cherry-pick keep it."""
+    checkpoints: tuple[str, ...] = ()
+    """What its trailers `Gitguard-Checkpoint` name, in lower case."""
+    is_cut: bool = False
+    """Whether the repository is shallow there, so that nothing can say what it changed."""
+    problem: str = ""
+    """Why it does not read; empty where it does."""
+
+    @property
+    def parent(self) -> str:
+        """The first parent, empty for a commit without one."""
+        return self.parents[0] if self.parents else ""
+
+
+class CommitRange(Value):
+    """Two ends of a history: what the head has and the base has not."""
+
+    base: str
+    """A commit id; empty for everything up to the head."""
+    head: str
+
+
+Changes = tuple[FileChange, ...]
+Compared = tuple[str, str]
+"""A commit, and the one that it is compared with; empty for its own parent."""
+
+
+class CodeCommits:
+    """Reads the commits of one repository."""
+
+    def __init__(self, repository: Repository) -> None:
+        """Describe the repository; nothing is read yet."""
+        self._repository = repository
+        self._git = repository.git
+
+    # What a person names
+
+    def resolve(self, revision: str) -> str:
+        """Return the id of the commit that a revision names; raise `InvalidInput` for none."""
+        commit = self._resolved(revision)
+        if not commit:
+            raise InvalidInput(
+                f"`{revision:.80}` names no commit of this repository", "See `git log --oneline`"
+            )
+        return commit
+
+    def _resolved(self, revision: str) -> str:
+        # Git takes what begins with a dash for an option, and a line feed for an end.
+        if not revision or revision.startswith("-") or not revision.isprintable():
+            return ""
+        question = ("rev-parse", "--verify", "--quiet", "--end-of-options")
+        done = self._git.attempt(*question, f"{revision}^{{commit}}")
+        commit = done.stdout.decode("ascii", "replace").strip()
+        return commit if not done.returncode and is_object_id(commit) else ""
+
+    def range(self, text: str) -> CommitRange:
+        """Return what `BASE..HEAD`, `A...B` or a base alone names; an end left out is HEAD.
+
+        Without a text it is what HEAD has and its upstream, or else the default branch, has not.
+        """
+        left, dots, right = text.partition("...") if "..." in text else text.partition("..")
+        head = self.resolve(right or "HEAD")
+        base = self.resolve(left) if left else self._default_base(text)
+        if dots == "...":
+            return CommitRange(self._merge_base(base, head, text), head)
+        return CommitRange(base, head)
+
+    def _default_base(self, text: str) -> str:
+        if text:
+            return self.resolve("HEAD")
+        names = ("@{upstream}", "refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master")
+        for name in names:
+            base = self._resolved(name)
+            if base:
+                return base
+        raise InvalidInput(
+            "HEAD has no upstream, and there is no branch `main` or `master` to compare it with",
+            "Name a range, such as `HEAD~3..HEAD`",
+        )
+
+    def _merge_base(self, base: str, head: str, text: str) -> str:
+        done = self._git.attempt("merge-base", base, head)
+        commit = done.stdout.decode("ascii", "replace").strip()
+        if done.returncode or not commit:
+            raise InvalidInput(
+                f"the two ends of `{text:.80}` have no commit in common", "Name a range `A..B`"
+            )
+        return commit
+
+    # Commits
+
+    def commits(self, wanted: CommitRange) -> list[HistoryCommit]:
+        """Return the commits of a range, parents before children.
+
+        Raises `InvalidInput` for a range of more than `MOST_COMMITS`.
+        """
+        ends = [wanted.head, *([f"^{wanted.base}"] if wanted.base else [])]
+        rows = self._listed(ends, MOST_COMMITS + 1)
+        if len(rows) > MOST_COMMITS:
+            raise InvalidInput(
+                f"the range has more than {MOST_COMMITS:,} commits", "Name a shorter range"
+            )
+        return self._read(rows[::-1])
+
+    def line(self, commit: str, most: int) -> list[HistoryCommit]:
+        """Return a commit behind those before it, by first parents, oldest first."""
+        return self._read(self._listed([commit], most, "--first-parent")[::-1])
+
+    def elsewhere(self, heads: Iterable[str], *histories: str, most: int) -> list[HistoryCommit]:
+        """Return what leads to heads and is in none of the histories, the newest first.
+
+        Heads that the repository does not have are left out.
+        """
+        there = self._existing(heads)
+        if not there:
+            return []
+        rows = self._listed([*there, *(f"^{commit}" for commit in histories)], most)
+        return self._read(rows)
+
+    def _existing(self, commits: Iterable[str]) -> list[str]:
+        ids = sorted({commit for commit in commits if is_object_id(commit)})
+        if not ids:
+            return []
+        answers = self._git.run("cat-file", "--batch-check", "--buffer", stdin=_lines(ids)).split(
+            b"\n"
+        )
+        kinds = [answer.split(b" ")[1:2] for answer in answers]
+        return [name for name, kind in zip(ids, kinds, strict=False) if kind == [b"commit"]]
+
+    def _listed(self, ends: Sequence[str], most: int, *more: str) -> list[list[str]]:
+        """Return ids with the ids of their parents, children first."""
+        options = ("--topo-order", "--parents", f"--max-count={most}", *more, "--stdin")
+        listed = self._git.run("rev-list", *options, stdin=_lines(ends))
+        return [line.split() for line in listed.decode("ascii", "replace").splitlines()]
+
+    def _read(self, rows: Sequence[Sequence[str]]) -> list[HistoryCommit]:
+        with self._repository.reader() as reader:
+            return [commit for chunk in _chunks(rows, 500) for commit in _read_rows(reader, chunk)]
+
+    # Changes
+
+    def changes(self, compared: Sequence[Compared]) -> dict[str, Changes]:
+        """Return which files differ between commits and what each is compared with.
+
+        A commit stands in it once, and is left out where nothing differs.
+        """
+        changes: dict[str, list[FileChange]] = {}
+        for chunk in _chunks(compared, _COMPARED_AT_ONCE):
+            listed = self._git.run(*_COMPARE, "--numstat", "-z", stdin=_questions(chunk))
+            commit = ""
+            for record in listed.split(b"\0"):
+                added, tab, rest = record.partition(b"\t")
+                if not tab:
+                    commit = record.decode("ascii", "replace").strip()
+                    continue
+                removed, _, path = rest.partition(b"\t")
+                change = FileChange(os.fsdecode(path), _number(added), _number(removed))
+                changes.setdefault(commit, []).append(change)
+        return {commit: tuple(files) for commit, files in changes.items()}
+
+    def patch_ids(self, compared: Sequence[Compared]) -> dict[str, str]:
+        """Return the id of each patch, the same wherever the same lines change in the same way."""
+        patch_ids: dict[str, str] = {}
+        for chunk in _chunks(compared, _PATCHES_AT_ONCE):
+            patches = self._git.run(*_COMPARE, "-p", "--full-index", stdin=_questions(chunk))
+            listed = self._git.run("patch-id", "--stable", stdin=patches)
+            for line in listed.decode("ascii", "replace").splitlines():
+                patch_id, _, commit = line.partition(" ")
+                patch_ids[commit] = patch_id
+        return patch_ids
+
+    def merge_base(self, one: str, other: str) -> str:
+        """Return the newest commit that two histories have in common, empty for none."""
+        done = self._git.attempt("merge-base", one, other)
+        return "" if done.returncode else done.stdout.decode("ascii", "replace").strip()
+
+
+def is_comparable(changes: Changes) -> bool:
+    """Say whether a patch id tells the change from others: it is text, and not too long."""
+    lines = [(change.added, change.removed) for change in changes]
+    counts = [
+        added + removed for added, removed in lines if added is not None and removed is not None
+    ]
+    return len(counts) == len(lines) > 0 and sum(counts) <= _LONGEST_PATCH
+
+
+def _read_rows(reader: ObjectReader, rows: Sequence[Sequence[str]]) -> Iterator[HistoryCommit]:
+    bodies = reader.read_all([row[0] for row in rows], "commit", limit=_COMMIT_LIMIT)
+    for commit, *parents in rows:
+        body = bodies[commit]
+        if isinstance(body, InvalidDocument):
+            yield HistoryCommit(commit, tuple(parents), problem=body.message)
+        else:
+            yield _parsed(commit, tuple(parents), body)
+
+
+def _parsed(commit: str, parents: tuple[str, ...], body: bytes) -> HistoryCommit:
+    """Read a commit's object; what is not written as git writes it stays empty."""
+    head, _, raw = body.partition(b"\n\n")
+    headers = [line.partition(b" ") for line in head.split(b"\n")]
+    named = {name: value for name, _, value in reversed(headers)}
+    encoding = named.get(b"encoding", b"utf-8").decode("ascii", "replace")
+    message = _decoded(raw, encoding)
+    author, _, when = _decoded(named.get(b"author", b""), encoding).rpartition("> ")
+    seconds = when.partition(" ")[0]
+    has_seconds = seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12
+    paragraphs = message.strip("\n").split("\n\n")
+    trailers = [line for line in paragraphs[-1].split("\n") if line.startswith(_TRAILER)]
+    checkpoints = (line.removeprefix(_TRAILER).strip().lower() for line in trailers)
+    return HistoryCommit(
+        commit,
+        parents,
+        subject=" ".join(paragraphs[0].split("\n")),
+        author=author,
+        authored_at=int(seconds) if has_seconds else 0,
+        checkpoints=tuple(name for name in checkpoints if len(name) >= _SHORTEST_ID),
+        is_cut=not parents and any(name == b"parent" for name, _, _ in headers),
+    )
+
+
+def _decoded(text: bytes, encoding: str) -> str:
+    try:
+        return text.decode(encoding, "replace")
+    except (LookupError, ValueError):
+        return text.decode("utf-8", "replace")
+
+
+def _number(text: bytes) -> int | None:
+    return int(text) if text.isdigit() else None
+
+
+def _lines(words: Iterable[str]) -> bytes:
+    return "".join(f"{word}\n" for word in words).encode()
+
+
+def _questions(compared: Sequence[Compared]) -> bytes:
+    return _lines(f"{commit} {other}".rstrip() for commit, other in compared)
+
+
+def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (items[start : start + size] for start in range(0, len(items), size))

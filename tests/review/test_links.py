@@ -1,0 +1,440 @@
+"""Code commits and checkpoints find each other, whatever git did to the commits since."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import InvalidInput
+from gitguard.guard import Guard
+from gitguard.review.piece import EXACT, LIKELY, PATCH, SQUASHED, TRAILER, Link, Piece
+from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Places
+from tests.conftest import Clock, Git
+from tests.support.secret_samples import some
+from tests.support.session_branches import BRANCH, advance_from_elsewhere
+
+
+class Work:
+    """An agent at work: it notes what it decides, and commits."""
+
+    def __init__(self, guard: Guard, git: Git) -> None:
+        self.guard = guard
+        self.git = git
+        self.root = git.root
+        self._seconds = 1_700_000_000
+
+    def commit(self, name: str, content: str = "", *, message: str = "", trailer: str = "") -> str:
+        """Write a file and commit it, a minute after the commit before; return the id."""
+        self._seconds += 60
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content or f"content of {name}\n", encoding="utf-8")
+        self.git("add", "--all", "--", name)
+        words = ["--message", message or f"Write {name}"]
+        words += ["--trailer", f"Gitguard-Checkpoint: {trailer}"] if trailer else []
+        self.git("commit", "--quiet", f"--date={self._seconds} +0000", *words)
+        return self.git("rev-parse", "HEAD")
+
+    def decide(self, what: str) -> None:
+        """Note a decision and take a checkpoint."""
+        self.guard.note({"decisions": [{"what": what, "why": "It is simple"}]})
+        self.guard.checkpoint(what)
+
+    def step(self, name: str, **options: str) -> str:
+        """Decide, commit, and take a checkpoint, as the end of a turn does."""
+        self.decide(f"About {name}")
+        commit = self.commit(name, **options)
+        self.guard.checkpoint("The turn ended")
+        return commit
+
+
+@pytest.fixture
+def work(guard: Guard, git: Git) -> Work:
+    guard.ensure()
+    return Work(guard, git)
+
+
+def links_of(piece: Piece) -> dict[str, Link]:
+    """Return the surest link of each commit, by the file that it is about."""
+    links: dict[str, Link] = {}
+    for link in piece.links:
+        links.setdefault(link.commit.subject.removeprefix("Write "), link)
+    return links
+
+
+def certainties(piece: Piece) -> dict[str, str]:
+    return {name: link.certainty for name, link in links_of(piece).items()}
+
+
+def decided(guard: Guard, commit: str) -> list[str]:
+    """Return what was decided while a commit was made."""
+    (knowledge, *_) = guard.review.at(commit).knowledge
+    assert knowledge.problem == ""
+    added = [c.added or c.after for c in knowledge.changes if c.field == "decisions"]
+    return [item["what"] for items in added for item in items]
+
+
+def test_a_commit_that_a_checkpoint_names_is_linked_to_the_work_before_it(work: Work) -> None:
+    base = work.git("rev-parse", "HEAD")
+    first, second = work.step("a"), work.step("b")
+    piece = work.guard.review.piece(f"{base}..HEAD")
+    assert [commit.id for commit in piece.commits] == [first, second]
+    assert certainties(piece) == {"a": EXACT, "b": EXACT}
+    assert piece.unlinked == ()
+    link = links_of(piece)["b"]
+    assert (link.session, link.is_ours) == ("main", True)
+    assert link.before == links_of(piece)["a"].after
+    assert link.between[-1] == link.after
+    assert link.after.code.head == second
+    assert decided(work.guard, first) == ["About a"]
+    assert decided(work.guard, second) == ["About b"]
+
+
+def test_a_rebase_keeps_the_links(work: Work) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.step("b")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    work.git("switch", "--quiet", "feature")
+    work.git("rebase", "--quiet", "main")
+    piece = work.guard.review.piece("main..feature")
+    assert certainties(piece) == {"a": PATCH, "b": PATCH}
+    assert "which makes the same changes" in links_of(piece)["a"].reason
+    assert decided(work.guard, "feature~1") == ["About a"]
+    assert decided(work.guard, "feature") == ["About b"]
+
+
+def test_checkpoints_after_a_rebase_belong_to_the_commit_that_they_name(work: Work) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.step("b")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    work.git("rebase", "--quiet", "main", "feature")
+    work.decide("Rebased")
+    piece = work.guard.review.piece("main..feature")
+    assert certainties(piece) == {"a": PATCH, "b": EXACT}
+    assert decided(work.guard, "feature") == ["About b", "Rebased"]
+
+
+def test_an_amended_message_is_the_same_patch(work: Work) -> None:
+    work.step("a")
+    work.git("commit", "--quiet", "--amend", "--message", "Say it better")
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert link.certainty == PATCH
+    assert decided(work.guard, "HEAD") == ["About a"]
+
+
+def test_an_amended_content_is_likely(work: Work) -> None:
+    work.step("a")
+    (work.root / "a").write_text("quite another content\n", encoding="utf-8")
+    work.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert link.certainty == LIKELY
+    assert "same author and time" in link.reason
+    assert decided(work.guard, "HEAD") == ["About a"]
+
+
+def test_a_cherry_picked_commit_is_linked_in_its_new_place(work: Work) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    picked = work.step("b")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    work.git("cherry-pick", picked)
+    piece = work.guard.review.piece("HEAD~1..HEAD")
+    assert certainties(piece) == {"b": PATCH}
+    assert decided(work.guard, "HEAD") == ["About b"]
+
+
+def test_a_squash_is_linked_to_the_work_of_all_its_commits(work: Work) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.step("b")
+    work.step("c")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    work.git("merge", "--quiet", "--squash", "feature")
+    work.git("commit", "--quiet", "--message", "Write all")
+    work.git("branch", "--delete", "--force", "feature")
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert link.certainty == SQUASHED
+    assert "3 commits" in link.reason
+    assert decided(work.guard, "HEAD") == ["About a", "About b", "About c"]
+
+
+def test_a_squash_of_a_branch_that_took_in_main_is_linked(work: Work) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    work.git("switch", "--quiet", "feature")
+    work.git("merge", "--quiet", "--no-edit", "main")
+    work.step("b")
+    work.git("switch", "--quiet", "main")
+    work.git("merge", "--quiet", "--squash", "feature")
+    work.git("commit", "--quiet", "--message", "Write all")
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert link.certainty == SQUASHED
+    assert decided(work.guard, "HEAD") == ["About a", "About b"]
+
+
+def test_commits_that_were_squashed_within_a_rebased_branch_are_linked(work: Work) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.step("b")
+    work.step("c")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    work.git("rebase", "--quiet", "main", "feature")
+    work.git("reset", "--quiet", "--soft", "HEAD~2")
+    work.git("commit", "--quiet", "--message", "Write b and c")
+    piece = work.guard.review.piece("main..feature")
+    assert certainties(piece) == {"a": PATCH, "b and c": SQUASHED}
+    assert decided(work.guard, "feature") == ["About b", "About c"]
+
+
+def test_a_trailer_links_what_nothing_else_does(work: Work) -> None:
+    work.decide("About a")
+    (checkpoint,) = work.guard.log(1)
+    work.commit("a", trailer=checkpoint.id[:12])
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert (link.certainty, link.after.id) == (TRAILER, checkpoint.id)
+    assert decided(work.guard, "HEAD") == ["About a"]
+
+
+def test_work_at_the_parent_of_a_commit_that_nothing_names_is_likely(
+    work: Work, clock: Clock
+) -> None:
+    work.decide("About a")
+    path = work.root / "a"
+    path.write_text("a\n", encoding="utf-8")
+    work.git("add", "a")
+    work.git("commit", "--quiet", f"--date={int(clock()) + 60} +0000", "--message", "Write a")
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert link.certainty == LIKELY
+    assert "the last one at its parent" in link.reason
+    assert decided(work.guard, "HEAD") == ["About a"]
+
+
+def test_work_on_other_files_is_not_linked_to_a_commit_on_top_of_it(
+    work: Work, clock: Clock
+) -> None:
+    work.guard.note({"artifacts": [{"path": "another"}]})
+    work.decide("About another file")
+    (work.root / "a").write_text("a\n", encoding="utf-8")
+    work.git("add", "a")
+    work.git("commit", "--quiet", f"--date={int(clock()) + 60} +0000", "--message", "Write a")
+    piece = work.guard.review.piece("HEAD~1..HEAD")
+    assert [commit.subject for commit in piece.unlinked] == ["Write a"]
+
+
+def test_time_and_files_make_a_link_likely(work: Work, clock: Clock) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.commit("start")
+    work.decide("About a")
+    written_at = int(clock()) + 60
+    clock.advance(120)
+    work.guard.note({"artifacts": [{"path": "src/a"}]})
+    work.decide("About the end")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    for name in ("src/a", "src/b"):
+        (work.root / "src").mkdir(exist_ok=True)
+        (work.root / name).write_text("1\n", encoding="utf-8")
+        work.git("add", name)
+        work.git("commit", "--quiet", f"--date={written_at} +0000", "--message", f"Write {name}")
+    piece = work.guard.review.piece("HEAD~2..HEAD")
+    assert certainties(piece) == {"src/a": LIKELY}
+    assert [commit.subject for commit in piece.unlinked] == ["Write src/b"]
+
+
+def test_the_session_of_a_deleted_branch_is_found(work: Work) -> None:
+    work.git("switch", "--quiet", "--create", "feature")
+    work.guard.sessions.use(Session.of("feature"))
+    work.step("a")
+    work.git("switch", "--quiet", "main")
+    work.commit("elsewhere")
+    work.git("cherry-pick", "feature")
+    work.git("branch", "--quiet", "--delete", "--force", "feature")
+    work.guard.sessions.close(Session.of("feature"))
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert (link.session, link.certainty, link.is_ours) == ("feature", PATCH, True)
+    assert decided(work.guard, "HEAD") == ["About a"]
+
+
+def test_a_session_whose_own_branch_was_deleted_is_found(work: Work) -> None:
+    work.step("a")
+    work.git("update-ref", "-d", BRANCH)
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert (link.certainty, link.is_ours) == (EXACT, True)
+
+
+def test_two_sessions_are_both_linked(work: Work) -> None:
+    commit = work.step("a")
+    work.guard.sessions.use(Session.of("other"))
+    work.decide("Here is where the other one begins")
+    links = work.guard.review.piece("HEAD~1..HEAD").links
+    assert [(link.session, link.before is None) for link in links] == [
+        ("main", False),
+        ("other", True),
+    ]
+    assert decided(work.guard, commit) == ["About a"]
+    second = work.step("b")
+    (link,) = work.guard.review.piece(f"{commit}..{second}").links
+    assert link.session == "other"
+
+
+def test_what_another_machine_wrote_is_linked_and_marked(
+    work: Work, tmp_path: Path, elsewhere: Places
+) -> None:
+    work.step("a")
+    clone = tmp_path / "clone"
+    work.git("clone", "--quiet", ".", str(clone))
+    theirs = Guard(str(clone), elsewhere, work.guard.clock)
+    piece = theirs.review.piece("HEAD~1..HEAD")
+    assert [(link.session, link.certainty, link.is_ours) for link in piece.links] == [
+        ("main", EXACT, False)
+    ]
+    assert any("did not write" in note for note in piece.notes)
+
+
+def test_what_another_machine_added_is_marked_and_ours_is_not(
+    work: Work, tmp_path: Path, elsewhere: Places
+) -> None:
+    ours = work.step("a")
+    advance_from_elsewhere(work.guard, work.git, tmp_path, elsewhere)
+    work.commit("b")
+    clone = tmp_path / "clone"
+    work.git.at(clone)("pull", "--quiet", "origin", "main")
+    theirs = Guard(str(clone), elsewhere, work.guard.clock)
+    theirs.note({"decisions": [{"what": "Theirs", "why": "They can"}]})
+    theirs.checkpoint("After b")
+    work.git("fetch", "--quiet", str(clone), f"{BRANCH}:{BRANCH}")
+    piece = work.guard.review.piece(f"{ours}~1..HEAD")
+    assert {link.commit.subject: link.is_ours for link in piece.links} == {
+        "Write a": True,
+        "Write b": False,
+    }
+
+
+def test_a_shallow_clone_says_so(work: Work, tmp_path: Path, elsewhere: Places) -> None:
+    work.step("a")
+    work.step("b")
+    clone = tmp_path / "clone"
+    work.git(
+        "clone", "--quiet", "--depth=2", "--no-single-branch", f"file://{work.root}", str(clone)
+    )
+    theirs = Guard(str(clone), elsewhere, work.guard.clock)
+    piece = theirs.review.piece("HEAD~1..HEAD")
+    assert certainties(piece) == {"b": EXACT}
+    moment = theirs.review.at("HEAD~1")
+    assert any("shallow" in note for note in moment.notes)
+    assert moment.commit.paths == ()
+
+
+def test_merges_in_the_range_are_commits_like_others(work: Work) -> None:
+    base = work.git("rev-parse", "HEAD")
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.git("switch", "--quiet", "main")
+    work.step("b")
+    work.git("merge", "--quiet", "--no-ff", "--message", "Write merge", "feature")
+    work.decide("Merged")
+    piece = work.guard.review.piece(f"{base}..HEAD")
+    assert certainties(piece) == {"a": EXACT, "b": EXACT, "merge": EXACT}
+    assert [path.path for path in piece.commits[-1].paths] == ["a"]
+    assert decided(work.guard, "HEAD") == ["Merged"]
+
+
+def test_commits_between_two_checkpoints_share_them(work: Work) -> None:
+    work.decide("About both")
+    work.commit("a")
+    work.commit("b")
+    work.decide("Done")
+    assert decided(work.guard, "HEAD")[-1] == "Done"
+
+
+def test_no_checkpoints_leave_all_commits_unlinked(guard: Guard, git: Git) -> None:
+    work = Work(guard, git)
+    commit = work.commit("a")
+    piece = guard.review.piece("HEAD~1..HEAD")
+    assert [change.id for change in piece.unlinked] == [commit]
+    assert piece.notes == ("No session of this repository has a checkpoint.",)
+
+
+def test_a_branch_without_a_session_leaves_its_commits_unlinked(work: Work) -> None:
+    work.step("a")
+    work.git("switch", "--quiet", "--create", "unattended")
+    commit = work.commit("b")
+    assert [change.id for change in work.guard.review.piece("main..").unlinked] == [commit]
+
+
+def test_a_damaged_checkpoint_is_named_and_the_others_stay_linked(work: Work) -> None:
+    base = work.git("rev-parse", "HEAD")
+    for name in "abcd":
+        work.step(name)
+    damaged = links_of(work.guard.review.piece(f"{base}..HEAD"))["b"].between[0]
+    path = work.root / ".git" / "objects" / damaged.id[:2] / damaged.id[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"damaged")
+    piece = work.guard.review.piece(f"{base}..HEAD")
+    assert certainties(piece) == dict.fromkeys("abcd", EXACT)
+    assert any(damaged.id[:12] in note for note in piece.notes)
+
+
+def test_a_state_that_does_not_read_is_told_and_the_link_stays(work: Work) -> None:
+    work.step("a")
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    blob = work.git("rev-parse", f"{link.after.id}:state.json")
+    path = work.root / ".git" / "objects" / blob[:2] / blob[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"damaged")
+    (knowledge,) = work.guard.review.at("HEAD").knowledge
+    assert (knowledge.link, knowledge.state) == (link, None)
+    assert blob in knowledge.problem
+
+
+ODD = ("two words", "🦀.rs", "\u202eright-to-left", "line\nfeed\ttab", "-n", "größe")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_names_of_files_are_what_they_are(work: Work, name: str) -> None:
+    work.step(name, message="Write it")
+    (link,) = work.guard.review.piece("HEAD~1..HEAD").links
+    assert [path.path for path in link.commit.paths] == [name]
+
+
+def test_a_subject_has_one_line_and_no_secret(work: Work) -> None:
+    secret = "ghp_" + some(36)
+    work.step("a", message=f"Use \x1b[31m\u202e{secret}\nand go on")
+    commit = work.guard.review.at("HEAD").commit
+    assert secret not in commit.subject
+    assert commit.subject.isprintable()
+    assert commit.subject.startswith("Use ")
+
+
+@pytest.mark.parametrize("revision", ["nowhere", "--all", "", "HEAD\nHEAD", "HEAD:README.md"])
+def test_what_names_no_commit_is_refused(work: Work, revision: str) -> None:
+    with pytest.raises(InvalidInput, match="names no commit"):
+        work.guard.review.at(revision)
+
+
+def test_ranges_are_what_git_takes_for_them(work: Work) -> None:
+    first = work.git("rev-parse", "HEAD")
+    work.git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.git("switch", "--quiet", "main")
+    work.commit("b")
+    work.git("switch", "--quiet", "feature")
+    review = work.guard.review
+    for text in ("main..feature", "main..", "main", "", "main...feature", "main...", f"{first}.."):
+        assert [c.subject for c in review.piece(text).commits] == ["Write a"], text
+    assert review.piece("main...feature").base == first
+    assert [c.subject for c in review.piece("..main").commits] == ["Write b"]
+    empty = review.piece("HEAD..HEAD")
+    assert empty.commits == ()
+    assert "The range is empty" in empty.notes[0]

@@ -1,0 +1,148 @@
+"""`gitguard at` and `gitguard log BASE..HEAD` print what a reviewer asks for."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Git
+from tests.support.hostile import Outcome, Traps, gitguard, inside
+from tests.support.secret_samples import some
+
+
+def commit(git: Git, name: str, *, message: str = "") -> str:
+    (git.root / name).write_text(f"{name}\n", encoding="utf-8")
+    git("add", "--", name)
+    git("commit", "--quiet", "--message", message or f"Write {name}")
+    return git("rev-parse", "HEAD")
+
+
+@pytest.fixture
+def reviewed(git: Git) -> Iterator[Git]:
+    """A repository with a commit that came with a decision and a failure, standing in it."""
+    with inside(git.root):
+        gitguard("ensure")
+        gitguard(
+            "note", "--goal", "Port", "--next", "Test it", "--decision", "By hand", "--why", "w"
+        )
+        commit(git, "a")
+        gitguard("note", "--failure", "Reuse the table", "--error", "41 files differ")
+        gitguard("checkpoint", "-m", "Ready for review")
+        yield git
+
+
+def text_of(outcome: Outcome) -> str:
+    assert (outcome.code, outcome.err) == (0, "")
+    return outcome.out
+
+
+def test_at_prints_what_became_known_in_a_commit(reviewed: Git) -> None:
+    commit(reviewed, "b")
+    gitguard("note", "--decision", "Two passes", "--why", "Simple")
+    gitguard("checkpoint")
+    first = text_of(gitguard("at", "HEAD~1"))
+    assert "Link: exact; checkpoint 3 names this commit" in first
+    assert "Goal: Port" in first
+    assert "  + Decided: By hand — because w" in first
+    assert "Known before it" not in first
+    second = text_of(gitguard("at"))
+    assert "  + Decided: Two passes — because Simple" in second
+    before = second.partition("Known before it:\n")[2].partition("Became known")[0]
+    assert before == (
+        "  decisions:\n    By hand: w\n  failed_attempts:\n    Reuse the table: 41 files differ\n"
+    )
+
+
+def test_at_prints_json_for_programs(reviewed: Git) -> None:
+    document = json.loads(text_of(gitguard("at", "HEAD", "--json")))
+    assert document["commit"]["subject"] == "Write a"
+    (knowledge,) = document["knowledge"]
+    assert knowledge["link"]["certainty"] == "exact"
+    assert knowledge["state"]["goal"] == "Port"
+    assert {"field": "decisions", "removed": []}.items() <= next(
+        change for change in knowledge["changes"] if change["field"] == "decisions"
+    ).items()
+
+
+def test_log_of_a_range_has_a_row_for_each_commit(reviewed: Git) -> None:
+    commit(reviewed, "b")
+    lines = text_of(gitguard("log", "HEAD~2..HEAD")).splitlines()
+    short = [reviewed("rev-parse", "--short=7", name) for name in ("HEAD", "HEAD~1")]
+    assert lines == [
+        f"{short[0]}  Write b",
+        "         no checkpoint is tied to it",
+        f"{short[1]}  Write a",
+        "         +1 decision, 1 failure, next: Test it",
+        "         (2 checkpoints, 2 automatic; main, exact)",
+    ]
+    document = json.loads(text_of(gitguard("log", "HEAD~2..", "--json")))
+    assert [row["added"] for row in document["rows"]] == [["1 decision", "1 failure"], []]
+
+
+def test_log_of_a_range_prints_the_messages_of_checkpoints(reviewed: Git) -> None:
+    commit(reviewed, "b")
+    gitguard("checkpoint", "-m", "b is there")
+    gitguard("checkpoint")
+    commit(reviewed, "c")
+    gitguard("checkpoint", "-m", "c is there")
+    text = text_of(gitguard("log", "HEAD~1.."))
+    assert text.count('"') == 2
+    assert '"c is there"' in text
+
+
+@pytest.mark.parametrize("arguments", [("log", "HEAD"), ("log", "--", "-x"), ("log", "main")])
+def test_log_of_what_is_no_range_is_refused(reviewed: Git, arguments: tuple[str, ...]) -> None:
+    outcome = gitguard(*arguments)
+    assert outcome.code == 2
+    assert "is no range such as `main..HEAD`" in outcome.err
+
+
+def test_what_another_machine_wrote_is_shown_on_request_and_marked(
+    reviewed: Git, tmp_path: Path
+) -> None:
+    clone = tmp_path / "clone"
+    reviewed("clone", "--quiet", ".", str(clone))
+    with inside(clone, XDG_STATE_HOME=str(tmp_path / "other-machine")):
+        hidden = text_of(gitguard("at", "HEAD"))
+        assert "By hand" not in hidden
+        assert "--untrusted shows" in hidden
+        shown = text_of(gitguard("at", "HEAD", "--untrusted"))
+        assert "NOT OURS" in shown
+        assert "By hand" in shown
+        assert "+1 decision" not in text_of(gitguard("log", "HEAD~1.."))
+        row = text_of(gitguard("log", "HEAD~1..", "--untrusted"))
+        assert "+1 decision" in row
+        assert "NOT OURS" in row
+
+
+def test_a_review_runs_nothing_that_the_repository_names(git: Git, tmp_path: Path) -> None:
+    traps = Traps(tmp_path / "traps")
+    with inside(git.root):
+        gitguard("ensure")
+        git("switch", "--quiet", "--create", "feature")
+        for name in "ab":
+            commit(git, name)
+            gitguard("checkpoint", "-m", name)
+        git("switch", "--quiet", "main")
+        git("merge", "--quiet", "--squash", "feature")
+        git("commit", "--quiet", "--message", "Write both")
+    traps.set_in(git)
+    with inside(git.root, PATH=f".{os.pathsep}{os.environ['PATH']}"):
+        traps.script("git", folder=git.root)
+        assert "squashed" in text_of(gitguard("at", "HEAD"))
+        assert "squashed" in text_of(gitguard("log", "HEAD~1.."))
+    assert traps.fired() == set()
+
+
+def test_hidden_characters_and_secrets_of_a_commit_are_not_printed(reviewed: Git) -> None:
+    secret = f"ghp_{some(36)}"
+    commit(reviewed, "b\x1b[31m\u202ec", message=f"\x1b[31mSTATUS:COMPLETE\u202e {secret}")
+    gitguard("checkpoint", "-m", "b is there")
+    for arguments in (("at", "HEAD"), ("log", "HEAD~1.."), ("at", "HEAD", "--json")):
+        text = text_of(gitguard(*arguments))
+        assert secret not in text
+        assert not {"\x1b", "\u202e"} & set(text)
