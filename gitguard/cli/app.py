@@ -57,6 +57,7 @@ GROUPS: dict[str, dict[str, str]] = {
     },
     "Review": {
         "at": "review",
+        "report": "report",
     },
     "When something is wrong": {
         "repair": "repair",

@@ -198,7 +198,7 @@ class Guard:
 
     @property
     def review(self) -> Reviews:
-        """The links between code commits and checkpoints, and what is read there."""
+        """What serves a reviewer: commits beside the checkpoints that led to them, and a report."""
         from gitguard.guard.review import Reviews
 
         return Reviews(self.sessions)

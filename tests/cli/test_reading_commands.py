@@ -30,6 +30,7 @@ READING = (
     "profile TRANSCRIPT",
     "profile --history",
     "resume",
+    "report",
     "scan",
     "session list",
     "session tasks",
