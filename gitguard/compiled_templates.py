@@ -6,6 +6,7 @@ from gitguard.template_runtime import (
     Macro,
     TemplateRuntimeError,
     Undefined,
+    escape,
     internalcode,
     missing,
 )
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-def brief(context, missing=missing, *, environment):
+def brief_md(context, missing=missing, *, environment):
     resolve = context.resolve_or_missing
     undefined = environment.undefined
     concat = environment.concat
@@ -75,7 +76,7 @@ def brief(context, missing=missing, *, environment):
     yield '>\n'
 
 
-def handoff(context, missing=missing, *, environment):
+def handoff_md(context, missing=missing, *, environment):
     resolve = context.resolve_or_missing
     undefined = environment.undefined
     concat = environment.concat
@@ -179,7 +180,435 @@ def handoff(context, missing=missing, *, environment):
         yield '\n'
 
 
-def resume(context, missing=missing, *, environment):
+def report_html(context, missing=missing, *, environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    cond_expr_undefined = Undefined
+    if 0: yield None
+    l_0_policy = resolve('policy')
+    l_0_goal = resolve('goal')
+    l_0_style = resolve('style')
+    l_0_commits = resolve('commits')
+    l_0_status = resolve('status')
+    l_0_summary = resolve('summary')
+    l_0_unfolded = resolve('unfolded')
+    l_0_steps = resolve('steps')
+    l_0_width = resolve('width')
+    l_0_height = resolve('height')
+    l_0_chart = resolve('chart')
+    l_0_first = resolve('first')
+    l_0_last = resolve('last')
+    l_0_parts = resolve('parts')
+    l_0_count = resolve('count')
+    l_0_data = resolve('data')
+    l_0_script = resolve('script')
+    l_0_place = l_0_row = missing
+    pass
+    def macro(l_1_p):
+        t_1 = []
+        if l_1_p is missing:
+            l_1_p = undefined("parameter 'p' was not provided", name='p')
+        pass
+        if environment.getattr(l_1_p, 'state'):
+            pass
+            t_1.extend((
+                ' · ',
+                escape(environment.finalize(environment.getattr(l_1_p, 'state'))),
+                ' at ',
+            ))
+        if environment.getattr(l_1_p, 'anchor'):
+            pass
+            t_1.extend((
+                '<a href="#',
+                escape(environment.finalize(environment.getattr(l_1_p, 'anchor'))),
+                '">',
+                escape(environment.finalize(environment.getattr(l_1_p, 'name'))),
+                '</a>',
+            ))
+        else:
+            pass
+            t_1.append(
+                escape(environment.finalize(environment.getattr(l_1_p, 'name'))),
+            )
+        if environment.getattr(l_1_p, 'commit'):
+            pass
+            t_1.append(
+                ' ',
+            )
+            if environment.getattr(l_1_p, 'address'):
+                pass
+                t_1.extend((
+                    '<a class="commit" href="',
+                    escape(environment.finalize(environment.getattr(l_1_p, 'address'))),
+                    '" rel="noopener noreferrer">',
+                    escape(environment.finalize(environment.getattr(l_1_p, 'commit'))),
+                    '</a>',
+                ))
+            else:
+                pass
+                t_1.extend((
+                    '<code>',
+                    escape(environment.finalize(environment.getattr(l_1_p, 'commit'))),
+                    '</code>',
+                ))
+        return concat(t_1)
+    context.exported_vars.add('place')
+    context.vars['place'] = l_0_place = Macro(environment, macro, 'place', ('p',), False, False, False, context.eval_ctx.autoescape)
+    def macro(l_1_r):
+        t_2 = []
+        if l_1_r is missing:
+            l_1_r = undefined("parameter 'r' was not provided", name='r')
+        pass
+        t_2.append(
+            '<li>',
+        )
+        if environment.getattr(l_1_r, 'label'):
+            pass
+            t_2.extend((
+                '<b>',
+                escape(environment.finalize(environment.getattr(l_1_r, 'label'))),
+                '</b> ',
+            ))
+        t_2.extend((
+            '<span>',
+            escape(environment.finalize(environment.getattr(l_1_r, 'text'))),
+            '</span>',
+        ))
+        if environment.getattr(l_1_r, 'detail'):
+            pass
+            t_2.append(
+                '<span class="detail"> – ',
+            )
+            if environment.getattr(l_1_r, 'joiner'):
+                pass
+                t_2.extend((
+                    escape(environment.finalize(environment.getattr(l_1_r, 'joiner'))),
+                    ' ',
+                ))
+            t_2.extend((
+                escape(environment.finalize(environment.getattr(l_1_r, 'detail'))),
+                '</span>',
+            ))
+        t_2.append(
+            '<small>',
+        )
+        if environment.getattr(l_1_r, 'source'):
+            pass
+            t_2.append(
+                escape(environment.finalize(environment.getattr(l_1_r, 'source'))),
+            )
+            if environment.getattr(l_1_r, 'places'):
+                pass
+                t_2.append(
+                    ' · ',
+                )
+        for l_2_p in environment.getattr(l_1_r, 'places'):
+            _loop_vars = {}
+            pass
+            t_2.append(
+                escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), l_2_p, _loop_vars=_loop_vars))),
+            )
+        l_2_p = missing
+        if environment.getattr(l_1_r, 'state'):
+            pass
+            t_2.extend((
+                ' · ',
+                escape(environment.finalize(environment.getattr(l_1_r, 'state'))),
+            ))
+        t_2.append(
+            '</small></li>\n',
+        )
+        return concat(t_2)
+    context.exported_vars.add('row')
+    context.vars['row'] = l_0_row = Macro(environment, macro, 'row', ('r',), False, False, False, context.eval_ctx.autoescape)
+    yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="'
+    yield escape(environment.finalize((undefined(name='policy') if l_0_policy is missing else l_0_policy)))
+    yield '">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n<title>'
+    yield escape(environment.finalize((undefined(name='goal') if l_0_goal is missing else l_0_goal)))
+    yield ' – gitguard report</title>\n<style>'
+    yield escape(environment.finalize((undefined(name='style') if l_0_style is missing else l_0_style)))
+    yield '</style>\n</head>\n<body>\n<a class="skip" href="#main">Skip to the report</a>\n<header>\n<p class="eyebrow">gitguard report <code>'
+    yield escape(environment.finalize((undefined(name='commits') if l_0_commits is missing else l_0_commits)))
+    yield '</code></p>\n<h1>'
+    yield escape(environment.finalize((undefined(name='goal') if l_0_goal is missing else l_0_goal)))
+    yield '</h1>\n<p class="lede"><strong>'
+    yield escape(environment.finalize((undefined(name='status') if l_0_status is missing else l_0_status)))
+    yield '</strong>: '
+    yield escape(environment.finalize((undefined(name='summary') if l_0_summary is missing else l_0_summary)))
+    yield '.</p>\n</header>\n<main id="main">\n'
+    if (undefined(name='unfolded') if l_0_unfolded is missing else l_0_unfolded):
+        pass
+        yield '<section aria-labelledby="first">\n<h2 id="first">Look at this first</h2>\n<ul class="first">\n'
+        for l_1_r in (undefined(name='unfolded') if l_0_unfolded is missing else l_0_unfolded):
+            _loop_vars = {}
+            pass
+            yield escape(environment.finalize(context.call((undefined(name='row') if l_0_row is missing else l_0_row), l_1_r, _loop_vars=_loop_vars)))
+            yield '\n'
+        l_1_r = missing
+        yield '</ul>\n</section>\n'
+    yield '\n'
+    if (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+        pass
+        yield '<section aria-labelledby="pressure">\n<h2 id="pressure">Context pressure</h2>\n<figure>\n<div class="chart">\n<div class="scale" aria-hidden="true"><span>100%</span><span>75%</span><span>50%</span><span>25%</span><span>0%</span></div>\n<svg viewBox="0 0 '
+        yield escape(environment.finalize((undefined(name='width') if l_0_width is missing else l_0_width)))
+        yield ' '
+        yield escape(environment.finalize((undefined(name='height') if l_0_height is missing else l_0_height)))
+        yield '" preserveAspectRatio="none" role="img" aria-label="'
+        yield escape(environment.finalize(environment.getattr((undefined(name='chart') if l_0_chart is missing else l_0_chart), 'description')))
+        yield '">\n<path class="grid" d="M0 0H1000M0 25H1000M0 50H1000M0 75H1000M0 100H1000"/>\n'
+        for l_1_mark in environment.getattr((undefined(name='chart') if l_0_chart is missing else l_0_chart), 'marks'):
+            _loop_vars = {}
+            pass
+            yield '<path class="'
+            yield escape(environment.finalize(environment.getattr(l_1_mark, 'kind')))
+            yield '" d="M'
+            yield escape(environment.finalize(environment.getattr(l_1_mark, 'x')))
+            yield ' 0V'
+            yield escape(environment.finalize((undefined(name='height') if l_0_height is missing else l_0_height)))
+            yield '"><title>'
+            yield escape(environment.finalize(environment.getattr(l_1_mark, 'title')))
+            yield '</title></path>\n'
+        l_1_mark = missing
+        for l_1_d in environment.getattr((undefined(name='chart') if l_0_chart is missing else l_0_chart), 'paths'):
+            _loop_vars = {}
+            pass
+            yield '<path class="pressure" d="'
+            yield escape(environment.finalize(l_1_d))
+            yield '"/>\n'
+        l_1_d = missing
+        yield '</svg>\n<div class="span" aria-hidden="true"><span>'
+        yield escape(environment.finalize((undefined(name='first') if l_0_first is missing else l_0_first)))
+        yield '</span><span>'
+        yield escape(environment.finalize((undefined(name='last') if l_0_last is missing else l_0_last)))
+        yield '</span></div>\n</div>\n<figcaption><span class="key pressure">pressure at each checkpoint</span> <span class="key compaction">compaction</span> <span class="key halt">halt</span></figcaption>\n</figure>\n</section>\n\n<section aria-labelledby="compare">\n<h2 id="compare">Compare two checkpoints</h2>\n<div class="choice">\n<label>From <select id="from">\n'
+        for l_1_s in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            _loop_vars = {}
+            pass
+            if environment.getattr(l_1_s, 'anchor'):
+                pass
+                yield '<option value="'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'place')))
+                yield '">'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield ' · '
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield ' · '
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'at')))
+                yield '</option>'
+            yield '\n'
+        l_1_s = missing
+        yield '</select></label>\n<label>To <select id="to">\n'
+        for l_1_s in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            _loop_vars = {}
+            pass
+            if environment.getattr(l_1_s, 'anchor'):
+                pass
+                yield '<option value="'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'place')))
+                yield '">'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield ' · '
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield ' · '
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'at')))
+                yield '</option>'
+            yield '\n'
+        l_1_s = missing
+        yield '</select></label>\n</div>\n<p id="outcome" role="status">Choosing two checkpoints needs the script of this page.</p>\n<div class="beside">\n<div><h3>State</h3><div id="state"></div></div>\n<div><h3>Code</h3><div id="code"></div></div>\n</div>\n</section>\n'
+    yield '\n'
+    for l_1_part in (undefined(name='parts') if l_0_parts is missing else l_0_parts):
+        _loop_vars = {}
+        pass
+        if (environment.getattr(l_1_part, 'rows') or environment.getattr(l_1_part, 'lead')):
+            pass
+            yield '<section aria-labelledby="'
+            yield escape(environment.finalize(environment.getattr(l_1_part, 'anchor')))
+            yield '">\n<h2 id="'
+            yield escape(environment.finalize(environment.getattr(l_1_part, 'anchor')))
+            yield '">'
+            yield escape(environment.finalize(environment.getattr(l_1_part, 'title')))
+            if environment.getattr(l_1_part, 'count'):
+                pass
+                yield ' <span class="count">'
+                yield escape(environment.finalize(environment.getattr(l_1_part, 'count')))
+                yield '</span>'
+            yield '</h2>\n'
+            if environment.getattr(l_1_part, 'source'):
+                pass
+                yield '<p class="source">All of it: '
+                yield escape(environment.finalize(environment.getattr(l_1_part, 'source')))
+                yield '</p>\n'
+            if environment.getattr(l_1_part, 'lead'):
+                pass
+                yield '<p>'
+                yield escape(environment.finalize(environment.getattr(l_1_part, 'lead')))
+                yield '</p>\n'
+            yield '<ul>\n'
+            for l_2_r in environment.getattr(l_1_part, 'rows'):
+                _loop_vars = {}
+                pass
+                yield escape(environment.finalize(context.call((undefined(name='row') if l_0_row is missing else l_0_row), l_2_r, _loop_vars=_loop_vars)))
+                yield '\n'
+            l_2_r = missing
+            yield '</ul>\n'
+            if environment.getattr(l_1_part, 'left_out'):
+                pass
+                yield '<p class="source">'
+                yield escape(environment.finalize(environment.getattr(l_1_part, 'left_out')))
+                yield ' more left out to keep this page small</p>\n'
+            yield '</section>\n'
+    l_1_part = missing
+    yield '\n'
+    if (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+        pass
+        yield '<section aria-labelledby="timeline">\n<h2 id="timeline">Checkpoints <span class="count">'
+        yield escape(environment.finalize((undefined(name='count') if l_0_count is missing else l_0_count)))
+        yield '</span></h2>\n<ol class="timeline">\n'
+        for l_1_s in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            _loop_vars = {}
+            pass
+            if environment.getattr(l_1_s, 'anchor'):
+                pass
+                yield '<li id="'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'anchor')))
+                yield '" class="'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield '"><span class="name">'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield '</span> <time>'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'at')))
+                yield '</time> <span class="trigger">'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield '</span> <span class="share">'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'pressure')))
+                yield '</span> <span class="next">'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'next_action')))
+                yield '</span></li>\n'
+            else:
+                pass
+                yield '<li class="folded"><details><summary>'
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield '</summary><p>'
+                for l_2_words in environment.getattr(l_1_s, 'folded'):
+                    _loop_vars = {}
+                    pass
+                    yield escape(environment.finalize(l_2_words))
+                    yield '; '
+                l_2_words = missing
+                yield '</p></details></li>\n'
+        l_1_s = missing
+        yield '</ol>\n</section>\n'
+    yield '\n'
+    for l_1_part in (undefined(name='parts') if l_0_parts is missing else l_0_parts):
+        _loop_vars = {}
+        pass
+        if ((not environment.getattr(l_1_part, 'rows')) and (not environment.getattr(l_1_part, 'lead'))):
+            pass
+            yield '<p class="source">Nothing was recorded under: '
+            yield escape(environment.finalize(environment.getattr(l_1_part, 'title')))
+            yield '</p>\n'
+    l_1_part = missing
+    yield '</main>\n<footer><p>Open a checkpoint with <code>gitguard show NAME</code>, a commit with <code>git show ID</code>. This page makes no request and runs only its own script.</p></footer>\n<script type="application/json" id="data">'
+    yield escape(environment.finalize((undefined(name='data') if l_0_data is missing else l_0_data)))
+    yield '</script>\n<script>'
+    yield escape(environment.finalize((undefined(name='script') if l_0_script is missing else l_0_script)))
+    yield '</script>\n</body>\n</html>\n'
+
+
+def report_md(context, missing=missing, *, environment):
+    resolve = context.resolve_or_missing
+    undefined = environment.undefined
+    concat = environment.concat
+    cond_expr_undefined = Undefined
+    if 0: yield None
+    l_0_goal = resolve('goal')
+    l_0_status = resolve('status')
+    l_0_summary = resolve('summary')
+    l_0_unfolded = resolve('unfolded')
+    l_0_sections = resolve('sections')
+    l_0_empty = resolve('empty')
+    l_0_range = resolve('range')
+    l_0_example = resolve('example')
+    l_0_commits = resolve('commits')
+    pass
+    yield '### '
+    yield str(environment.finalize((undefined(name='goal') if l_0_goal is missing else l_0_goal)))
+    yield '\n\n**'
+    yield str(environment.finalize((undefined(name='status') if l_0_status is missing else l_0_status)))
+    yield '** · '
+    yield str(environment.finalize((undefined(name='summary') if l_0_summary is missing else l_0_summary)))
+    yield '\n\n'
+    if (undefined(name='unfolded') if l_0_unfolded is missing else l_0_unfolded):
+        pass
+        for l_1_line in (undefined(name='unfolded') if l_0_unfolded is missing else l_0_unfolded):
+            _loop_vars = {}
+            pass
+            yield '- '
+            yield str(environment.finalize(l_1_line))
+            yield '\n'
+        l_1_line = missing
+        yield '\n'
+    for l_1_section in (undefined(name='sections') if l_0_sections is missing else l_0_sections):
+        _loop_vars = {}
+        pass
+        yield '<details><summary>'
+        yield str(environment.finalize(environment.getattr(l_1_section, 'title')))
+        if environment.getattr(l_1_section, 'count'):
+            pass
+            yield ' ('
+            yield str(environment.finalize(environment.getattr(l_1_section, 'count')))
+            yield ')'
+        if environment.getattr(l_1_section, 'source'):
+            pass
+            yield ' – '
+            yield str(environment.finalize(environment.getattr(l_1_section, 'source')))
+        yield '</summary>\n\n'
+        if environment.getattr(l_1_section, 'lead'):
+            pass
+            yield str(environment.finalize(environment.getattr(l_1_section, 'lead')))
+            yield '\n\n'
+        if environment.getattr(l_1_section, 'lines'):
+            pass
+            for l_2_line in environment.getattr(l_1_section, 'lines'):
+                _loop_vars = {}
+                pass
+                yield '- '
+                yield str(environment.finalize(l_2_line))
+                yield '\n'
+            l_2_line = missing
+            if environment.getattr(l_1_section, 'left_out'):
+                pass
+                yield '- *'
+                yield str(environment.finalize(environment.getattr(l_1_section, 'left_out')))
+                yield ' more left out*\n'
+            yield '\n'
+        yield '</details>\n'
+    l_1_section = missing
+    yield '\n'
+    if (undefined(name='empty') if l_0_empty is missing else l_0_empty):
+        pass
+        yield 'Nothing was recorded under: '
+        yield str(environment.finalize((undefined(name='empty') if l_0_empty is missing else l_0_empty)))
+        yield '.\n\n'
+    yield 'Made by `gitguard report '
+    yield str(environment.finalize((undefined(name='range') if l_0_range is missing else l_0_range)))
+    yield '`; `--format html` shows more'
+    if (undefined(name='example') if l_0_example is missing else l_0_example):
+        pass
+        yield '; `gitguard show '
+        yield str(environment.finalize((undefined(name='example') if l_0_example is missing else l_0_example)))
+        yield '` opens a checkpoint'
+    yield '.\n\n'
+    for l_1_commit in (undefined(name='commits') if l_0_commits is missing else l_0_commits):
+        _loop_vars = {}
+        pass
+        yield str(environment.finalize(l_1_commit))
+        yield '\n'
+    l_1_commit = missing
+
+
+def resume_md(context, missing=missing, *, environment):
     resolve = context.resolve_or_missing
     undefined = environment.undefined
     concat = environment.concat
@@ -237,7 +666,7 @@ def resume(context, missing=missing, *, environment):
     yield '>\n'
 
 
-def summary(context, missing=missing, *, environment):
+def summary_md(context, missing=missing, *, environment):
     resolve = context.resolve_or_missing
     undefined = environment.undefined
     concat = environment.concat
@@ -522,15 +951,19 @@ def summary(context, missing=missing, *, environment):
 
 
 ROOTS: dict[str, Callable[..., Iterator[str]]] = {
-    "brief.md.j2": brief,
-    "handoff.md.j2": handoff,
-    "resume.md.j2": resume,
-    "summary.md.j2": summary,
+    "brief.md.j2": brief_md,
+    "handoff.md.j2": handoff_md,
+    "report.html.j2": report_html,
+    "report.md.j2": report_md,
+    "resume.md.j2": resume_md,
+    "summary.md.j2": summary_md,
 }
 """Each template's function."""
 SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
+    "report.html.j2": "cb7c024c958f5bbc127f4fedcc8c80925c5a50008560f859ab15ec56edce18db",
+    "report.md.j2": "eaf5683f6e9aa32296301d561255fc2bc06e2b710f835fc99704ce75f9a83b02",
     "resume.md.j2": "75a1af035f01c9ea3f4d224e635fd6dcaca339fb7f73dc48a52d42969cae5369",
     "summary.md.j2": "7d789c9b2864102ce05280582b624c97bc5fa78cf4c163857a9479069b7846b2",
 }

@@ -19,7 +19,30 @@ def internalcode(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def finalize(value: object) -> object:
     """Return a value as it is put in: text without what a reader cannot see."""
-    return visible(value) if isinstance(value, str) else value
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
+
+
+class Markup(str):
+    """HTML of our own making, which is put in as it is; Jinja knows such texts by the method."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """Return the markup itself."""
+        return self
+
+
+_ESCAPED = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;", "'": "&#39;"}
+
+
+def escape(value: object) -> str:
+    """Return a value as HTML shows it; a template for HTML puts in nothing without this."""
+    if hasattr(value, "__html__"):
+        return str(value.__html__())
+    text = str(value)
+    for mark, entity in _ESCAPED.items():  # the ampersand first, or it would escape the others
+        text = text.replace(mark, entity)
+    return text
 
 
 class TemplateRuntimeError(Exception):
@@ -35,9 +58,14 @@ def Undefined(_: str) -> str:  # noqa: N802 - Jinja's names
     return ""
 
 
-def Macro(_: object, function: Callable[..., str], *__: object) -> Callable[..., str]:  # noqa: N802
-    """Return a macro's function: ours take their arguments by position."""
-    return function
+def Macro(_: object, function: Callable[..., str], *options: object) -> Callable[..., str]:  # noqa: N802
+    """Return a macro's function: ours take their arguments by position.
+
+    The last of Jinja's options is whether values are escaped; then what the macro makes is markup.
+    """
+    if options[-1] is not True:
+        return function
+    return lambda *arguments: Markup(function(*arguments))
 
 
 def _attribute(item: Any, name: str) -> Any:
@@ -62,24 +90,27 @@ class Runtime:
     filters = {"oneline": one_line, "join": _join}  # noqa: RUF012
 
 
+class _Escaping:
+    """What filters and macros may ask for."""
+
+    def __init__(self, escapes: bool) -> None:  # noqa: FBT001
+        self.autoescape = escapes
+
+
 class Context:
     """The values of one rendering."""
 
-    class eval_ctx:  # noqa: N801 - Jinja's name
-        """What filters may ask for."""
-
-        autoescape = False
-
-    def __init__(self, values: dict[str, object]) -> None:
-        """Keep the values, and room for what a template defines."""
+    def __init__(self, values: dict[str, object], *, escapes: bool = False) -> None:
+        """Keep the values, and room for what a template defines; escapes is whether it is HTML."""
         self.vars = dict(values)
         self.exported_vars: set[str] = set()
+        self.eval_ctx = _Escaping(escapes)
 
     def resolve_or_missing(self, name: str) -> object:
         """Return a value, or what stands for none."""
         return self.vars.get(name, missing)
 
     @staticmethod
-    def call(function: Callable[..., str], *arguments: object) -> str:
-        """Call a macro."""
+    def call(function: Callable[..., str], *arguments: object, _loop_vars: object = None) -> str:
+        """Call a macro; Jinja hands over the variables of the loop around it, which ours ignore."""
         return function(*arguments)

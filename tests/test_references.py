@@ -138,6 +138,7 @@ TOLD = (
     "guides/moving.md",
     "guides/policy.md",
     "guides/recovering.md",
+    "guides/report.md",
     "guides/reviewing.md",
     "guides/searching.md",
     "guides/security.md",

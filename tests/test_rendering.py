@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 import subprocess
 import sys
 from types import SimpleNamespace
 from typing import Any
 
+import markupsafe
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +17,7 @@ from jinja2 import UndefinedError
 
 from gitguard.compiled_templates import ROOTS, SOURCES
 from gitguard.rendering import TEMPLATES, jinja_environment, render
-from gitguard.template_runtime import TemplateRuntimeError
+from gitguard.template_runtime import Markup, TemplateRuntimeError, escape
 from tests.generating.compile_templates import digest, module
 
 TEXT = st.text(max_size=12) | st.sampled_from(["", "a\nb", "<x>&", "\x1b[1m", "\u200b", "{{ x }}"])
@@ -60,6 +63,15 @@ AROUND = records(
     changed_besides=st.integers(0, 3),
     unseen=st.just("") | TEXT,
 )
+PLACES = lists_of(**dict.fromkeys(("name", "anchor", "commit", "address", "state"), TEXT))
+ROWS = lists_of(
+    **dict.fromkeys(("label", "text", "joiner", "detail", "source", "state"), TEXT), places=PLACES
+)
+STEPS = lists_of(
+    **dict.fromkeys(("anchor", "name", "at", "trigger", "pressure", "next_action"), TEXT),
+    place=st.integers(0, 60),
+    folded=TEXTS,
+)
 VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "brief.md.j2": {
         "fence": TEXT,
@@ -74,6 +86,32 @@ VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         **dict.fromkeys(("written", "noted_files", "assumptions"), TEXT),
         **dict.fromkeys(("task", "key_state", "decisions", "changed", "next_steps"), TEXTS),
         "around": AROUND,
+    },
+    "report.html.j2": {
+        **dict.fromkeys(("policy", "goal", "status", "summary", "commits", "first", "last"), TEXT),
+        **dict.fromkeys(("style", "script", "data"), TEXT.map(Markup)),
+        **dict.fromkeys(("width", "height", "count"), st.integers(0, 1000)),
+        "unfolded": ROWS,
+        "chart": records(
+            paths=TEXTS,
+            marks=lists_of(x=st.integers(0, 9), kind=TEXT, title=TEXT),
+            description=TEXT,
+        ),
+        "steps": STEPS,
+        "parts": lists_of(
+            **dict.fromkeys(("anchor", "title", "source", "lead"), TEXT),
+            **dict.fromkeys(("count", "left_out"), st.integers(0, 2)),
+            rows=ROWS,
+        ),
+    },
+    "report.md.j2": {
+        **dict.fromkeys(("goal", "status", "summary", "empty", "example", "range"), TEXT),
+        **dict.fromkeys(("unfolded", "commits"), TEXTS),
+        "sections": lists_of(
+            **dict.fromkeys(("title", "source", "lead"), TEXT),
+            **dict.fromkeys(("count", "left_out"), st.integers(0, 2)),
+            lines=TEXTS,
+        ),
     },
     "resume.md.j2": {
         **dict.fromkeys(("fence", "session", "absent"), TEXT),
@@ -99,6 +137,19 @@ def test_a_value_that_a_template_was_not_given_is_an_error_with_its_name(templat
         jinja_environment().get_template(template).render()
     with pytest.raises(TemplateRuntimeError, match="was not given"):
         render(template)
+
+
+@given(TEXT | st.text())
+def test_html_is_escaped_as_jinja_escapes_it(text: str) -> None:
+    assert escape(text) == str(markupsafe.escape(text))
+    assert escape(Markup(text)) == text
+
+
+def test_a_template_for_html_puts_in_nothing_unescaped() -> None:
+    source = inspect.getsource(ROOTS["report.html.j2"])
+    put_in = re.findall(r"(\S*)environment\.finalize\(", source)
+    assert len(put_in) > 40
+    assert {call.removeprefix("(") for call in put_in} == {"escape("}
 
 
 def test_the_compiled_templates_are_those_of_today() -> None:

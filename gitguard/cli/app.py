@@ -59,6 +59,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "at": "review",
         "search": "search",
         "why": "search",
+        "report": "report",
     },
     "When something is wrong": {
         "repair": "repair",

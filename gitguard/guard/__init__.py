@@ -198,7 +198,7 @@ class Guard:
 
     @property
     def review(self) -> Reviews:
-        """What serves a reviewer: searching all sessions, and why code is as it is."""
+        """What serves a reviewer: links from commits to checkpoints, searches, and a report."""
         from gitguard.guard.review import Reviews
 
         return Reviews(self.sessions)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitguard.review.gathering import Gathered
     from gitguard.review.knowledge import Knowledge, Row
     from gitguard.review.piece import CodeChange, Piece
     from gitguard.review.search import Results
     from gitguard.review.why import Why
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+
+
+MARKDOWN, HTML, JSON = REPORT_FORMATS = ("markdown", "html", "json")
 
 
 class AtCommit(Value):
@@ -119,3 +125,31 @@ class Reviews:
         from gitguard.review.histories import forget_indexes
 
         forget_indexes(self._sessions.workspace)
+
+    # The report
+
+    def report(self, range_text: str = "", form: str = MARKDOWN) -> str:
+        """Return one page on a piece of work, as `markdown`, `html` or `json`.
+
+        The range is that of `piece`. Templates of the user's own take the place of ours. Raises
+        `InvalidInput` for a range that names nothing, `InvalidConfig` for a template that fails.
+        """
+        gathered = self._gathered(range_text)
+        if form == JSON:
+            from gitguard.model.codec import dump_json
+            from gitguard.review.document import document_of
+
+            return dump_json(document_of(gathered.report)).decode()
+        folder = os.path.join(self._sessions.workspace.places.config_home, "templates")
+        if form == HTML:
+            from gitguard.review.page import page
+
+            return page(gathered.report, gathered.references, templates=folder)
+        from gitguard.review.markdown import markdown
+
+        return markdown(gathered.report, gathered.references, templates=folder)
+
+    def _gathered(self, range_text: str) -> Gathered:
+        from gitguard.review.gathering import gather
+
+        return gather(self._sessions, self.piece(range_text))

@@ -30,6 +30,7 @@ READING = (
     "profile TRANSCRIPT",
     "profile --history",
     "resume",
+    "report",
     "scan",
     "search mend",
     "search mend --untrusted",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import gitguard
 from gitguard.model.digest import sha256
-from gitguard.rendering import TEMPLATES, jinja_environment, template_source
+from gitguard.rendering import TEMPLATES, is_escaped, jinja_environment, template_source
 
 TARGET = Path(gitguard.__file__).parent / "compiled_templates.py"
 _HEAD = '''"""The templates as Jinja compiles them; written by `make references`."""
@@ -17,6 +17,7 @@ from gitguard.template_runtime import (
     Macro,
     TemplateRuntimeError,
     Undefined,
+    escape,
     internalcode,
     missing,
 )
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 def function_name(template: str) -> str:
-    return template.split(".")[0]
+    return template.removesuffix(".j2").replace(".", "_")
 
 
 def digest(template: str) -> str:
@@ -51,6 +52,9 @@ def module() -> str:
     digests = "".join(f'    "{name}": "{digest(name)}",\n' for name in TEMPLATES)
     functions = "\n\n".join(compiled(name) for name in TEMPLATES)
     functions = functions.replace("environment=environment", "*, environment")
+    # What a template escapes is known when it is compiled, not when it runs.
+    for name in TEMPLATES:
+        assert ("escape(" in compiled(name)) == is_escaped(name), name
     return (
         f"{_HEAD}\n\n{functions}\n\n"
         f"ROOTS: dict[str, Callable[..., Iterator[str]]] = {{\n{roots}}}\n"

@@ -1,0 +1,100 @@
+"""The picture of a report: how full the context was, and what of the checkpoints is shown."""
+
+from __future__ import annotations
+
+from gitguard.model.text import percent
+from gitguard.model.triggers import COMPACTION, COMPLETE, FAILURE, HALT, PHASE_CHANGE
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitguard.review.report import Report, Stop
+
+WIDTH, HEIGHT = 1000, 100
+"""The picture's own units; a page stretches it to its width."""
+MOST_SHOWN = 60
+"""Checkpoints that are shown one by one."""
+_TRIGGERS = (HALT, COMPACTION, COMPLETE, FAILURE, PHASE_CHANGE)
+_FIELDS = ("constraints", "invariants", "decisions", "blockers", "pending_assumptions")
+
+
+class Mark(Value):
+    """A vertical line in the picture."""
+
+    x: float
+    kind: str
+    """compaction or halt."""
+    title: str
+
+
+class Chart(Value):
+    """Pressure over the checkpoints."""
+
+    paths: tuple[str, ...]
+    """One for each stretch in which the pressure is known."""
+    marks: tuple[Mark, ...]
+    description: str
+    """What a reader hears who does not see it."""
+
+
+def chart_of(report: Report) -> Chart:
+    """Draw the pressure of a report's checkpoints, in their order."""
+    stops = report.stops
+    marks = tuple(
+        Mark(_x(place, len(stops)), stop.trigger, f"{stop.name}: {stop.trigger}{_at(stop)}")
+        for place, stop in enumerate(stops)
+        if stop.trigger in (COMPACTION, HALT)
+    )
+    peak = report.peak
+    highest = f"{percent(peak.pressure or 0)} at {peak.name}" if peak else "unknown"
+    description = (
+        f"Context pressure at {len(stops)} checkpoints. Highest: {highest}. "
+        f"{len(report.compactions)} compactions, {len(report.halts)} halts."
+    )
+    return Chart(tuple(_paths(stops)), marks, description)
+
+
+def _at(stop: Stop) -> str:
+    return "" if stop.pressure is None else f" at {percent(stop.pressure)}"
+
+
+def _x(place: int, count: int) -> float:
+    return round(place * WIDTH / max(count - 1, 1), 1)
+
+
+def _paths(stops: Sequence[Stop]) -> list[str]:
+    paths: list[list[str]] = [[]]
+    for place, stop in enumerate(stops):
+        if stop.pressure is None:
+            paths.append([])
+            continue
+        y = round(HEIGHT * (1 - min(stop.pressure, 1)), 1)
+        command = "L" if paths[-1] else "M"
+        paths[-1].append(f"{command}{_x(place, len(stops)):g} {y:g}")
+    # A stretch of one checkpoint is a short line, for a point has no length to draw.
+    return [" ".join(path) if len(path) > 1 else f"{path[0]} h2" for path in paths if path]
+
+
+def shown_of(report: Report, most: int = MOST_SHOWN) -> tuple[int, ...]:
+    """Choose the checkpoints that are shown one by one, by their places.
+
+    The ends, then those that were taken for something, then those at which something of weight
+    appeared or went away, then others evenly.
+    """
+    stops = report.stops
+    if len(stops) <= most:
+        return tuple(range(len(stops)))
+    chosen = dict.fromkeys((0, len(stops) - 1))
+    for trigger in _TRIGGERS[:3]:
+        chosen |= dict.fromkeys(n for n, stop in enumerate(stops) if stop.trigger == trigger)
+    entries = [entry for entry in report.of(*_FIELDS) if not entry.inherited]
+    chosen |= dict.fromkeys(entry.removed for entry in report.removed_limits if entry.removed)
+    chosen |= dict.fromkeys(entry.first for entry in entries)
+    for trigger in _TRIGGERS[3:]:
+        chosen |= dict.fromkeys(n for n, stop in enumerate(stops) if stop.trigger == trigger)
+    step = len(stops) / most
+    chosen |= dict.fromkeys(int(n * step) for n in range(most))
+    chosen |= dict.fromkeys(range(len(stops)))
+    return tuple(sorted(list(chosen)[:most]))
