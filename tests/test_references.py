@@ -132,6 +132,7 @@ def test_the_readme_is_what_happens(tmp_path: Path) -> None:
 
 
 TOLD = (
+    "design/links.md",
     "guides/first-day.md",
     "guides/handoff.md",
     "guides/hosts.md",

@@ -111,6 +111,7 @@ class Reviews:
         The options are those of `search`. Raises `InvalidInput` for what has no committed lines.
         """
         from gitguard.review.histories import histories
+        from gitguard.review.pieces import piece_at
         from gitguard.review.why import blamed, read_target, why
 
         repository = self._sessions.repository()
@@ -118,7 +119,14 @@ class Reviews:
         commits = blamed(repository, code)
         searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
         redact = self._sessions.workspace.redactor.text
-        return why(code, commits, searchable, repository.is_ancestor, redact)
+        return why(
+            code,
+            commits,
+            searchable,
+            repository.is_ancestor,
+            lambda commit: piece_at(self._sessions, commit).links,
+            redact,
+        )
 
     def forget_indexes(self) -> None:
         """Remove the indexes of all sessions; the next search makes them again."""

@@ -133,7 +133,7 @@ def _by_forms(
                 form.certainty,
                 f"{places.named(after)} names {form.head[:_SHORT]}, {form.reason}",
                 after,
-                parents=(*commit.parents[:1], form.parent),
+                parents=(form.parent, *commit.parents[:1]),
                 chain=form.chain,
             )
 

@@ -28,12 +28,15 @@ if TYPE_CHECKING:
 
     from gitguard.review.entries import Entry
     from gitguard.review.histories import Histories, IndexedHistory
+    from gitguard.review.piece import Link
     from gitguard.review.search import Match
     from gitguard.store.git.blame import BlamedCommit
     from gitguard.store.git.repository import Repository
 
 MOST = 10
 """Reasons that are shown."""
+_MOST_UNNAMED = 10
+"""Commits that no checkpoint names and whose links are looked for, which takes git a while each."""
 _SHORT = 7
 _MOST_DIGITS = 9
 _FILE_LIMIT = 16 << 20
@@ -161,10 +164,17 @@ def why(
     commits: tuple[BlamedCommit, ...],
     histories: Histories,
     is_ancestor: Callable[[str, str], bool],
+    links_of: Callable[[str], Iterable[Link]],
     redact: Callable[[str], str],
 ) -> Why:
-    """Return what stands behind the commits of a file's lines, the nearest first."""
+    """Return what stands behind the commits of a file's lines, the nearest first.
+
+    links_of ties a commit that no checkpoint names, as after a rebase, to checkpoints.
+    """
     made = {c.id: list(checkpoints_of(c, histories.all, is_ancestor)) for c in commits}
+    unnamed = [commit for commit in commits if not made[commit.id]]
+    for commit in unnamed[:_MOST_UNNAMED]:
+        made[commit.id] = list(_linked(commit, links_of(commit.id), histories.all))
     best: dict[tuple[str, str], tuple[int, Entry, Made]] = {}
     for making in (making for several in made.values() for making in several):
         for nearness, entry in _near(making, code.path):
@@ -197,6 +207,18 @@ def checkpoints_of(
             if earlier.code in commit.parents or is_ancestor(earlier.code, commit.id):
                 yield Made(commit, history, earlier.sequence, later.sequence)
                 break
+
+
+def _linked(
+    commit: BlamedCommit, links: Iterable[Link], histories: Iterable[IndexedHistory]
+) -> Iterator[Made]:
+    """Yield between which checkpoints a commit was made by its links, in sessions in force."""
+    in_force = {history.session: history for history in histories if not history.archived}
+    for link in links:
+        history = in_force.get(link.session)
+        if history is not None:
+            before = link.before.sequence if link.before is not None else 0
+            yield Made(commit, history, before, link.after.sequence)
 
 
 def _near(made: Made, path: str) -> Iterator[tuple[int, Entry]]:

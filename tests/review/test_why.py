@@ -58,6 +58,24 @@ def test_a_line_leads_to_what_was_decided_while_its_commit_was_made(begun: Guard
     assert set(shown(begun.review.why("src/parser.py"))) == {*shown(above), *shown(below)}
 
 
+def test_a_commit_that_was_rebased_leads_to_what_was_decided_for_its_older_form(
+    begun: Guard, git: Git
+) -> None:
+    base = commit(git, "base.py", "0\n")
+    begun.checkpoint("Base.")
+    git("switch", "--quiet", "--create", "topic")
+    decided(begun, "Hand-written")
+    old = commit(git, "parser.py", "one\n", "Add the parser")
+    begun.checkpoint("The parser is there.")
+    git("switch", "--quiet", "--create", "other", base)
+    commit(git, "other.py", "1\n")
+    git("cherry-pick", old)
+    assert git("rev-parse", "HEAD") != old
+    why = begun.review.why("parser.py")
+    assert shown(why) == ["Hand-written"]
+    assert why.unlinked == ()
+
+
 def test_an_older_decision_counts_where_it_held_and_names_the_file(begun: Guard, git: Git) -> None:
     decided(begun, "parser.py stays free of dependencies")
     decided(begun, "lexer.py may have some")
@@ -109,16 +127,15 @@ def test_at_most_ten_are_shown_and_the_rest_counted(begun: Guard, git: Git) -> N
     assert (len(why.reasons), why.left_out) == (10, 2)
 
 
-def test_several_commits_between_two_checkpoints_lead_to_the_last_of_them(
+def test_each_of_several_commits_between_two_checkpoints_leads_to_what_was_decided(
     begun: Guard, git: Git
 ) -> None:
     decided(begun, "Hand-written")
-    first = commit(git, "a.py", "1\n")
+    commit(git, "a.py", "1\n")
     commit(git, "b.py", "1\n")
     begun.checkpoint("Both.")
-    assert shown(begun.review.why("b.py")) == ["Hand-written"]
-    alone = begun.review.why("a.py")
-    assert (alone.unlinked, alone.reasons) == ((first,), ())
+    for name in ("a.py", "b.py"):
+        assert shown(begun.review.why(name)) == ["Hand-written"], name
 
 
 def test_a_commit_that_was_only_checked_out_was_not_made_then(begun: Guard, git: Git) -> None:
