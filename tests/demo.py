@@ -283,6 +283,20 @@ def plain_git(stage: Stage, head: str) -> None:
     check(faults == [], "gitguard status knows of no fault")
 
 
+def report(stage: Stage) -> None:
+    """The very end: what a reviewer is given of it."""
+    title("5. The report on what was done")
+    stage.git("add", "hello.py")
+    stage.git("commit", "--quiet", "--message", "Say hello")
+    stage.run(GITGUARD, "checkpoint", "-m", "ready for review")
+    say("   $ gitguard report HEAD~1..HEAD")
+    page = stage.run(GITGUARD, "report", "HEAD~1..HEAD")
+    show(page)
+    check("No third-party logger" in page, "the report tells what was decided")
+    check("hello.py" in page, "and the file that the agent wrote")
+    check(stage.git("status", "--short") == "", "and writes nothing anywhere")
+
+
 def main() -> int:
     """Play all acts; return the exit code."""
     with tempfile.TemporaryDirectory(prefix="gitguard-demo-") as folder:
@@ -297,6 +311,7 @@ def main() -> int:
             talk = kill(stage, talk)
             context_limit(stage, talk)
             plain_git(stage, head)
+            report(stage)
         except Failed as failure:
             say(f"\nFAILED: {failure}")
             return 1

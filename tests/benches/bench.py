@@ -36,6 +36,7 @@ from tests.benches import bench_search, bench_verify, bench_waiting
 from tests.benches.bench_verify import import_history
 from tests.benches.bench_workspace import COMMAND, Scratch, full_state
 from tests.e2e.fetching import NotInstallable
+from tests.review import planted
 from tests.support.measuring import (
     Row,
     compare,
@@ -305,6 +306,23 @@ def search_history(folder: Path, runs: int) -> Row:
     return limited("search of 10,000 checkpoints, ms", took * 1e3, bench_search.FAST_ENOUGH_MS)
 
 
+def list_history(folder: Path, runs: int) -> Row:
+    """The newest five of 10,000 checkpoints, as `log -5` lists them."""
+    scratch = Scratch(folder, "listed")
+    long_history(scratch, 10_000)
+    took = median(lambda: scratch.guard.looking.log(5), runs)
+    return limited("log -5 of 10,000 checkpoints, ms", took * 1e3, bench_search.FAST_ENOUGH_MS)
+
+
+def report_of_long_work(folder: Path, runs: int) -> Row:
+    """The Markdown report on 30 code commits and 1,000 checkpoints."""
+    scratch = Scratch(folder, "reported")
+    history = planted.history(3, 30, 1_000)
+    written = planted.write(history, scratch.guard, lambda *a: scratch.git(*a).decode().strip())
+    took = median(lambda: scratch.guard.review.report(written.range), runs)
+    return limited("report of 1,000 checkpoints, ms", took * 1e3, 2_000)
+
+
 def resume_size(folder: Path, runs: int) -> Row:
     """Tokens of a full block (four characters each) over the limit of 700."""
     state = full_state(60)
@@ -328,6 +346,8 @@ ROWS = (
     verify_history,
     verify_history_without_change,
     search_history,
+    list_history,
+    report_of_long_work,
     resume_size,
 )
 
