@@ -17,8 +17,10 @@ from gitguard.model.items import (
     Note,
 )
 from gitguard.model.redaction.rules import walls
+from gitguard.model.text import counted
 from gitguard.model.triggers import COMPACTION, HALT
 from gitguard.model.value import Value
+from gitguard.review.piece import LIKELY, PATCH, SQUASHED, TRAILER
 from gitguard.store.git.objects import is_object_id
 from gitguard.store.session.checkpoint import FOLLOWS
 
@@ -278,8 +280,27 @@ def report_of(
         overrides,
         tuple(_redactions(stops, entries)),
         verdicts,
-        (*piece.notes, *notes()),
+        (*_doubtful_links(piece), *piece.notes, *notes()),
     )
+
+
+_DOUBTS = {
+    PATCH: "by a commit with the same changes, as after a rebase",
+    TRAILER: "by the trailer in their own message",
+    SQUASHED: "by the commits that were squashed into them",
+    LIKELY: "by files and times only, which is likely and not certain",
+}
+
+
+def _doubtful_links(piece: Piece) -> Iterator[str]:
+    """Say how many commits no checkpoint names, and by what these are tied."""
+    surest: dict[str, str] = {}
+    for link in piece.links:  # the surest of a commit comes first
+        surest.setdefault(link.commit.id, link.certainty)
+    for certainty, tied_by in _DOUBTS.items():
+        count = sum(value == certainty for value in surest.values())
+        if count:
+            yield f"{count:,} of {counted(len(piece.commits), 'commit')} tied {tied_by}"
 
 
 class _Followed:

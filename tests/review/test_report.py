@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import statistics
-import time
 import tracemalloc
 from pathlib import Path
 
@@ -109,6 +108,14 @@ def test_a_remote_is_linked_only_where_a_browser_finds_it(remote: str, address: 
     assert web_address(remote) == address
 
 
+def test_a_commit_that_was_amended_is_tied_by_its_changes_and_the_page_says_so(
+    written: planted.Written, git: Git
+) -> None:
+    git("commit", "--quiet", "--amend", "--message", "Another subject")
+    page = written.guard.review.report(f"{written.base}..HEAD")
+    assert "1 of 30 commits tied by a commit with the same changes" in page
+
+
 def test_files_stand_with_who_changed_them(written: planted.Written) -> None:
     report = gather(written.guard.sessions, written.guard.review.piece(written.range)).report
     authors = {file.path: file.author for file in report.files}
@@ -200,15 +207,9 @@ def test_a_repository_cannot_bring_templates(written: planted.Written, git: Git)
     assert "Theirs" not in written.guard.review.report(written.range)
 
 
-def test_a_thousand_checkpoints_take_two_seconds_and_little_memory(guard: Guard, git: Git) -> None:
+def test_a_thousand_checkpoints_take_little_memory(guard: Guard, git: Git) -> None:
     written = planted.write(planted.history(3, 250, 1000), guard, git)
     piece = guard.review.piece(written.range)
-    seconds = []
-    for _ in range(3):
-        begin = time.process_time()
-        gather(guard.sessions, piece)
-        seconds.append(time.process_time() - begin)
-    assert min(seconds) <= 2
     tracemalloc.start()
     report = gather(guard.sessions, piece).report
     peak = tracemalloc.get_traced_memory()[1]
