@@ -82,6 +82,10 @@ def log(
     if commits:
         from gitguard.cli.review import say_course
 
+        if oneline or since or matches or every:
+            raise click.UsageError(
+                "--oneline, --since, --grep and --all choose checkpoints, not commits of a range"
+            )
         say_course(console, commits, untrusted=untrusted)
         return
     listed = console.guard.looking.log(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from gitguard.cli.console import Console, named, with_console
 from gitguard.errors import NotWritable
 from gitguard.guard.review import JSON, MARKDOWN, REPORT_FORMATS
 from gitguard.model.text import one_line
+from gitguard.store.disk import files
 
 
 @click.command()
@@ -28,12 +31,14 @@ def report(console: Console, range_text: str, form: str, output: str) -> None:
 
     Shows goal, decisions, failed attempts, removed constraints, open questions, and who changed
     which file. Without a range, the commits that the upstream or the default branch lacks. -o
-    replaces FILE.
+    replaces FILE; `-` is standard output.
 
     Example: `gitguard report main..HEAD --format html -o report.html`
     """
-    text = console.guard.review.report(range_text, JSON if console.as_json and not output else form)
-    if not output:
+    text = console.guard.review.report(
+        range_text, JSON if console.as_json and output in ("", "-") else form
+    )
+    if output in ("", "-"):
         click.echo(text, nl=False)
         return
     size = put_report(output, text)
@@ -41,15 +46,28 @@ def report(console: Console, range_text: str, form: str, output: str) -> None:
 
 
 def put_report(path: str, text: str) -> int:
-    """Write a page to the one file that was named; return its size."""
+    """Write a page to the one file that was named; return its size.
+
+    A file is replaced as a whole, so that a full disk leaves what was there; a pipe or a device is
+    written to.
+    """
     data = text.encode("utf-8", "replace")
     try:
-        with open(path, "wb") as file:
-            file.write(data)
+        if os.path.exists(path) and not os.path.isfile(path):
+            with open(path, "wb") as file:
+                file.write(data)
+        else:
+            files.write_bytes(path, data, mode=0o666)
     except OSError as error:
-        hint = "Make its folder first, or name a file that you may write"
-        raise NotWritable(f"`{path}` cannot be written: {error.strerror}", hint) from error
+        raise _refusal(path, error.strerror or "it failed") from error
+    except NotWritable as error:
+        raise _refusal(path, str(error.__cause__ or error.message)) from error
     return len(data)
+
+
+def _refusal(path: str, reason: str) -> NotWritable:
+    hint = "Name a file in a folder that exists and that you may write"
+    return NotWritable(f"`{path}` cannot be written: {reason}", hint)
 
 
 COMMANDS: list[click.Command] = [report]

@@ -26,7 +26,10 @@ _INDENT = " " * (_SHORT + 2)
 _HEADWORDS = ("what", "text", "path", "command", "summary", "goal")
 """The fields of an item of which the first that it has says what it is about."""
 _REASONS = ("why", "error", "description", "outcome")
-_KNOWN = ("decisions", "failed_attempts", "constraints", "learnings", "open_issues")
+_KNOWN = (
+    *("decisions", "failed_attempts", "constraints", "invariants", "pending_assumptions"),
+    *("learnings", "open_issues", "blockers"),
+)
 _SHOWN = 10
 """Items of a list that are shown of what was known before; --json has them all."""
 _NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothing of them."

@@ -27,6 +27,8 @@ _COUNTED = {
     "decisions": "decision",
     "failed_attempts": "failure",
     "constraints": "constraint",
+    "invariants": "invariant",
+    "pending_assumptions": "assumption",
     "learnings": "learning",
     "open_issues": "open issue",
     "blockers": "blocker",

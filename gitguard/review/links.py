@@ -223,13 +223,27 @@ def with_befores(
     return complete
 
 
+def _last_return(places: Places, first: int, after: int) -> int:
+    """Return where work began for the last time at the commit of a place, before another one.
+
+    Between the two, other commits may have been made on it, as on a branch beside.
+    """
+    head = places.marks[first].head
+    place = after - 1
+    while place > first and places.marks[place].head != head:
+        place -= 1
+    while place > first and places.marks[place - 1].head == head:
+        place -= 1
+    return place
+
+
 def _before(
     tie: Tie, places: Places, tied: Tied, parents: Mapping[str, tuple[str, ...]]
 ) -> int | None:
     for parent in tie.parents:
         place = tied.get(parent, places.first.get(parent, tie.after))
         if place < tie.after:
-            return place
+            return _last_return(places, place, tie.after)
     # No checkpoint was taken at the parent: several commits were made between two of them.
     ancestors = parents.get(tie.commit, ())
     while ancestors:

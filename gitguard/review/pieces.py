@@ -224,6 +224,7 @@ class _Gathering:
         foreign = sorted({course.session for course in gathered.courses if not course.is_ours})
         if foreign:
             self._notes.append(
-                f"This machine did not write the checkpoints of {counted(len(foreign), 'history')} "
+                f"This machine did not write the checkpoints of "
+                f"{counted(len(foreign), 'history', 'histories')} "
                 f"that were looked at too: {', '.join(map(one_line, foreign[:5]))}"
             )

@@ -115,6 +115,7 @@ def summary_of(report: Report) -> str:
 def unfolded(report: Report) -> tuple[Line, ...]:
     """Return what a reviewer should see first, at most a screen of it."""
     groups = (
+        ("Not ours", _foreign(report)),
         ("Removed", _removed(report)),
         ("Never checked", _entries(report, report.unchecked)),
         ("Blocked by", _entries(report, report.blockers)),
@@ -125,6 +126,11 @@ def unfolded(report: Report) -> tuple[Line, ...]:
         ("Not sound", [Line(v.text) for v in report.verdicts if not v.is_sound]),
     )
     return tuple(line for title, lines in groups for line in _first(title, list(lines)))
+
+
+def _foreign(report: Report) -> list[Line]:
+    text = "this machine did not write the history"
+    return [Line(text, label=verdict.session) for verdict in report.verdicts if not verdict.is_ours]
 
 
 def _first(title: str, lines: list[Line]) -> Iterator[Line]:
@@ -287,9 +293,12 @@ def _claims(report: Report) -> Section:
     failed = sum(entry.label == FAILED for entry in checks)
     lead = ""
     if report.newest is not None:
+        # A state begins with full confidence, which nobody has claimed.
+        share = report.newest.confidence
+        confidence = f", confidence {percent(share)}" if share < 1 else ""
         lead = (
-            f"The agent claims: {status_name(report.newest).lower()}, confidence "
-            f"{percent(report.newest.confidence)}, {counted(len(steps), 'completed step')}. "
+            f"The agent claims: {status_name(report.newest).lower()}{confidence}, "
+            f"{counted(len(steps), 'completed step')}. "
             f"Hooks saw {counted(len(checks), 'check')}, {failed} failed when last run."
         )
     claims = (_line(report, entry, label="step").replace(weight=0) for entry in steps)
