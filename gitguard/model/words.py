@@ -21,6 +21,8 @@ _SHORT_TALK, _SHORT_REQUEST = 60, 120
 """Characters above which no prompt is small talk, or asks only where the work stands."""
 _BEGINNING, _END = 420, 330
 """Characters of a long answer's beginning and end that are kept."""
+_FEW_WORDS = 3
+"""Words that hardly say by themselves what they are about."""
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
 _QUESTION = 300
@@ -367,8 +369,8 @@ def without_label(step: str) -> str:
 def question_answered(answer: str, prompt: str) -> str:
     """Return what of a long answer a short prompt replies to, empty if it stands for itself.
 
-    That is the question with which the answer closes. Where it asks nothing, words such as "yes"
-    or "do it" reply to its end.
+    That is the question with which the answer closes. Where it asks nothing, a few words, such as
+    "as you say" in any language, reply to its end.
     """
     if len(answer) <= LONG_ANSWER or not 0 < len(prompt.strip()) < SHORT_REPLY:
         return ""
@@ -376,4 +378,4 @@ def question_answered(answer: str, prompt: str) -> str:
     asked = [sentence for sentence in whole[-_CLOSING:] if sentence.endswith(("?", "？"))]
     if asked:
         return shorten(asked[-1], _QUESTION)
-    return shorten(whole[-1], _QUESTION) if is_small_talk(one_line(prompt)) else ""
+    return shorten(whole[-1], _QUESTION) if len(words_of(prompt)) <= _FEW_WORDS else ""

@@ -293,7 +293,8 @@ def test_what_is_missing_decides_once_it_is_given(
     if missing:
         assert decide(task, pressure, rules).answer == ASK
         pressure = given.pop("--pressure", pressure)
-        task = task.replace(**{option.removeprefix("--"): each for option, each in given.items()})
+        names = {option: option.removeprefix("--").replace("-", "_") for option in given}
+        task = task.replace(**{names[option]: each for option, each in given.items()})
     assert decide(task, pressure, rules).missing == ()
 
 
