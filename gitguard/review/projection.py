@@ -67,6 +67,7 @@ def projected(state: TaskState, *, with_words: bool = False) -> Projection:
             left_out.append(f"{name}, which is from a prompt")
     if state.last_action is not None and state.last_action.by == HOOK:
         changed["last_action"] = None  # its arguments may be a question, or a prompt handed on
+        left_out.append("the last tool call")
     said = 0
     for field in state.kinds:
         items = getattr(state, field)

@@ -146,7 +146,8 @@ class Plumbing:
             if not name.startswith("GIT_") or name in _USERS_OWN
         }
         environment = {**users, **kept, "PATH": self._environment["PATH"]}
-        process = GitProcess(self.command(*arguments), environment, os.path.abspath(os.sep))
+        # A remote's address can be a path from the worktree.
+        process = GitProcess(self.command(*arguments), environment, self._place.worktree)
         return process.finish(limit=NETWORK_TIME_LIMIT)
 
     def user_settings(self, pattern: str) -> list[tuple[str, str]]:

@@ -1,7 +1,7 @@
 """A remote of the user's, for commands by which a person pushes to it.
 
-Nothing else talks to a remote. The push uses the user's own configuration and credentials, no hooks,
-and no program that the repository's configuration names.
+Nothing else talks to a remote. The push uses the user's own configuration and credentials. It runs
+no hooks, and the repository's configuration decides neither what it runs nor where it goes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[\w][\w./-]*")
 _USER_INFO = re.compile(r"//[^/@\s]*@")
-_PROGRAMS = (
+_DECIDING = (
     r"^(core\.(sshcommand|gitproxy|askpass)|credential\.(.*\.)?helper"
-    r"|remote\..*\.(receivepack|uploadpack|vcs))$"
+    r"|url\..*\.(insteadof|pushinsteadof))$"
 )
-"""Settings that name a program which git runs to reach a remote."""
+"""Settings that name a program by which git reaches a remote, or put another address in place."""
 _SAID = ("!", "remote:", "fatal:", "error:", "ERROR:", "ssh:")
 """How lines begin that say why a remote was not reached, or did not take something."""
 _LONGEST_COMPLAINT = 600
@@ -45,23 +45,35 @@ class Remote:
 
     def __init__(self, git: Plumbing, name: str) -> None:
         """Look a remote up; raise `InvalidInput` for one that is not configured."""
-        found = git.attempt("config", "--get-all", f"remote.{name}.url")
-        if not _NAME.fullmatch(name) or found.returncode or not found.stdout.strip():
+        self._git = git
+        self._refuse_settings()
+        is_name = _NAME.fullmatch(name) is not None
+        found = (
+            git.attempt_as_user("remote", "get-url", "--push", "--all", name) if is_name else None
+        )
+        if found is None or found.returncode:
             raise InvalidInput(
                 f"there is no remote `{shorten(one_line(name), 80)}` in this repository",
                 "See `git remote -v`, and name one with --remote",
             )
-        pushed = git.attempt("config", "--get-all", f"remote.{name}.pushurl").stdout.strip()
-        url = (pushed or found.stdout).decode("utf-8", "replace").strip()
+        addresses = found.stdout.decode("utf-8", "surrogateescape").splitlines()
+        if len(addresses) != 1 or addresses[0].startswith("-"):
+            raise InvalidInput(
+                f"the remote `{name}` has {len(addresses)} addresses to push to, or one that git "
+                "would read as an option",
+                f"See `git remote get-url --push --all {name}`, and name a remote with one address",
+            )
         self.name = name
-        self.address = _USER_INFO.sub("//", one_line(url))
-        """Where it is, without a user's name and password."""
-        self._git = git
+        self._address = addresses[0]
+
+    @property
+    def address(self) -> str:
+        """Where a push goes, without a user's name and password."""
+        return _USER_INFO.sub("//", one_line(self._address))
 
     def refs(self, pattern: str) -> dict[str, str]:
         """Return the remote's refs that match: name and id."""
-        self._refuse_programs()
-        outcome = self._git.attempt_as_user("ls-remote", "--refs", self.name, pattern)
+        outcome = self._git.attempt_as_user("ls-remote", "--refs", self._address, pattern)
         if outcome.returncode:
             raise self._failure(f"`git ls-remote {self.name}` failed", outcome)
         lines = outcome.stdout.decode("utf-8", "replace").splitlines()
@@ -70,12 +82,11 @@ class Remote:
 
     def push(self, updates: Sequence[RefUpdate]) -> None:
         """Point refs of the remote at commits, all or none, if each still is where it was."""
-        self._refuse_programs()
         leases = [f"--force-with-lease={update.name}:{update.old}" for update in updates]
         refspecs = [f"{update.commit}:{update.name}" for update in updates]
         options = ("--porcelain", "--no-verify", "--atomic", "--no-follow-tags", "--no-signed")
         outcome = self._git.attempt_as_user(
-            "push", *options, "--recurse-submodules=no", *leases, self.name, *refspecs
+            "push", *options, "--recurse-submodules=no", *leases, self._address, *refspecs
         )
         if b"(stale info)" in outcome.stdout:
             raise RefMoved(
@@ -85,16 +96,16 @@ class Remote:
         if outcome.returncode:
             raise self._failure(f"`{self.name}` did not take the push", outcome)
 
-    def _refuse_programs(self) -> None:
-        """Refuse settings of the repository that name programs; anybody could have put them."""
-        found = self._git.attempt("config", "--null", "--name-only", "--get-regexp", _PROGRAMS)
+    def _refuse_settings(self) -> None:
+        """Refuse what the repository's configuration says of a push; anybody could have put it."""
+        found = self._git.attempt("config", "--null", "--name-only", "--get-regexp", _DECIDING)
         names = sorted(set(found.stdout.decode("utf-8", "replace").split("\0")) - {""})
         if names:
             raise InvalidConfig(
-                f"the repository's own configuration names a program in `{one_line(names[0])}`, "
-                "which a push would run",
-                "Set it with `git config --global` if you want it, and remove it here with "
-                f"`git config --unset-all {one_line(names[0])}`",
+                f"the repository's own configuration sets `{one_line(names[0])}`, which would "
+                "decide what a push runs or where it goes",
+                "Remove it with `git config --unset-all`; if you want it, set it with "
+                "`git config --global`",
             )
 
     def _failure(self, what: str, outcome: GitOutcome) -> GitFailed:
