@@ -137,6 +137,7 @@ TOLD = (
     "guides/hosts.md",
     "guides/moving.md",
     "guides/policy.md",
+    "guides/publishing.md",
     "guides/recovering.md",
     "guides/report.md",
     "guides/reviewing.md",

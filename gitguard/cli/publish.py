@@ -50,11 +50,10 @@ def publish(
         range_text, remote, with_words=with_words, replace=replace
     )
     document = {**fields_of(planned), "pushed": False}
+    if dry_run or not console.as_json:
+        console.say("\n".join(_plan_lines(planned)), document)
     if dry_run:
-        console.say("\n".join(_plan_lines(planned)), document)
         return
-    if not console.as_json:
-        console.say("\n".join(_plan_lines(planned)), document)
     new = sum(ref.is_new for ref in planned.refs)
     if new:
         confirm(f"Push {counted(new, 'ref')} to {one_line(remote)}?", yes=yes)

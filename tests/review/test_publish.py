@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import NotConfirmed, OwnerOnly, SecretsFound, Tampered, Untrusted
+from gitguard.errors import NotConfirmed, OwnerOnly, RefMoved, SecretsFound, Tampered, Untrusted
 from tests.conftest import Git
-from tests.hooks.test_capture_words import MARK, WAYS_IN
 from tests.support.command_place import Place
 from tests.support.conversation import Conversation
 from tests.support.hostile import Outcome, Traps, gitguard, inside
 from tests.support.tampered_sessions import file_of, flip
 from tests.support.terminal import on_terminal
+from tests.support.ways_of_saying import MARK, WAYS_IN
 
 BASE, HEAD = REFS = tuple(f"refs/heads/gitguard-review/main/{end}" for end in ("base", "head"))
 RANGE = "HEAD~1..HEAD"
@@ -282,7 +282,7 @@ def test_a_ref_that_moved_since_it_was_looked_at_stays(tmp_path: Path) -> None:
     planned = talk.guard.review.publication(RANGE)
     talk.git("push", "--quiet", "origin", f"HEAD:{HEAD}")
     theirs = refs_of(remote)
-    with pytest.raises(Exception, match="somebody else changed a ref"):
+    with pytest.raises(RefMoved, match="somebody else changed a ref"):
         talk.guard.review.publish(planned)
     assert refs_of(remote) == theirs
 
