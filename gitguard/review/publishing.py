@@ -20,7 +20,7 @@ from gitguard.review.projection import files_of, message_of, projected, shown_in
 from gitguard.review.states import read_state_of
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.verification import verify
-from gitguard.store.git.remote import RefUpdate, Remote
+from gitguard.store.git.remote import PUBLISHED_REFS, RefUpdate, Remote
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.naming import Session
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
 
 REVIEW_REFS = "refs/heads/gitguard-review/"
 """Where a remote has what is published."""
-PUBLISHED_REFS = "refs/gitguard/published/"
-"""Where this machine remembers what it published, by remote."""
 _LEAKS_NAMED = 5
 
 

@@ -260,6 +260,21 @@ def test_secrets_are_refused_and_named(worked: Git, remote: Git) -> None:
     assert secret not in outcome.said
 
 
+def test_a_purge_leaves_nothing_that_was_published_behind(worked: Git, remote: Git) -> None:
+    secret = "blue-whale-42"
+    gitguard("note", "--learning", f"They said {secret}")
+    gitguard("checkpoint")
+    published()
+    assert secret.encode() in everything_in(worked)
+    purged = gitguard("purge", "5", "--value-stdin", "--yes", stdin=secret.encode())
+    assert purged.code == 0, purged.said
+    worked("gc", "--quiet", "--prune=now")
+    assert secret.encode() not in everything_in(worked)
+    assert "--replace" in gitguard("publish", RANGE, "--yes").err
+    published("--replace")
+    assert secret not in remote("show", f"{HEAD}:state.json")
+
+
 def test_a_ref_of_somebody_else_is_replaced_on_request_only(worked: Git, remote: Git) -> None:
     worked("push", "--quiet", "origin", f"HEAD:{HEAD}")
     theirs = refs_of(remote)

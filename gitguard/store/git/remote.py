@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from gitguard.store.git.plumbing import GitOutcome, Plumbing
 
+PUBLISHED_REFS = "refs/gitguard/published/"
+"""Where this machine remembers what it published: by remote, then by session."""
 _NAME = re.compile(r"[\w][\w./-]*")
 _USER_INFO = re.compile(r"//[^/@\s]*@")
 _DECIDING = (
