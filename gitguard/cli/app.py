@@ -60,6 +60,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "search": "search",
         "why": "search",
         "report": "report",
+        "publish": "publish",
     },
     "When something is wrong": {
         "repair": "repair",

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from gitguard.review.gathering import Gathered
     from gitguard.review.knowledge import Knowledge, Row
     from gitguard.review.piece import CodeChange, Piece
+    from gitguard.review.publishing import Publication
     from gitguard.review.search import Results
     from gitguard.review.why import Why
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
@@ -161,3 +162,35 @@ class Reviews:
         from gitguard.review.gathering import gather
 
         return gather(self._sessions, self.piece(range_text))
+
+    # Publishing
+
+    def publication(
+        self,
+        range_text: str = "",
+        remote: str = "origin",
+        *,
+        with_words: bool = False,
+        replace: bool = False,
+    ) -> Publication:
+        """Return what `publish` pushes of a piece of work; its objects are written here.
+
+        Prompts, answers and summaries are left out unless with_words is set. replace is whether
+        refs may be replaced that this machine did not publish. Raises `NothingFound` for a range
+        without checkpoints, `Untrusted` or `Tampered` for a history that is not ours or does not
+        verify, `SecretsFound`, and `InvalidInput` for an unknown range or remote.
+        """
+        from gitguard.review.publishing import publication_of
+
+        piece = self.piece(range_text)
+        return publication_of(self._sessions, piece, remote, with_words=with_words, replace=replace)
+
+    def publish(self, publication: Publication) -> None:
+        """Push what is new of a publication that a person has seen.
+
+        Raises `RefMoved` if a ref of the remote has changed since, and `GitFailed` with the
+        remote's words if it does not take the push.
+        """
+        from gitguard.review.publishing import publish
+
+        publish(self._sessions, publication)

@@ -311,6 +311,7 @@ def test_owner_commands_are_refused_whatever_the_repository_holds(
 OWNED = (
     "trust --yes",
     "override --reason please",
+    "publish --yes",
     "accept",
     "recover",
     "migrate",

@@ -135,6 +135,7 @@ class SessionSecrets:
         self._files.clean()
         self._forget_rules(usual)
         self._rewriting.forget_movements()
+        self._rewriting.forget_published(self._store.session.name)
         changed = {before: after for before, after in new.items() if before != after}
         remains = self._rewriting.remains({commit: old[commit] for commit in changed})
         return plan.replace(

@@ -61,6 +61,11 @@ _LOOK = "Look at the repository with `git fsck`"
 _PASSED_ON = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "SYSTEMROOT")
 _KEYS = ("GNUPGHOME", "SSH_AUTH_SOCK")
 """Where the user's keys are. No terminal or display is named, so that nothing asks there."""
+NETWORK_TIME_LIMIT = 300
+"""Seconds for a command that a person gave and that talks to a remote."""
+_USERS_OWN = ("GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH")
+"""Variables of git's by which a user reaches a remote."""
+_NOT_FOR_REMOTES = frozenset({"GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_ALLOW_PROTOCOL"})
 _USERS = ("system", "global")
 """The scopes of settings that no repository can make."""
 
@@ -90,6 +95,7 @@ class Plumbing:
         self._environment = {**basics, **_ENVIRONMENT}
         self._key_environment = {**self._environment, **keys, "SSH_ASKPASS_REQUIRE": "never"}
         self._plain_environment = basics
+        self._callers = environment
         self._git = _find_git(basics["PATH"], place)
         if not self._is_own(environment) and not self._is_trusted_by_user():
             raise GitFailed(
@@ -126,6 +132,23 @@ class Plumbing:
         # No ref moves here, and an agent that is started for the key may stay for ever.
         process = GitProcess(command, with_keys, os.path.abspath(os.sep), keeps_lock=False)
         return process.finish(stdin, limit=KEY_TIME_LIMIT)
+
+    def attempt_as_user(self, *arguments: str) -> GitOutcome:
+        """Run a git command that talks to a remote, with the user's configuration and credentials.
+
+        Only for what a person asked for. Hooks stay off; the caller refuses what else the
+        repository's configuration may run.
+        """
+        kept = {name: value for name, value in _ENVIRONMENT.items() if name not in _NOT_FOR_REMOTES}
+        users = {
+            name: value
+            for name, value in self._callers.items()
+            if not name.startswith("GIT_") or name in _USERS_OWN
+        }
+        environment = {**users, **kept, "PATH": self._environment["PATH"]}
+        # A remote's address can be a path from the worktree.
+        process = GitProcess(self.command(*arguments), environment, self._place.worktree)
+        return process.finish(limit=NETWORK_TIME_LIMIT)
 
     def user_settings(self, pattern: str) -> list[tuple[str, str]]:
         """Return the settings whose names match, from the user's files alone, in their order."""

@@ -10,6 +10,7 @@ import os
 
 from gitguard.model.value import Value
 from gitguard.store.disk.files import read_bytes
+from gitguard.store.git.remote import PUBLISHED_REFS
 from gitguard.store.session.anchor import Anchor
 from gitguard.store.session.chain_check import refuse
 from gitguard.store.session.checkpoint import FOLLOWS, purged_message
@@ -120,6 +121,12 @@ class Rewriting:
     def drop(self, ref: str, commit: str) -> None:
         """Remove a ref of ours that still points at a commit."""
         self._repository.delete_ref(ref, commit)
+
+    def forget_published(self, session: str) -> None:
+        """Remove what remembers a session's publications, which would keep the old states alive."""
+        for name, ref in self._repository.refs(PUBLISHED_REFS.rstrip("/")).items():
+            if f"/{session}/" in name.removeprefix(PUBLISHED_REFS):
+                self.drop(name, ref.id)
 
     def forget_movements(self) -> None:
         """Empty the reflogs of the session's refs, which would keep the old commits alive."""

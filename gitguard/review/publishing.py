@@ -1,0 +1,290 @@
+"""Publishes what a reviewer needs of a piece of work: a base and a head that share history.
+
+The same checkpoints give the same commits, so publishing again pushes nothing new.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import (
+    GitguardError,
+    InvalidInput,
+    NothingFound,
+    SecretsFound,
+    Tampered,
+    Untrusted,
+)
+from gitguard.model.config.redaction import redactor_of
+from gitguard.model.text import counted, one_line
+from gitguard.model.value import Value
+from gitguard.review.projection import files_of, message_of, projected, shown_in, steps_of
+from gitguard.review.states import read_state_of
+from gitguard.sessions.secrets.leaks import clean_checkpoint
+from gitguard.sessions.verification import verify
+from gitguard.store.git.remote import PUBLISHED_REFS, RefUpdate, Remote
+from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+from gitguard.store.session.naming import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.review.piece import Link, Piece
+    from gitguard.review.projection import Projection, Step
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.store import SessionStore
+
+REVIEW_REFS = "refs/heads/gitguard-review/"
+"""Where a remote has what is published."""
+_LEAKS_NAMED = 5
+
+
+class PublishedRef(Value):
+    """A ref of the remote, as it is and as it is to be."""
+
+    name: str
+    commit: str
+    old: str = ""
+    """The commit that it has now, empty if there is no such ref."""
+    is_foreign: bool = False
+    """Whether another commit is there, which this machine did not publish."""
+
+    @property
+    def is_new(self) -> bool:
+        """Whether there is something to push."""
+        return self.commit != self.old
+
+
+class PublishedWork(Value):
+    """What is published of one session."""
+
+    session: str
+    base: PublishedRef
+    head: PublishedRef
+    commits: int
+    """How many follow the base, one for each code commit."""
+    shows: Mapping[str, int]
+    """How many items the comparison adds, by the name of one."""
+    left_out: tuple[str, ...]
+
+    @property
+    def refs(self) -> tuple[PublishedRef, PublishedRef]:
+        """The refs, the base first."""
+        return self.base, self.head
+
+
+class Publication(Value):
+    """What is published to a remote: its objects are written, and nothing is pushed yet."""
+
+    remote: str
+    address: str
+    works: tuple[PublishedWork, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def refs(self) -> tuple[PublishedRef, ...]:
+        """All refs that are published."""
+        return tuple(ref for work in self.works for ref in work.refs)
+
+
+def publication_of(
+    sessions: WorkspaceSessions, piece: Piece, remote: str, *, with_words: bool, replace: bool
+) -> Publication:
+    """Write what is published of a piece of work, and compare it with what the remote has.
+
+    replace is whether refs may be replaced that this machine did not publish. Raises `Untrusted`
+    where no history is ours, `Tampered` where one does not verify, `SecretsFound`, and
+    `InvalidInput` for an unknown remote.
+    """
+    place = Remote(sessions.repository().git, remote)
+    links = _ours(piece)
+    parts = [_Part(sessions, key, own, piece.head, with_words) for key, own in links.items()]
+    for part in parts:
+        part.refuse_unverified()
+    drafts = [(part, part.drafts()) for part in parts]
+    _refuse_secrets(sessions, drafts)
+    there = place.refs(f"{REVIEW_REFS}*")
+    known = _remembered(sessions, remote)
+    works = tuple(part.write(commits, there, known) for part, commits in drafts)
+    publication = Publication(remote, place.address, works, tuple(_notes(piece, links)))
+    foreign = [ref for ref in publication.refs if ref.is_foreign]
+    if foreign and not replace:
+        raise InvalidInput(
+            f"`{foreign[0].name}` on `{remote}` is {foreign[0].old[:12]}, which this machine did "
+            "not publish",
+            "Look at it with `git fetch`; `gitguard publish --replace` replaces it",
+        )
+    return publication
+
+
+def publish(sessions: WorkspaceSessions, publication: Publication) -> None:
+    """Push what is new of a publication, and remember it; raise if a ref has changed since."""
+    repository = sessions.repository()
+    new = [ref for ref in publication.refs if ref.is_new]
+    if new:
+        updates = [RefUpdate(ref.name, ref.commit, ref.old) for ref in new]
+        Remote(repository.git, publication.remote).push(updates)
+    known = _remembered(sessions, publication.remote)
+    for ref in publication.refs:
+        before = known.get(ref.name, "")
+        if before != ref.commit:
+            name = ref.name.replace(REVIEW_REFS, f"{PUBLISHED_REFS}{publication.remote}/", 1)
+            old = before or "0" * len(ref.commit)
+            repository.move_ref(name, ref.commit, old, "gitguard: published")
+
+
+def _remembered(sessions: WorkspaceSessions, remote: str) -> dict[str, str]:
+    """Return what this machine published last: the remote's refs and their commits."""
+    folder = f"{PUBLISHED_REFS}{remote}/"
+    refs = sessions.repository().refs(folder.rstrip("/"))
+    return {f"{REVIEW_REFS}{name.removeprefix(folder)}": ref.id for name, ref in refs.items()}
+
+
+def _ours(piece: Piece) -> dict[str, list[Link]]:
+    ours: dict[str, list[Link]] = {}
+    for link in piece.links:
+        if link.is_ours:
+            ours.setdefault(link.session, []).append(link)
+    if ours:
+        return ours
+    if piece.links:
+        raise Untrusted(
+            f"this machine did not write the checkpoints of `{one_line(piece.links[0].session)}`",
+            "Publish on the machine that wrote them, or see `gitguard repair --dry-run`",
+        )
+    raise NothingFound(
+        f"no checkpoint is tied to a commit in `{piece.base[:12]}..{piece.head[:12]}`",
+        "Name a range with the agent's commits, such as `gitguard publish main..HEAD`",
+    )
+
+
+def _notes(piece: Piece, ours: Mapping[str, list[Link]]) -> list[str]:
+    others = sorted({link.session for link in piece.links if not link.is_ours} - ours.keys())
+    notes = [
+        f"The session {one_line(key)} is not published: this machine did not write it."
+        for key in others
+    ]
+    unlinked = counted(len(piece.unlinked), "commit")
+    return notes + (
+        [f"No checkpoint is tied to {unlinked} of the range."] if piece.unlinked else []
+    )
+
+
+def _refuse_secrets(sessions: WorkspaceSessions, drafts: list[tuple[_Part, list[_Draft]]]) -> None:
+    redactor = redactor_of(sessions.config.redaction)
+    found: dict[str, None] = {}
+    for part, commits in drafts:
+        where = one_line(redactor.text(part.name))
+        found.update(dict.fromkeys(f"{where}: {m.rule}" for m in redactor.find(part.name)))
+        for draft in commits:
+            checkpoint = draft.step.checkpoint
+            place = f"{where} {checkpoint.name}" if checkpoint else where
+            matches = clean_checkpoint(draft.files, draft.message, redactor).findings
+            found.update(dict.fromkeys(f"{place} {m.path}: {m.rule}" for m in matches))
+    if found:
+        named = "; ".join(list(found)[:_LEAKS_NAMED])
+        raise SecretsFound(
+            f"nothing was published: {counted(len(found), 'secret')} found in {named}",
+            "Remove them with `gitguard purge CHECKPOINT`; `gitguard scan` lists them all",
+        )
+
+
+class _Draft(Value):
+    """A commit that is not written yet."""
+
+    step: Step
+    message: str
+    files: Mapping[str, bytes]
+    projection: Projection | None
+
+
+class _Part:
+    """One session's part in a piece of work."""
+
+    def __init__(
+        self,
+        sessions: WorkspaceSessions,
+        key: str,
+        links: list[Link],
+        head: str,
+        with_words: bool,  # noqa: FBT001
+    ) -> None:
+        session = Session.of(key)
+        self.name = session.name
+        self._key = key
+        self._store: SessionStore = sessions.store(session)
+        self._repository = sessions.repository()
+        self._links = links
+        self._head = head
+        self._with_words = with_words
+
+    def refuse_unverified(self) -> None:
+        """Raise `Tampered` where the session's history does not verify."""
+        report = verify(self._store)
+        if report.findings:
+            raise Tampered(
+                f"nothing was published: the history of `{one_line(self._key)}` does not verify: "
+                f"{report.findings[0].problem}",
+                "See `gitguard verify --all` for each finding and its way out",
+            )
+
+    def drafts(self) -> list[_Draft]:
+        """Return the commits to publish, the base first."""
+        with self._repository.reader() as reader:
+            return [self._draft(reader, step) for step in steps_of(self._links, self._last())]
+
+    def _last(self) -> Checkpoint:
+        """Return the last checkpoint of the piece: also what was noted after its last commit."""
+        last = max((link.after for link in self._links), key=lambda after: after.sequence)
+        for link in self._store.chain.commits(self._store.chain.head().id):
+            checkpoint = link.checkpoint
+            if checkpoint is None or checkpoint.sequence <= last.sequence:
+                break
+            if checkpoint.code.head == self._head:
+                return checkpoint
+        return last
+
+    def _draft(self, reader: ObjectReader, step: Step) -> _Draft:
+        message = message_of(step, self._key, with_words=self._with_words)
+        if step.checkpoint is None:
+            return _Draft(step, message, {}, None)
+        state = read_state_of(reader, step.checkpoint)
+        projection = projected(state, with_words=self._with_words)
+        files = files_of(projection.state)
+        if self._with_words:
+            contents = self._store.chain.read(step.checkpoint.id).contents
+            files[SNAPSHOT_FILE] = contents[SNAPSHOT_FILE]
+        return _Draft(step, message, files, projection)
+
+    def write(
+        self, drafts: list[_Draft], there: Mapping[str, str], known: Mapping[str, str]
+    ) -> PublishedWork:
+        """Write the commits; there and known are the remote's refs now and as we published them."""
+        commits: list[str] = []
+        for draft in drafts:
+            parent = commits[-1] if commits else ""
+            commits.append(
+                # Never signed: a signature has a time of its own, so the commits would differ.
+                self._repository.write_commit(
+                    draft.files, parent, draft.message, at=draft.step.at, aside=True
+                )
+            )
+        before, after = drafts[0].projection, drafts[-1].projection
+        if after is None:
+            raise GitguardError(f"the session `{one_line(self._key)}` has no last checkpoint")
+        left_out = after.left_out if self._with_words else (*after.left_out, f"`{SNAPSHOT_FILE}`")
+
+        def ref(end: str, commit: str) -> PublishedRef:
+            name = f"{REVIEW_REFS}{self.name}/{end}"
+            old = there.get(name, "")
+            return PublishedRef(name, commit, old, old not in ("", commit, known.get(name, "")))
+
+        return PublishedWork(
+            self._key,
+            ref("base", commits[0]),
+            ref("head", commits[-1]),
+            len(commits) - 1,
+            shown_in(before.state if before else None, after.state),
+            left_out,
+        )
