@@ -138,6 +138,7 @@ TOLD = (
     "guides/hosts.md",
     "guides/moving.md",
     "guides/policy.md",
+    "guides/pull-requests.md",
     "guides/recovering.md",
     "guides/report.md",
     "guides/reviewing.md",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import click
 
 from gitguard.cli.console import Console, named, with_console
-from gitguard.errors import NotWritable
-from gitguard.guard.review import JSON, MARKDOWN, REPORT_FORMATS
+from gitguard.errors import InvalidInput, NotWritable
+from gitguard.guard.review import CI_FILES, JSON, MARKDOWN, REPORT_FORMATS
 from gitguard.model.text import one_line
 
 
@@ -22,8 +22,13 @@ from gitguard.model.text import one_line
 @click.option(
     "-o", "--output", callback=named, type=click.Path(), metavar="FILE", help="File to write"
 )
+@click.option(
+    "--ci",
+    type=click.Choice(list(CI_FILES)),
+    help="Write a file for a job that reports on pull requests, instead of a report",
+)
 @with_console
-def report(console: Console, range_text: str, form: str, output: str) -> None:
+def report(console: Console, range_text: str, form: str, output: str, ci: str | None) -> None:
     """Write one page about the work in a range of commits, for its reviewer
 
     Shows goal, decisions, failed attempts, removed constraints, open questions, and who changed
@@ -32,7 +37,11 @@ def report(console: Console, range_text: str, form: str, output: str) -> None:
 
     Example: `gitguard report main..HEAD --format html -o report.html`
     """
-    text = console.guard.review.report(range_text, JSON if console.as_json and not output else form)
+    if ci and range_text:
+        raise InvalidInput("--ci takes no range", "Leave out the range or --ci")
+    form = JSON if console.as_json and not output else form
+    review = console.guard.review
+    text = review.ci_file(ci) if ci else review.report(range_text, form)
     if not output:
         click.echo(text, nl=False)
         return

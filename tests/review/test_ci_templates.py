@@ -16,7 +16,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from gitguard.guard import Guard
+from gitguard.guard.review import CI_FILES
 from gitguard.review.markdown import markdown
+from tests.conftest import Git
 from tests.support.pull_request_api import BOT, REPOSITORY, TOKEN, Api, serving
 from tests.support.scratch import BIN
 
@@ -167,7 +170,7 @@ class Posting:
 
 
 def is_sticky(comment: dict[str, Any]) -> bool:
-    return comment["user"]["login"] == BOT and comment["body"].startswith(MARKER)
+    return comment["user"]["login"] == BOT and str(comment["body"]).startswith(MARKER)
 
 
 @pytest.fixture
@@ -331,3 +334,124 @@ def test_a_forged_report_is_text_that_mentions_nobody_and_commands_no_bot(
     assert "$(touch " in body
     assert not (tmp_path / "ran").exists()
     assert not re.search(r"^\s*/|@\w", body, re.MULTILINE)
+
+
+# The jobs that write the report
+
+
+@pytest.fixture
+def origin(guard: Guard, git: Git, tmp_path: Path) -> Git:
+    """A repository on a server: `main`, two commits on `port`, and the agent's checkpoints."""
+    guard.ensure()
+    guard.note({"goal": "Port the parser"})
+    git("switch", "--quiet", "--create", "port")
+    for title in ("Port it", "Test it"):
+        git("commit", "--quiet", "--allow-empty", "--message", title)
+        guard.checkpoint(title)
+    server = tmp_path / "origin.git"
+    git("init", "--quiet", "--bare", "--initial-branch=main", str(server))
+    git("push", "--quiet", str(server), "main", "port", "refs/heads/gitguard/main")
+    return git.at(server)
+
+
+def run_in(root: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join((BIN, os.environ["PATH"]))
+    return subprocess.run(
+        command,
+        cwd=root,
+        env={**os.environ, **variables, "PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def cloned(origin: Git, folder: Path, *options: str) -> Path:
+    """Return a checkout as a job has it."""
+    root = folder / "job"
+    address = f"file://{origin.root}"
+    origin("clone", "--quiet", "--branch=port", *options, address, str(root))
+    return root
+
+
+def write_report(root: Path, base: str, head: str) -> subprocess.CompletedProcess[str]:
+    text = step("gitguard-report.yml", "Write the report")
+    summary = str(root.parent / "summary.md")
+    return run_in(root, "bash", "-e", "-c", text, BASE=base, HEAD=head, GITHUB_STEP_SUMMARY=summary)
+
+
+def test_the_workflow_writes_the_report_and_the_jobs_summary(origin: Git, tmp_path: Path) -> None:
+    root = cloned(origin, tmp_path)
+    base, head = origin("rev-parse", "main", "port").split()
+    done = write_report(root, base, head)
+    assert done.returncode == 0, done.stderr
+    page = (root / "report.md").read_text()
+    assert page.startswith("### Port the parser\n")
+    assert "2 commits, 4 checkpoints" in page
+    assert (tmp_path / "summary.md").read_text() == page
+
+
+def test_a_summary_stays_below_its_limit(origin: Git, tmp_path: Path) -> None:
+    root = cloned(origin, tmp_path)
+    templates = Path(os.environ["XDG_CONFIG_HOME"]) / "gitguard" / "templates"
+    templates.mkdir(parents=True)
+    (templates / "report.md.j2").write_text("😀" * 2_000_000)
+    base, head = origin("rev-parse", "main", "port").split()
+    assert write_report(root, base, head).returncode == 0
+    assert 200_000 < (tmp_path / "summary.md").stat().st_size < 1 << 20
+
+
+def test_without_checkpoints_the_job_is_green_and_the_report_says_so(
+    origin: Git, tmp_path: Path
+) -> None:
+    origin("update-ref", "-d", "refs/heads/gitguard/main")
+    root = cloned(origin, tmp_path)
+    base, head = origin("rev-parse", "main", "port").split()
+    assert write_report(root, base, head).returncode == 0
+    by_workflow = (root / "report.md").read_text()
+    assert "No checkpoint is tied to these commits" in by_workflow
+    assert "No session of this repository has a checkpoint" in by_workflow
+    done = run_in(root, "sh", str(SCRIPT), base, REPORT="other.md")
+    assert done.returncode == 0, done.stderr
+    assert (root / "other.md").read_text() == by_workflow
+
+
+def test_the_script_fetches_what_a_shallow_clone_lacks(origin: Git, tmp_path: Path) -> None:
+    root = cloned(origin, tmp_path, "--depth=1")
+    base = origin("rev-parse", "main")
+    done = run_in(root, "sh", str(SCRIPT), base)
+    assert done.returncode == 0, done.stderr
+    assert "2 commits, 4 checkpoints" in (root / "report.md").read_text()
+
+
+def test_the_script_hands_the_report_to_a_command(origin: Git, tmp_path: Path) -> None:
+    root = cloned(origin, tmp_path)
+    Git(root)("remote", "rename", "origin", "upstream")
+    command = ("cp", "-t", str(tmp_path))
+    arguments = ("upstream/main", "HEAD", *command)
+    done = run_in(root, "sh", str(SCRIPT), *arguments, REMOTE="upstream", REPORT="a page.md")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a page.md").read_text().startswith("### Port the parser\n")
+    failed = run_in(root, "sh", str(SCRIPT), "upstream/main", "HEAD", "false", REMOTE="upstream")
+    assert failed.returncode == 1
+
+
+def test_the_script_says_what_it_needs(repo: Path) -> None:
+    done = run_in(repo, "sh", str(SCRIPT))
+    assert (done.returncode, done.stderr[:25]) == (2, "usage: sh report.sh BASE ")
+
+
+@pytest.mark.parametrize("name", CI_FILES)
+def test_the_command_writes_every_file_of_a_job(repo: Path, name: str) -> None:
+    (template,) = CI.rglob(name)
+    assert run_in(repo, "gitguard", "report", "--ci", name).stdout == template.read_text()
+    done = run_in(repo, "gitguard", "report", "--ci", name, "-o", "copy")
+    assert done.returncode == 0, done.stderr
+    assert (repo / "copy").read_bytes() == template.read_bytes()
+    assert run_in(repo, "gitguard", "report", "HEAD", "--ci", name).returncode != 0
+
+
+def test_no_file_of_a_job_is_forgotten() -> None:
+    files = {path.relative_to(CI.parent).as_posix() for path in CI.rglob("*.*")}
+    assert files == set(CI_FILES.values())

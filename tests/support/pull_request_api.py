@@ -95,9 +95,8 @@ def serving() -> Iterator[Api]:
         def do_GET(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length) or b"{}")
-            is_known = self.headers["Authorization"] == f"Bearer {TOKEN}"
-            status, document = (401, {}) if not is_known else (0, {})
-            if is_known:
+            status, document = 401, None
+            if self.headers["Authorization"] == f"Bearer {TOKEN}":
                 status, document = api.answer(self.command, self.path, body)
             data = json.dumps(document).encode()
             self.send_response(status)
