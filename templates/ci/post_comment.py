@@ -135,9 +135,7 @@ def pull_request(api: Api, event: dict[str, Any]) -> int | None:
     numbers = [
         int(pull["number"])
         for pull in api.pages("pulls", state="open", head=head)
-        if pull["state"] == "open"
-        and pull["head"]["sha"] == commit
-        and (pull["head"]["repo"] or {}).get("id") == source["id"]
+        if pull["head"]["sha"] == commit and (pull["head"]["repo"] or {}).get("id") == source["id"]
     ]
     if len(numbers) > 1:
         raise Failed(f"{len(numbers)} open pull requests have this commit; the report is of one")

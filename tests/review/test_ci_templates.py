@@ -224,6 +224,15 @@ def test_a_report_of_an_older_commit_is_not_posted(posting: Posting) -> None:
     assert done.stdout.startswith("Nothing posted: no open pull request has this commit")
 
 
+def test_a_closed_pull_request_gets_no_report(posting: Posting) -> None:
+    posting.api.open_pull(5, COMMIT)
+    posting.api.pulls[0]["state"] = "closed"
+    assert posting().returncode == 0
+    assert posting.api.written() == []
+    posting.api.open_pull(6, COMMIT)
+    posting.posted(6)
+
+
 def test_a_fork_of_the_same_owner_is_another_repository(posting: Posting) -> None:
     posting.api.open_pull(5, COMMIT, repository=FORK)
     posting.api.pulls[0]["head"]["repo"] = {"id": 9}

@@ -66,6 +66,8 @@ class Api:
     ) -> tuple[int, Any]:
         if (method, path) == ("GET", "pulls"):
             found = [pull for pull in self.pulls if pull["head"]["label"] == query["head"]]
+            if query.get("state", "open") != "all":
+                found = [pull for pull in found if pull["state"] == query.get("state", "open")]
             return 200, page_of(found, query)
         kind, number, *rest = path.split("/")[:3]
         if method == "PATCH" and (kind, number) == ("issues", "comments"):
