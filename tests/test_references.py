@@ -139,6 +139,7 @@ TOLD = (
     "guides/moving.md",
     "guides/policy.md",
     "guides/publishing.md",
+    "guides/pull-requests.md",
     "guides/recovering.md",
     "guides/report.md",
     "guides/reviewing.md",

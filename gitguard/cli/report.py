@@ -7,8 +7,8 @@ import os
 import click
 
 from gitguard.cli.console import Console, named, with_console
-from gitguard.errors import NotWritable
-from gitguard.guard.review import JSON, MARKDOWN, REPORT_FORMATS
+from gitguard.errors import InvalidInput, NotWritable
+from gitguard.guard.review import CI_FILES, JSON, MARKDOWN, REPORT_FORMATS
 from gitguard.model.text import one_line
 from gitguard.store.disk import files
 
@@ -25,8 +25,13 @@ from gitguard.store.disk import files
 @click.option(
     "-o", "--output", callback=named, type=click.Path(), metavar="FILE", help="File to write"
 )
+@click.option(
+    "--ci",
+    type=click.Choice(list(CI_FILES)),
+    help="Write a file for a job that reports on pull requests, instead of a report",
+)
 @with_console
-def report(console: Console, range_text: str, form: str, output: str) -> None:
+def report(console: Console, range_text: str, form: str, output: str, ci: str | None) -> None:
     """Write one page about the work in a range of commits, for its reviewer
 
     Shows goal, decisions, failed attempts, removed constraints, open questions, and who changed
@@ -35,10 +40,13 @@ def report(console: Console, range_text: str, form: str, output: str) -> None:
 
     Example: `gitguard report main..HEAD --format html -o report.html`
     """
-    text = console.guard.review.report(
-        range_text, JSON if console.as_json and output in ("", "-") else form
-    )
-    if output in ("", "-"):
+    if ci and range_text:
+        raise InvalidInput("--ci takes no range", "Leave out the range or --ci")
+    is_printed = output in ("", "-")
+    form = JSON if console.as_json and is_printed else form
+    review = console.guard.review
+    text = review.ci_file(ci) if ci else review.report(range_text, form)
+    if is_printed:
         click.echo(text, nl=False)
         return
     size = put_report(output, text)

@@ -20,6 +20,13 @@ if TYPE_CHECKING:
 
 
 MARKDOWN, HTML, JSON = REPORT_FORMATS = ("markdown", "html", "json")
+CI_FILES = {
+    "gitguard-report.yml": "ci/github/gitguard-report.yml",
+    "gitguard-comment.yml": "ci/github/gitguard-comment.yml",
+    "post_comment.py": "ci/post_comment.py",
+    "report.sh": "ci/report.sh",
+}
+"""What a job needs to report on pull requests, and where it is among the templates."""
 
 
 class AtCommit(Value):
@@ -157,6 +164,12 @@ class Reviews:
         from gitguard.review.markdown import markdown
 
         return markdown(gathered.report, gathered.references, templates=folder)
+
+    def ci_file(self, name: str) -> str:
+        """Return one of `CI_FILES`, to be put into a repository as it is."""
+        from gitguard.rendering import template_source
+
+        return template_source(CI_FILES[name])
 
     def _gathered(self, range_text: str) -> Gathered:
         from gitguard.review.gathering import gather

@@ -1,0 +1,31 @@
+#!/bin/sh
+# Writes gitguard's report on the commits from BASE to HEAD, in a job of any forge.
+#
+#     sh report.sh BASE [HEAD [COMMAND...]]
+#
+# COMMAND, if given, runs with the report's file as its last argument, for instance to post it.
+# REMOTE names the remote that has the checkpoints, normally `origin`; REPORT names the file to
+# write, normally `report.md`.
+set -eu
+
+if [ $# -eq 0 ]; then
+    echo "usage: sh report.sh BASE [HEAD [COMMAND...]]" >&2
+    exit 2
+fi
+base=$1
+head=${2:-HEAD}
+shift
+[ $# -eq 0 ] || shift
+remote=${REMOTE:-origin}
+report=${REPORT:-report.md}
+
+if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
+    git fetch --quiet --unshallow "$remote"
+fi
+# If there are no checkpoints, this fetches nothing, and the report says so.
+git fetch --quiet --no-tags "$remote" "+refs/heads/gitguard/*:refs/remotes/$remote/gitguard/*"
+
+gitguard report "$base..$head" --format markdown -o "$report"
+if [ $# -gt 0 ]; then
+    "$@" "$report"
+fi
