@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import click
 
 from gitguard.cli.console import Console, named, with_console
-from gitguard.errors import InvalidInput, NotWritable
+from gitguard.errors import InvalidInput
 from gitguard.guard.review import CI_FILES, JSON, MARKDOWN, REPORT_FORMATS
 from gitguard.model.text import one_line
-from gitguard.store.disk import files
 
 
 @click.command()
@@ -49,33 +46,8 @@ def report(console: Console, range_text: str, form: str, output: str, ci: str | 
     if is_printed:
         click.echo(text, nl=False)
         return
-    size = put_report(output, text)
+    size = review.put(output, text)
     console.say(f"Written: {one_line(output)} ({size:,} bytes)", {"path": output, "bytes": size})
-
-
-def put_report(path: str, text: str) -> int:
-    """Write a page to the one file that was named; return its size.
-
-    A file is replaced as a whole, so that a full disk leaves what was there; a pipe or a device is
-    written to.
-    """
-    data = text.encode("utf-8", "replace")
-    try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            with open(path, "wb") as file:
-                file.write(data)
-        else:
-            files.write_bytes(path, data, mode=0o666)
-    except OSError as error:
-        raise _refusal(path, error.strerror or "it failed") from error
-    except NotWritable as error:
-        raise _refusal(path, str(error.__cause__ or error.message)) from error
-    return len(data)
-
-
-def _refusal(path: str, reason: str) -> NotWritable:
-    hint = "Name a file in a folder that exists and that you may write"
-    return NotWritable(f"`{path}` cannot be written: {reason}", hint)
 
 
 COMMANDS: list[click.Command] = [report]

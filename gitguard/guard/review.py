@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.errors import NotWritable
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -170,6 +171,27 @@ class Reviews:
         from gitguard.rendering import template_source
 
         return template_source(CI_FILES[name])
+
+    @staticmethod
+    def put(path: str, text: str) -> int:
+        """Write a page to the one file that is named; return its size in bytes.
+
+        The file is replaced as a whole, so that a full disk leaves what was there. Raises
+        `NotWritable`, also for what is no file.
+        """
+        from gitguard.store.disk import files
+
+        data = text.encode("utf-8", "replace")
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise NotWritable(f"`{path}` is no file", "Leave out -o and redirect the output")
+        try:
+            files.write_bytes(os.path.abspath(path), data, mode=0o666)
+        except NotWritable as error:
+            cause = error.__cause__
+            reason = cause.strerror if isinstance(cause, OSError) else error.message
+            hint = "Name a file in a folder that exists and that you may write"
+            raise NotWritable(f"`{path}` cannot be written: {reason}", hint) from error
+        return len(data)
 
     def _gathered(self, range_text: str) -> Gathered:
         from gitguard.review.gathering import gather
