@@ -66,9 +66,9 @@ class Tie(Value):
     """Whether it only holds where the checkpoint knows of one of the commit's files."""
 
     @property
-    def rank(self) -> tuple[int, bool, int]:
-        """What to sort ties by, the surest first; work that led to a commit before work on top."""
-        return CERTAINTIES.index(self.certainty), self.before is None, self.course
+    def rank(self) -> tuple[bool, int, int]:
+        """What to sort ties by: work that led to a commit before work on top, the surest first."""
+        return self.before is None, CERTAINTIES.index(self.certainty), self.course
 
 
 class Places:

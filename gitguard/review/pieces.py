@@ -119,7 +119,9 @@ class _Gathering:
         changes: dict[str, Changes],
     ) -> list[Tie]:
         heads = {head for places in every for head in places.first}
-        rest = [commit for commit in history if commit.id not in heads]
+        # A session that begins at a commit has seen nothing of the work in it; another may have.
+        named = {head for places in every for head, place in places.first.items() if place > 0}
+        rest = [commit for commit in history if commit.id not in named]
         forms, problem = older_forms(self._code, rest, changes, heads, head)
         self._notes += [problem] if problem else []
         ties = tie_commits(history, every, forms)

@@ -92,6 +92,34 @@ def test_a_commit_that_a_checkpoint_names_is_linked_to_the_work_before_it(work: 
     assert decided(work.guard, second) == ["About b"]
 
 
+def test_a_commit_on_a_branch_beside_does_not_claim_the_work_of_the_other(work: Work) -> None:
+    work.git("branch", "beside")
+    first = work.step("a")
+    work.git("switch", "--quiet", "beside")
+    work.guard.checkpoint("Back at the base")
+    second = work.step("b")
+    assert decided(work.guard, first) == ["About a"]
+    assert decided(work.guard, second) == ["About b"]
+
+
+def test_a_session_that_begins_at_a_squash_does_not_hide_the_work_in_it(
+    work: Work, git: Git
+) -> None:
+    git("switch", "--quiet", "--create", "feature")
+    work.step("a")
+    work.step("b")
+    git("switch", "--quiet", "main")
+    git("merge", "--quiet", "--squash", "feature")
+    git("commit", "--quiet", "--message", "Both")
+    work.guard.sessions.use(Session.of("other"))
+    piece = work.guard.review.piece("HEAD~..HEAD")
+    assert [(link.session, link.certainty) for link in piece.links] == [
+        ("main", SQUASHED),
+        ("other", EXACT),
+    ]
+    assert decided(work.guard, "HEAD") == ["About a", "About b"]
+
+
 def test_a_rebase_keeps_the_links(work: Work) -> None:
     work.git("switch", "--quiet", "--create", "feature")
     work.step("a")

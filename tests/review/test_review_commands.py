@@ -101,6 +101,22 @@ def test_log_of_what_is_no_range_is_refused(reviewed: Git, arguments: tuple[str,
     assert "is no range such as `main..HEAD`" in outcome.err
 
 
+@pytest.mark.parametrize("option", [("--oneline",), ("--all",), ("--since", "1d"), ("--grep", "x")])
+def test_options_that_choose_checkpoints_are_refused_for_a_range(
+    reviewed: Git, option: tuple[str, ...]
+) -> None:
+    outcome = gitguard("log", "HEAD~1..HEAD", *option)
+    assert outcome.code == 2
+    assert "choose checkpoints" in outcome.err
+
+
+def test_log_of_a_range_counts_assumptions_and_invariants(reviewed: Git) -> None:
+    gitguard("note", "--assumption", "The input is UTF-8", "--invariant", "Rows keep their order")
+    commit(reviewed, "b")
+    gitguard("checkpoint")
+    assert "+1 invariant, 1 assumption" in text_of(gitguard("log", "HEAD~1..HEAD"))
+
+
 def test_what_another_machine_wrote_is_shown_on_request_and_marked(
     reviewed: Git, tmp_path: Path
 ) -> None:
