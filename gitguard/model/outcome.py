@@ -66,7 +66,7 @@ _UNREADABLE = re.compile(
 """What shells say of a command line that they cannot parse; in a script its name stands too."""
 _STOPPED = re.compile(r"\s*(?:exit code (?:124|137|143)\b|command timed out)", re.IGNORECASE)
 _INLINE_SCRIPT = re.compile(
-    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:\S*/)?(?:python[\d.]*|node|ruby|perl)\s+(?:-\s*<<|<<|-c\s|-e\s)"
+    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:\S*/)?(?:python[\d.]*|node|ruby|perl)\s+(?:-\s*)?<<"
 )
 _SLEEP = re.compile(r"(?:^|[;&|]|\bdo)\s*sleep\s")
 _LONGEST_LOOK = 2_000
@@ -108,7 +108,7 @@ def is_wrong_guess(command: str, error: str) -> bool:
     """Say whether a failed shell line is nothing to try again.
 
     That is a look; a line no shell could read, which did nothing and was written once more; a loop
-    that waited until it was stopped; and a script on the command line, which is written anew.
+    that waited until it was stopped; and a script in a heredoc, which is written anew.
     """
     is_wait = _STOPPED.match(error) is not None and _SLEEP.search(command) is not None
     is_unreadable = _UNREADABLE.match(error) is not None

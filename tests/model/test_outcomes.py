@@ -141,7 +141,7 @@ def test_what_may_do_more_than_look_is_no_probe(command: str) -> None:
         ("for i in 1 2; do sleep 60; done", "Exit code 143"),
         ("until curl -s localhost; do sleep 5; done", "Command timed out after 2m 0s"),
         ("python3 - <<'EOF'\nprint(1)\nEOF", "Exit code 1 Traceback"),
-        ("cd src && node -e 'x()'", "Exit code 1"),
+        ("cd src && node <<'EOF'\nx()\nEOF", "Exit code 1"),
     ],
 )
 def test_a_line_that_nobody_would_run_again_is_a_wrong_guess(command: str, error: str) -> None:
@@ -155,6 +155,7 @@ def test_a_line_that_nobody_would_run_again_is_a_wrong_guess(command: str, error
         ("bash build.sh", "build.sh: line 5: syntax error: unexpected end of file"),
         ("pytest", "Exit code 143"),
         ("python3 build.py", "Exit code 1"),
+        ('python3 -c "raise SystemExit(3)"', "Exit code 3"),
         ("make test", "Command timed out after 2m 0s"),
     ],
 )
