@@ -60,7 +60,7 @@ PREVIEWS = (
 WRITING = {
     *("checkpoint", "config rollback", "ensure", "gate", "handoff clear"),
     "handoff take",
-    *("handoff write", "hook", "init", "note", "override", "purge", "repair"),
+    *("handoff write", "hook", "init", "note", "override", "publish", "purge", "repair"),
     *("restore", "session close", "session fork", "session maintain", "session reopen"),
     *("session use", "transcript compact", "transcript import", "transcript prune"),
     *("transcript repair", "uninstall", "update"),
