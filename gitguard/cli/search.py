@@ -109,9 +109,9 @@ def _shown(text: str) -> str:
 
 
 def _more(results: Results) -> list[str]:
-    left = results.count - len(results.matches)
+    more = results.count - len(results.matches)
     shown = results.count if results.count < 1000 else len(results.matches) * 3
-    return [f"{left:,} more: -n {shown}"] if left else []
+    return [f"{more:,} more: -n {shown}"] if more else []
 
 
 @click.command()
@@ -149,8 +149,8 @@ def _commit_lines(answer: Why) -> list[str]:
         many = f", {counted(commit.lines, 'line')}" if commit.lines else ""
         unlinked = ", no checkpoint names it" if commit.id in answer.unlinked else ""
         lines.append(f'Code: {commit.id[:7]} "{commit.subject}"{many}{unlinked}')
-    left = len(answer.commits) - len(lines)
-    return lines + ([f"Code: {counted(left, 'more commit')}"] if left else [])
+    more = len(answer.commits) - len(lines)
+    return lines + ([f"Code: {counted(more, 'more commit')}"] if more else [])
 
 
 def _no_reason(answer: Why) -> NothingFound | None:

@@ -39,14 +39,15 @@ def list_sessions(console: Console) -> None:
     keys = guard.sessions.keys()
     archived, remote = guard.sessions.archived(), guard.sessions.remote()
     goals = guard.sessions.goals()
-    told = {(goal.name, goal.archived_at): _goal_text(goal) for goal in goals}
+    goal_texts = {(goal.name, goal.archived_at): _goal_text(goal) for goal in goals}
     lines = [
-        _line(name, head, keys.get(name, name), current) + told.get((name, ""), "")
+        _line(name, head, keys.get(name, name), current) + goal_texts.get((name, ""), "")
         for name, head in sorted(sessions.items())
     ]
     lines += [_remote_line(name, head) for name, head in sorted(remote.items())]
     lines += [
-        _archived_list_line(each) + told.get((each.name, each.commit), "") for each in archived
+        _archived_list_line(each) + goal_texts.get((each.name, each.commit), "")
+        for each in archived
     ]
     document = {
         "current": current,

@@ -103,9 +103,9 @@ class Reviews:
         from gitguard.review.histories import histories
         from gitguard.review.search import question, search
 
-        asked = question(words, fields, since, most, self._sessions.clock())
+        query = question(words, fields, since, most, self._sessions.clock())
         searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
-        return search(searchable, asked, self._sessions.workspace.redactor.text)
+        return search(searchable, query, self._sessions.workspace.redactor.text)
 
     def why(
         self,

@@ -81,7 +81,7 @@ def shorten_middle(text: str, limit: int) -> str:
         return shorten(text, limit)
     head = shorten(text, limit - limit // 3)
     end = text[len(head) + len(text) - limit + 1 :]
-    return f"{head} {end.partition(' ')[2].lstrip()}"
+    return f"{head} {end.partition(' ')[2].lstrip()}".rstrip()
 
 
 def cut_middle(text: str, head: int, tail: int) -> str:

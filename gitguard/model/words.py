@@ -375,7 +375,7 @@ def question_answered(answer: str, prompt: str) -> str:
     if len(answer) <= LONG_ANSWER or not 0 < len(prompt.strip()) < SHORT_REPLY:
         return ""
     whole = sentences(_without_code(answer[-_READ:]))
-    asked = [sentence for sentence in whole[-_CLOSING:] if sentence.endswith(("?", "？"))]
-    if asked:
-        return shorten(asked[-1], _QUESTION)
+    questions = [sentence for sentence in whole[-_CLOSING:] if sentence.endswith(("?", "？"))]
+    if questions:
+        return shorten(questions[-1], _QUESTION)
     return shorten(whole[-1], _QUESTION) if len(words_of(prompt)) <= _FEW_WORDS else ""
