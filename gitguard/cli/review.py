@@ -137,7 +137,8 @@ def _row_lines(row: Row) -> Iterator[str]:
     if row.link is None:
         yield f"{_INDENT}no checkpoint is tied to it"
         return
-    added = [f"+{row.added[0]}", *row.added[1:]] if row.added else ["nothing noted"]
+    nothing = "not known" if row.problem else "nothing noted"
+    added = [f"+{row.added[0]}", *row.added[1:]] if row.added else [nothing]
     following = [f"next: {row.next_action}"] if row.next_action else []
     yield _INDENT + ", ".join([*added, *following])
     yield from (f'{_INDENT}"{message}"' for message in row.messages)

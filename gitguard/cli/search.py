@@ -8,11 +8,12 @@ import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.untrusted import untrusted_option
-from gitguard.errors import NothingFound
+from gitguard.errors import NothingFound, NotReadable
 from gitguard.model.text import counted, one_line, shorten
 from gitguard.review.entries import FIELDS
 
 if TYPE_CHECKING:
+    from gitguard.errors import GitguardError
     from gitguard.review.search import Match, Results
     from gitguard.review.why import Reason, Why
 
@@ -46,7 +47,8 @@ def search(
     Searches the decisions, failures, learnings, issues, summaries and messages of every session,
     archived ones as well, or of the one that --session names. Case does not matter. Quote a phrase
     to find its words side by side. Prints exact phrases first, then what has all words, then what
-    has some, each newest first. Exits with 1 if nothing matches.
+    has some, each newest first. Exits with 1 if nothing matches, with 41 if some checkpoints could
+    not be read either.
 
     Example: `gitguard search "rate limit" token --field decision --since 2w`
     """
@@ -69,10 +71,15 @@ def search(
     console.say(text, fields_of(results), nothing)
 
 
-def _nothing(words: tuple[str, ...], results: Results) -> NothingFound | None:
+def _nothing(words: tuple[str, ...], results: Results) -> GitguardError | None:
     if results.matches:
         return None
     searched = counted(results.searched, "history", "histories")
+    if results.unread:
+        return NotReadable(
+            f"nothing matches `{' '.join(words):.80}` in what could be read of {searched}",
+            "The notes above say what could not; `gitguard verify` says what to do about it",
+        )
     hint = "Try fewer words, or leave out --field, --since and --session"
     if not results.searched:
         hint = "This machine has no checkpoints here; --untrusted also searches those of others"

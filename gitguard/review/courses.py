@@ -127,7 +127,8 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
     if shared == len(marks):
         return None, broken
     name = key if fits else source.name
-    return Course(name, source.name, tuple(marks), source.is_ours, shared), broken
+    is_cut = broken is not None
+    return Course(name, source.name, tuple(marks), source.is_ours, shared, is_cut), broken
 
 
 def _break(source: _Source, commit: str, error: GitguardError, marks: list[Mark]) -> _Break:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidInput
+from gitguard.errors import GitguardError, InvalidInput, Untrusted
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.value import Value
 from gitguard.review.entries import Before, Timeline
@@ -58,6 +58,8 @@ class Histories(Value):
     all: tuple[IndexedHistory, ...]
     notes: tuple[str, ...] = ()
     """Which sessions were left out, and why."""
+    unread: int = 0
+    """How many of the notes are about what could not be read, in part or at all."""
 
 
 def histories(
@@ -82,6 +84,20 @@ def forget_indexes(workspace: Workspace) -> None:
         AnchorFile(workspace.anchor_folder(Session(name, name))).forget_indexes()
 
 
+class _Walked(Value):
+    """What a walk over a history has collected."""
+
+    collected: Collected
+    sequence: int
+    """The number of the newest checkpoint, 0 where there is none."""
+    key: str
+    """The key of its session."""
+    met_end: bool
+    """Whether the walk came to the commit at which it was to end."""
+    is_damaged: bool
+    """Whether a checkpoint on the way did not read."""
+
+
 class _Looking:
     """One look at the sessions of a repository."""
 
@@ -93,6 +109,7 @@ class _Looking:
         self._rules = sessions.workspace.redactor.rules_id
         self._searchable: list[IndexedHistory] = []
         self._notes: list[str] = []
+        self._unread = 0
 
     def at(self, only: str) -> Histories:
         workspace = self._sessions.workspace
@@ -105,7 +122,9 @@ class _Looking:
                     look(store)
                 except GitguardError as error:
                     self._notes.append(f"session `{name:.80}` was not searched: {error.message}")
-        return Histories(tuple(self._searchable), tuple(dict.fromkeys(self._notes)))
+                    self._unread += not isinstance(error, Untrusted)
+        notes = tuple(dict.fromkeys(self._notes))
+        return Histories(tuple(self._searchable), notes, self._unread)
 
     def _named(self, wanted: str, names: set[str]) -> str:
         """Return the name of the session with a key or name."""
@@ -151,9 +170,9 @@ class _Looking:
 
     def _foreign(self, store: SessionStore, commit: str) -> IndexedHistory:
         links = store.chain.links(commit, None, way_out=LEAVE)
-        collected, newest = self._collected(store, links, Before(), 0, "")[:2]
-        key = newest[1] or store.session.key
-        index = new_index(Label(key, self._rules), collected, commit, newest[0])
+        walked = self._walked(store, links, Before(), 0, "")
+        key = walked.key or store.session.key
+        index = new_index(Label(key, self._rules), walked.collected, commit, walked.sequence)
         return IndexedHistory(key, index, is_ours=False)
 
     def _own(self, store: SessionStore, anchors: AnchorFile, anchor: Anchor) -> IndexedHistory:
@@ -163,9 +182,11 @@ class _Looking:
         index = self._extended(store, anchor, kept) if kept is not None else None
         if index is None:
             links = store.chain.links(anchor.committed, anchor)
-            collected, newest, _ = self._collected(store, links, Before(), anchor.sequence, "")
-            label = Label(newest[1] or store.session.key, self._rules)
-            index = new_index(label, collected, anchor.committed, anchor.sequence)
+            walked = self._walked(store, links, Before(), anchor.sequence, "")
+            label = Label(walked.key or store.session.key, self._rules)
+            index = new_index(label, walked.collected, anchor.committed, anchor.sequence)
+            if walked.is_damaged:
+                return IndexedHistory(label.session, index)
         _keep(store, anchors, anchor, kept, index)
         return IndexedHistory(index.label.session, index)
 
@@ -187,34 +208,46 @@ class _Looking:
             links = store.chain.links(anchor.committed, anchor, end_at=(kept.head,))
         else:
             links = _newest_links(store, anchor, new + 1, kept.head)
-        collected, _, is_whole = self._collected(store, links, kept.before(), new, kept.head)
-        if not is_whole:
+        walked = self._walked(store, links, kept.before(), new, kept.head)
+        if not walked.met_end or walked.is_damaged:
             return None
-        return extended(kept, collected, anchor.committed, anchor.sequence)
+        return extended(kept, walked.collected, anchor.committed, anchor.sequence)
 
-    def _collected(
+    def _walked(
         self, store: SessionStore, links: Iterator[ChainLink], before: Before, of: int, end: str
-    ) -> tuple[Collected, tuple[int, str], bool]:
-        """Collect checkpoints down to a commit.
-
-        Return what they add, number and session key of the newest, and whether the end was met.
-        """
-        newest, done = (0, ""), 0
+    ) -> _Walked:
+        """Collect checkpoints down to a commit, without those that do not read."""
+        sequence, key, done = 0, "", 0
+        met_end = is_damaged = False
         with store.repository().reader() as reader:
             timeline = Timeline(
                 store.workspace.redactor.text,
                 lambda blob: reader.read(blob, "blob", limit=STATE_LIMIT),
             )
             for link in links:
+                if link.problems and done:
+                    self._note_damage(store, link)
+                    is_damaged = True
+                    continue
                 verified = refuse(link)
-                if link.id == end:
-                    return timeline.collected(before), newest, True
-                checkpoint = verified.checkpoint
-                newest = newest if done else (checkpoint.sequence, checkpoint.session_key)
+                met_end = link.id == end
+                if met_end:
+                    break
+                if not done:
+                    sequence, key = verified.checkpoint.sequence, verified.checkpoint.session_key
                 timeline.add(verified, link.files[STATE_FILE])
                 done += 1
                 self._tell(done, max(of, done))
-        return timeline.collected(before), newest, False
+        return _Walked(timeline.collected(before), sequence, key, met_end, is_damaged)
+
+    def _note_damage(self, store: SessionStore, link: ChainLink) -> None:
+        """Say that a checkpoint was not searched; the walk ends where its commit does not read."""
+        where = f"commit {link.id[:12]} and before it"
+        missing = link.checkpoint.name if link.checkpoint else where
+        name = store.session.name
+        reason = link.problems[0].message
+        self._notes.append(f"session `{name:.80}` was not searched at {missing}: {reason}")
+        self._unread += 1
 
 
 def _newest_links(store: SessionStore, anchor: Anchor, most: int, end: str) -> Iterator[ChainLink]:

@@ -35,6 +35,7 @@ _COUNTED = {
     "completed_steps": "completed step",
 }
 """The lists of a state whose new items a row counts, and what one item is called."""
+_CUT = "the checkpoints before it cannot be read, so what became known in it is not known"
 
 
 class Knowledge(Value):
@@ -89,6 +90,8 @@ class StateReader:
         try:
             earlier = self.read(link.before) if link.before else None
             state = self.read(link.after)
+            if link.is_cut:
+                return Knowledge(link, state, problem=_CUT)
             # What a session begins with is nothing that became known in it.
             blank = new_task(state.session_id, state.updated_at).replace(task_id=state.task_id)
             changes = compare_states(earlier or blank, state)

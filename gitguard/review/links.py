@@ -47,6 +47,8 @@ class Course(Value):
     is_ours: bool
     shared: int = 0
     """How many of the first ones another course has too, which ties commits to them."""
+    is_cut: bool = False
+    """Whether there were checkpoints before the first of them that cannot be read."""
 
 
 class Tie(Value):
@@ -213,7 +215,7 @@ def with_befores(
     ties: Sequence[Tie], commits: Sequence[HistoryCommit], every: Sequence[Places]
 ) -> list[Tie]:
     """Return ties with the last checkpoint before work on each commit began."""
-    parents = {commit.id: commit.parents[:1] for commit in commits}
+    parents = {commit.id: commit.parents for commit in commits}
     complete = []
     for number, places in enumerate(every):
         tied = {tie.commit: tie.after for tie in ties if tie.course == number}
@@ -240,14 +242,22 @@ def _last_return(places: Places, first: int, after: int) -> int:
 def _before(
     tie: Tie, places: Places, tied: Tied, parents: Mapping[str, tuple[str, ...]]
 ) -> int | None:
+    def place_of(commit: str) -> int:
+        return tied.get(commit, places.first.get(commit, tie.after))
+
+    ancestors = parents.get(tie.commit, ())
+    # A merge itself begins when the last of what it takes in is done.
+    merged = [place_of(parent) for parent in ancestors] if len(ancestors) > 1 else []
+    earlier = [place for place in merged if place < tie.after]
+    if earlier:
+        return _last_return(places, max(earlier), tie.after)
     for parent in tie.parents:
-        place = tied.get(parent, places.first.get(parent, tie.after))
+        place = place_of(parent)
         if place < tie.after:
             return _last_return(places, place, tie.after)
     # No checkpoint was taken at the parent: several commits were made between two of them.
-    ancestors = parents.get(tie.commit, ())
     while ancestors:
-        place = tied.get(ancestors[0], places.first.get(ancestors[0], tie.after))
+        place = place_of(ancestors[0])
         if place < tie.after:
             return place
         ancestors = parents.get(ancestors[0], ())

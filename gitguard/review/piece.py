@@ -51,13 +51,16 @@ class Link(Value):
     reason: str
     """One sentence on how the link was made."""
     before: Checkpoint | None
-    """The last one before work on the commit began; None where the session began with it."""
+    """The last one before work on the commit began; None where the session began with it, or where
+    that one cannot be read."""
     after: Checkpoint
     """The one that knows all that became known while the commit was made."""
     between: tuple[Checkpoint, ...] = ()
     """Those taken after `before`, up to and with `after`, oldest first."""
     is_ours: bool = True
     """Whether this machine wrote the session's history, or trusts it."""
+    is_cut: bool = False
+    """Whether earlier checkpoints cannot be read, so that nobody can say what was new in it."""
 
 
 class Piece(Value):

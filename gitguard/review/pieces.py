@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.checkpoint import Checkpoint
 
 _ANCESTORS = 20
-"""Commits before one that is asked about, which say where work on it began."""
+"""Commits before those that are asked about, which say where work on them began."""
 _MOST_STATES = 300
 """States that are read for commits which nothing names."""
 _COMMIT_LIMIT = 1 << 16
@@ -49,8 +49,10 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "") -> Piece:
     code = CodeCommits(repository)
     wanted = code.range(range_text)
     history = code.commits(wanted)
+    start = history[0].parent if history else ""
+    earlier = code.line(start, _ANCESTORS) if start else []
     with repository.reader() as reader:
-        piece = _Gathering(sessions, code, reader).piece(wanted, history, history)
+        piece = _Gathering(sessions, code, reader).piece(wanted, [*earlier, *history], history)
     if history:
         return piece
     ends = f"{wanted.head[:12]} has no commit that {wanted.base[:12]} lacks"
@@ -166,14 +168,16 @@ class _Gathering:
         links = []
         for tie in wanted:
             course = gathered.courses[tie.course]
-            first = tie.after if tie.before is None else tie.before
+            began = tie.before is None
+            is_cut = began and course.is_cut
+            # What a cut history begins with may be of this commit or of any before it.
+            first = tie.before if tie.before is not None else 0 if is_cut else tie.after
             ids = [mark.id for mark in course.marks[first : tie.after + 1]]
             try:
                 checkpoints = self._checkpoints(ids)
             except InvalidDocument as error:
                 self._notes.append(f"Commit {tie.commit[:12]} is not linked: {error.message}")
                 continue
-            began = tie.before is None
             links.append(
                 Link(
                     commit=commits[tie.commit],
@@ -184,6 +188,7 @@ class _Gathering:
                     after=checkpoints[-1],
                     between=tuple(checkpoints if began else checkpoints[1:]),
                     is_ours=course.is_ours,
+                    is_cut=is_cut,
                 )
             )
         return links
@@ -226,7 +231,7 @@ class _Gathering:
         foreign = sorted({course.session for course in gathered.courses if not course.is_ours})
         if foreign:
             self._notes.append(
-                f"This machine did not write the checkpoints of "
+                f"Nothing on this machine vouches for the checkpoints of "
                 f"{counted(len(foreign), 'history', 'histories')} "
                 f"that were looked at too: {', '.join(map(one_line, foreign[:5]))}"
             )

@@ -259,6 +259,8 @@ def report_of(
     """
     commit_of = {stop.id: link.commit.id for link in piece.links for stop in link.between}
     starts = {link.before.id for link in piece.links if link.before is not None}
+    # What a cut history begins with may have been there long before the piece of work.
+    starts |= {link.between[0].id for link in piece.links if link.is_cut}
     stops: list[Stop] = []
     lasts: list[Stop] = []
     entries: list[Entry] = []

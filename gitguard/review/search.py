@@ -68,6 +68,8 @@ class Results(Value):
     searched: int
     """How many histories were searched."""
     notes: tuple[str, ...] = ()
+    unread: int = 0
+    """How many of the notes are about what could not be read."""
 
 
 def question(
@@ -95,7 +97,7 @@ def search(histories: Histories, asked: Question, redact: Callable[[str], str]) 
         newest.sort(key=lambda pair: pair[0].when, reverse=True)
         newest = newest[: asked.most - len(shown)]
         shown += [match_of(entry, history, rank, redact) for entry, history in newest]
-    return Results(tuple(shown), count, len(histories.all), histories.notes)
+    return Results(tuple(shown), count, len(histories.all), histories.notes, histories.unread)
 
 
 def _ranked(history: IndexedHistory, asked: Question) -> dict[str, list[int]]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
+from gitguard.guard.review import JSON
 from gitguard.review.piece import EXACT, LIKELY, PATCH, SQUASHED, TRAILER, Link, Piece
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
@@ -54,6 +56,13 @@ class Work:
 def work(guard: Guard, git: Git) -> Work:
     guard.ensure()
     return Work(guard, git)
+
+
+def damage(work: Work, object_id: str) -> None:
+    """Overwrite an object with what is none."""
+    path = work.root / ".git" / "objects" / object_id[:2] / object_id[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"damaged")
 
 
 def links_of(piece: Piece) -> dict[str, Link]:
@@ -327,7 +336,7 @@ def test_what_another_machine_wrote_is_linked_and_marked(
     assert [(link.session, link.certainty, link.is_ours) for link in piece.links] == [
         ("main", EXACT, False)
     ]
-    assert any("did not write" in note for note in piece.notes)
+    assert any("vouches" in note for note in piece.notes)
 
 
 def test_what_another_machine_added_is_marked_and_ours_is_not(
@@ -406,21 +415,44 @@ def test_a_damaged_checkpoint_is_named_and_the_others_stay_linked(work: Work) ->
     for name in "abcd":
         work.step(name)
     damaged = links_of(work.guard.review.piece(f"{base}..HEAD"))["b"].between[0]
-    path = work.root / ".git" / "objects" / damaged.id[:2] / damaged.id[2:]
-    path.chmod(0o644)
-    path.write_bytes(b"damaged")
+    damage(work, damaged.id)
     piece = work.guard.review.piece(f"{base}..HEAD")
     assert certainties(piece) == dict.fromkeys("abcd", EXACT)
     assert any(damaged.id[:12] in note for note in piece.notes)
+
+
+def test_what_was_new_behind_a_damaged_checkpoint_is_said_to_be_unknown(work: Work) -> None:
+    base = work.git("rev-parse", "HEAD")
+    for name in "abcd":
+        work.step(name)
+    damage(work, links_of(work.guard.review.piece(f"{base}..HEAD"))["b"].between[0].id)
+    rows = {row.commit.subject: row for row in work.guard.review.course(f"{base}..HEAD").rows}
+    assert rows["Write b"].link is not None
+    assert "cannot be read" in rows["Write b"].problem
+    assert rows["Write b"].added == ()
+    assert rows["Write c"].added == ("1 decision",)
+    (knowledge,) = (k for k in work.guard.review.at("HEAD~2").knowledge if k.link.is_ours)
+    assert knowledge.state is not None
+    assert "cannot be read" in knowledge.problem
+
+
+def test_a_report_credits_nothing_from_before_a_damaged_checkpoint_to_the_work(work: Work) -> None:
+    base = work.git("rev-parse", "HEAD")
+    for name in "abcd":
+        work.step(name)
+    damage(work, links_of(work.guard.review.piece(f"{base}..HEAD"))["b"].between[0].id)
+    report = json.loads(work.guard.review.report(f"{base}..HEAD", JSON))
+    decisions = {e["text"]: e["inherited"] for e in report["entries"] if e["field"] == "decisions"}
+    expected = {"About a": True, "About b": True, "About c": False, "About d": False}
+    assert decisions == expected
+    assert any("does not read" in note for note in report["notes"])
 
 
 def test_a_state_that_does_not_read_is_told_and_the_link_stays(work: Work) -> None:
     work.step("a")
     (link,) = work.guard.review.piece("HEAD~1..HEAD").links
     blob = work.git("rev-parse", f"{link.after.id}:state.json")
-    path = work.root / ".git" / "objects" / blob[:2] / blob[2:]
-    path.chmod(0o644)
-    path.write_bytes(b"damaged")
+    damage(work, blob)
     (knowledge,) = work.guard.review.at("HEAD").knowledge
     assert (knowledge.link, knowledge.state) == (link, None)
     assert blob in knowledge.problem

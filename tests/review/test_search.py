@@ -228,3 +228,20 @@ def test_a_moved_branch_is_left_out_and_others_are_searched(
     results = results_of(open_guard(), "nothing is lost")
     assert {match.session for match in results.matches} == {"other"}
     assert len(results.notes) == 1
+
+
+def test_what_is_newer_than_a_damaged_checkpoint_is_found_and_the_damage_is_told(
+    begun: Guard, git: Git
+) -> None:
+    decided(begun, "First words", "Second words", "Third words")
+    head = git("rev-parse", BRANCH)
+    damaged = git("rev-parse", f"{BRANCH}~2")
+    path = git.root / ".git" / "objects" / damaged[:2] / damaged[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"damaged")
+    results = results_of(begun, "words", fields=("decision",))
+    assert set(texts(results)) == {"Third words", "Second words", "First words"}
+    assert results.unread == 1
+    assert any(damaged[:12] in note for note in results.notes)
+    assert results_of(begun, "nowhere").unread == 1
+    assert git("rev-parse", BRANCH) == head
