@@ -40,12 +40,14 @@ def checkpoint(console: Console, message: str) -> None:
 
 
 @click.command()
-@click.argument("what", default="", metavar="[state|summary|snapshot]")
+@click.argument("what", default=None, metavar="[state|summary|snapshot]")
 @click.argument("checkpoint", default="")
 @untrusted_option
 @no_pager_option
 @with_console
-def show(console: Console, what: str, checkpoint: str, untrusted: bool, no_pager: bool) -> None:
+def show(
+    console: Console, what: str | None, checkpoint: str, untrusted: bool, no_pager: bool
+) -> None:
     """Say what changed in CHECKPOINT, or print its state, summary or snapshot
 
     Prints the current state by default. CHECKPOINT is a number, a name such as cp_003, or a commit
@@ -55,7 +57,7 @@ def show(console: Console, what: str, checkpoint: str, untrusted: bool, no_pager
 
     Example: `gitguard show 17`
     """
-    name, chosen = _what_to_show(what, checkpoint)
+    name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
     say = _say_change if name == _CHANGE else _say_file
     say(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
 
@@ -88,9 +90,9 @@ def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
     """Return which file of which checkpoint; a checkpoint alone means what it changed."""
     if what in _FILES:
         return what, checkpoint
-    if checkpoint:
+    if checkpoint or not what:
         raise click.BadParameter(f"`{what:.80}` is none of {', '.join(_FILES)}")
-    return (_CHANGE, what) if what else ("state", "")
+    return _CHANGE, what
 
 
 @click.command()

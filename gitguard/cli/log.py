@@ -36,7 +36,7 @@ class _LogCommand(click.Command):
 @click.command(cls=_LogCommand)
 @click.argument("commits", default="", metavar="[BASE..HEAD]")
 @click.option(
-    "-n", "--most", type=click.IntRange(1), default=_MOST, metavar="N", help="How many to list"
+    "-n", "--most", type=click.IntRange(1), metavar="N", help=f"How many to list, or {_MOST}"
 )
 @click.option("--oneline", is_flag=True, help="Show only short commit id, name and message")
 @click.option(
@@ -61,7 +61,7 @@ class _LogCommand(click.Command):
 def log(
     console: Console,
     commits: str,
-    most: int,
+    most: int | None,
     oneline: bool,
     since: str,
     matches: Callable[[str], bool] | None,
@@ -75,7 +75,7 @@ def log(
     checkpoints than listed, standard error says how many. Refuses a branch that this machine did
     not write, except with --untrusted; --all names it and leaves it out.
     With BASE..HEAD, lists these commits of your code instead, newest first, and what became known
-    while the agent made each. `A...B` begins where the two parted.
+    while the agent made each; all of them without -n. `A...B` begins where the two parted.
 
     Example: `gitguard log -5 --oneline --since 2d`
     """
@@ -86,10 +86,10 @@ def log(
             raise click.UsageError(
                 "--oneline, --since, --grep and --all choose checkpoints, not commits of a range"
             )
-        say_course(console, commits, untrusted=untrusted)
+        say_course(console, commits, most, untrusted=untrusted)
         return
     listed = console.guard.looking.log(
-        most,
+        most or _MOST,
         session=console.named_session,
         every_session=every,
         since=since,
@@ -97,7 +97,7 @@ def log(
         untrusted=untrusted,
     )
     is_chosen = bool(since or matches)
-    lines = _lines(listed, oneline=oneline, every=every) or [_nothing(is_chosen=is_chosen)]
+    lines = _lines(listed, oneline=oneline, every=every) or [_nothing(listed, is_chosen=is_chosen)]
     checkpoints = [entry.checkpoint for entry in listed.entries]
     document = {"checkpoints": checkpoints, "more": listed.more, "left_out": listed.left_out}
     mark = "\n".join(map(marked, listed.doubts.values()))
@@ -131,7 +131,9 @@ def _message(checkpoint: Checkpoint) -> str:
     return checkpoint.why if is_said else checkpoint.subject.partition(": ")[2]
 
 
-def _nothing(*, is_chosen: bool) -> Line:
+def _nothing(listed: Log, *, is_chosen: bool) -> Line:
+    if listed.left_out:
+        return Line("No checkpoint to list of any session that this machine wrote.")
     return Line("No checkpoint matches." if is_chosen else _NONE_YET)
 
 
@@ -143,6 +145,11 @@ def _remark(listed: Log) -> str:
     ]
     if listed.left_out:
         lines.append("--untrusted lists what this machine did not write, and marks it.")
+    lines += [
+        f"The clone is shallow before {last} of `{one_line(name)}`; `git fetch --unshallow` brings "
+        "earlier checkpoints."
+        for name, last in listed.shallow.items()
+    ]
     if listed.more:
         total = len(listed.entries) + listed.more
         lines.append(f"{counted(listed.more, 'more checkpoint')}; -n {total} lists all of them.")

@@ -42,7 +42,11 @@ def report(console: Console, range_text: str, form: str, output: str, ci: str | 
     is_printed = output in ("", "-")
     form = JSON if console.as_json and is_printed else form
     review = console.guard.review
-    text = review.ci_file(ci) if ci else review.report(range_text, form)
+    text = (
+        review.ci_file(ci)
+        if ci
+        else review.report(range_text, form, session=console.chosen_session)
+    )
     if is_printed:
         click.echo(text, nl=False)
         return

@@ -8,6 +8,7 @@ import click
 
 from gitguard.cli.change_lines import difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
+from gitguard.cli.paging import Line, no_pager_option, say_paged
 from gitguard.cli.untrusted import untrusted_option
 from gitguard.model.text import counted, one_line, percent, shorten, timestamp
 
@@ -38,8 +39,9 @@ _NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothi
 @click.command()
 @click.argument("commit", default="HEAD")
 @untrusted_option
+@no_pager_option
 @with_console
-def at(console: Console, commit: str, untrusted: bool) -> None:
+def at(console: Console, commit: str, untrusted: bool, no_pager: bool) -> None:
     """Show what the agent knew when it made COMMIT
 
     Prints the task state of that time, and what became known while the commit was made. Looks at
@@ -48,45 +50,46 @@ def at(console: Console, commit: str, untrusted: bool) -> None:
 
     Example: `gitguard at HEAD~2`
     """
-    moment = console.guard.review.at(commit)
+    moment = console.guard.review.at(commit, session=console.chosen_session)
     shown = tuple(k for k in moment.knowledge if k.link.is_ours or untrusted)
     hidden = len(moment.knowledge) - len(shown)
     moment = moment.replace(knowledge=shown)
-    console.say("\n".join(_moment_lines(moment, hidden)), {**fields_of(moment), "hidden": hidden})
+    lines = list(_moment_lines(moment, hidden))
+    document = {**fields_of(moment), "hidden": hidden}
+    say_paged(console, lines, document, no_pager=no_pager)
 
 
-def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[str]:
-    yield _commit_line(moment.commit)
+def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[Line]:
+    yield Line(_commit_line(moment.commit), "yellow", _SHORT)
     files = counted(len(moment.commit.paths), "file")
-    yield f"{_INDENT}{files} changed, written {timestamp(moment.commit.authored_at)}"
+    yield Line(f"{_INDENT}{files} changed, written {timestamp(moment.commit.authored_at)}")
     for knowledge in moment.knowledge:
-        yield ""
+        yield Line("")
         yield from _knowledge_lines(knowledge)
     if not moment.knowledge:
-        yield "No checkpoint is tied to this commit."
+        yield Line("No checkpoint is tied to this commit.")
     if hidden:
         histories = counted(hidden, "more session")
-        yield f"{histories} that this machine did not write: --untrusted shows what they say."
-    yield from (f"Note: {one_line(note)}" for note in moment.notes)
+        yield Line(f"{histories} that this machine did not write: --untrusted shows what they say.")
+    yield from (Line(f"Note: {one_line(note)}") for note in moment.notes)
 
 
-def _knowledge_lines(knowledge: Knowledge) -> Iterator[str]:
+def _knowledge_lines(knowledge: Knowledge) -> Iterator[Line]:
     link = knowledge.link
     if not link.is_ours:
-        yield _NOT_OURS
-    yield f"Session {one_line(link.session)}, {link.after.name} {link.after.id[:12]}"
-    yield f"Link: {link.certainty}; {one_line(link.reason)}"
+        yield Line(_NOT_OURS, "red")
+    yield Line(f"Session {one_line(link.session)}, {link.after.name} {link.after.id[:12]}")
+    yield Line(f"Link: {link.certainty}; {one_line(link.reason)}")
     if knowledge.state is not None:
-        yield from _state_lines(knowledge.state)
+        yield from map(Line, _state_lines(knowledge.state))
     if knowledge.problem:
-        yield f"Problem: {one_line(knowledge.problem)}"
+        yield Line(f"Problem: {one_line(knowledge.problem)}", "red")
         return
-    yield from _earlier_lines(knowledge)
+    yield from map(Line, _earlier_lines(knowledge))
     since = f"since {link.before.name}" if link.before else "the session began here"
-    yield f"Became known in it ({since}):"
-    whole = "gitguard at --json"
-    lines = [line.text for line in difference_lines(knowledge.sentences, link.after.at, whole)]
-    yield from (f"  {line}" for line in lines)
+    yield Line(f"Became known in it ({since}):")
+    for line in difference_lines(knowledge.sentences, link.after.at, "gitguard at --json"):
+        yield Line(f"  {line.text}", line.colour)
 
 
 def _earlier_lines(knowledge: Knowledge) -> Iterator[str]:
@@ -122,14 +125,20 @@ def _commit_line(commit: CodeChange) -> str:
     return f"{commit.id[:_SHORT]}  {shorten(commit.subject, _SUBJECT)}"
 
 
-def say_course(console: Console, range_text: str, *, untrusted: bool) -> None:
-    """Print a row for each code commit of a range, newest first."""
+def say_course(console: Console, range_text: str, most: int | None, *, untrusted: bool) -> None:
+    """Print a row for each code commit of a range, newest first, or for the newest ones."""
     if ".." not in range_text:
         raise click.BadParameter(f"`{range_text:.80}` is no range such as `main..HEAD`")
-    course = console.guard.review.course(range_text, untrusted=untrusted)
+    course = console.guard.review.course(
+        range_text, session=console.chosen_session, untrusted=untrusted
+    )
+    more = max(len(course.rows) - most, 0) if most else 0
+    course = course.replace(rows=course.rows[more:])
     lines = [line for row in reversed(course.rows) for line in _row_lines(row)]
     lines += [f"Note: {one_line(note)}" for note in course.notes]
-    console.say("\n".join(lines) or "No commits.", fields_of(course))
+    if more:
+        console.remark(f"{counted(more, 'more commit')}; without -n all of them are listed.")
+    console.say("\n".join(lines) or "No commits.", {**fields_of(course), "more": more})
 
 
 def _row_lines(row: Row) -> Iterator[str]:

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.review.gathering import Gathered
     from gitguard.review.knowledge import Knowledge, Row
     from gitguard.review.piece import CodeChange, Piece
     from gitguard.review.publishing import Publication
@@ -52,33 +51,39 @@ class Reviews:
         """Look at all sessions of a repository."""
         self._sessions = sessions
 
-    def piece(self, range_text: str = "") -> Piece:
-        """Return the commits of a range and the checkpoints that led to each.
+    def piece(self, range_text: str = "", *, session: str = "") -> Piece:
+        """Return the commits of a range and the checkpoints of all sessions that led to each.
 
         A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
         HEAD has and its upstream or the default branch has not. Links to histories that this
-        machine did not write are marked. Raises `InvalidInput` for a range that names nothing.
+        machine did not write are marked. session is the key or name of the only session to look at.
+        Raises `InvalidInput` for a range that names nothing, and for an unknown session.
         """
         from gitguard.review.pieces import piece_of
 
-        return piece_of(self._sessions, range_text)
+        return piece_of(self._sessions, range_text, session)
 
-    def at(self, commit: str) -> AtCommit:
+    def at(self, commit: str, *, session: str = "") -> AtCommit:
         """Return what every session knew when a commit was made, and what it learned in it.
 
-        Raises `InvalidInput` where the revision names no commit.
+        session is as in `piece`. Raises `InvalidInput` where the revision names no commit.
         """
         from gitguard.review.knowledge import knowledge_of
         from gitguard.review.pieces import piece_at
 
-        piece = piece_at(self._sessions, commit)
+        piece = piece_at(self._sessions, commit, session)
         return AtCommit(piece.commits[0], knowledge_of(self._sessions, piece), piece.notes)
 
-    def course(self, range_text: str = "", *, untrusted: bool = False) -> ReviewCourse:
-        """Return a row for each commit of a range; untrusted histories count if asked for."""
+    def course(
+        self, range_text: str = "", *, session: str = "", untrusted: bool = False
+    ) -> ReviewCourse:
+        """Return a row for each commit of a range; untrusted histories count if asked for.
+
+        range_text and session are as in `piece`.
+        """
         from gitguard.review.knowledge import rows_of
 
-        piece = self.piece(range_text)
+        piece = self.piece(range_text, session=session)
         rows = rows_of(self._sessions, piece, untrusted=untrusted)
         return ReviewCourse(tuple(rows), piece.notes)
 
@@ -121,21 +126,23 @@ class Reviews:
         """
         from gitguard.review.histories import histories
         from gitguard.review.pieces import piece_at
-        from gitguard.review.why import blamed, read_target, why
+        from gitguard.review.why import blamed, read_target, shallow_notes, why
 
         repository = self._sessions.repository()
         code = read_target(target, repository.place.worktree)
         commits = blamed(repository, code)
         searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
         redact = self._sessions.workspace.redactor.text
-        return why(
+        answer = why(
             code,
             commits,
             searchable,
             repository.is_ancestor,
-            lambda commit: piece_at(self._sessions, commit).links,
+            lambda commit: piece_at(self._sessions, commit, session).links,
             redact,
         )
+        shallow = shallow_notes(commits, repository.disguises().cut)
+        return answer.replace(notes=(*answer.notes, *shallow))
 
     def forget_indexes(self) -> None:
         """Remove the indexes of all sessions; the next search makes them again."""
@@ -145,13 +152,16 @@ class Reviews:
 
     # The report
 
-    def report(self, range_text: str = "", form: str = MARKDOWN) -> str:
+    def report(self, range_text: str = "", form: str = MARKDOWN, *, session: str = "") -> str:
         """Return one page on a piece of work, as `markdown`, `html` or `json`.
 
-        The range is that of `piece`. Templates of the user's own take the place of ours. Raises
-        `InvalidInput` for a range that names nothing, `InvalidConfig` for a template that fails.
+        range_text and session are as in `piece`. Templates of the user's own take the place of
+        ours. Raises `InvalidInput` for a range that names nothing, `InvalidConfig` for a template
+        that fails.
         """
-        gathered = self._gathered(range_text)
+        from gitguard.review.gathering import gather
+
+        gathered = gather(self._sessions, self.piece(range_text, session=session))
         if form == JSON:
             from gitguard.model.codec import dump_json
             from gitguard.review.document import document_of
@@ -193,11 +203,6 @@ class Reviews:
             raise NotWritable(f"`{path}` cannot be written: {reason}", hint) from error
         return len(data)
 
-    def _gathered(self, range_text: str) -> Gathered:
-        from gitguard.review.gathering import gather
-
-        return gather(self._sessions, self.piece(range_text))
-
     # Publishing
 
     def publication(
@@ -205,19 +210,21 @@ class Reviews:
         range_text: str = "",
         remote: str = "origin",
         *,
+        session: str = "",
         with_words: bool = False,
         replace: bool = False,
     ) -> Publication:
         """Return what `publish` pushes of a piece of work; its objects are written here.
 
-        Prompts, answers and summaries are left out unless with_words is set. replace is whether
-        refs may be replaced that this machine did not publish. Raises `NothingFound` for a range
-        without checkpoints, `Untrusted` or `Tampered` for a history that is not ours or does not
-        verify, `SecretsFound`, and `InvalidInput` for an unknown range or remote.
+        range_text and session are as in `piece`. Prompts, answers and summaries are left out unless
+        with_words is set. replace is whether refs may be replaced that this machine did not
+        publish. Raises `NothingFound` for a range without checkpoints, `Untrusted` or `Tampered`
+        for a history that is not ours or does not verify, `SecretsFound`, and `InvalidInput` for an
+        unknown range or remote.
         """
         from gitguard.review.publishing import publication_of
 
-        piece = self.piece(range_text)
+        piece = self.piece(range_text, session=session)
         return publication_of(self._sessions, piece, remote, with_words=with_words, replace=replace)
 
     def publish(self, publication: Publication) -> None:

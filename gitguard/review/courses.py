@@ -6,7 +6,7 @@ write is marked.
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.value import Value
 from gitguard.review.links import Course, Mark
 from gitguard.store.session.archive import archived_names
@@ -16,7 +16,7 @@ from gitguard.store.session.standing import OURS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.git.repository import Repository
@@ -47,18 +47,26 @@ class _Break(Value):
     note: str
 
 
-def gather_courses(sessions: WorkspaceSessions) -> Courses:
-    """Read the checkpoints of every session, as far as they read."""
+def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
+    """Read the checkpoints of every session, or of the one with a key or name, as far as they read.
+
+    Raises `InvalidInput` for an unknown session.
+    """
     sources: dict[tuple[str, str], _Source] = {}
     notes: list[str] = []
     names = _names(sessions)
+    aside = list(_set_aside(sessions.repository()))
+    if session:
+        name = named_session(sessions, session, {*names, *(source.name for source in aside)})
+        names = [name]
+        aside = [source for source in aside if source.name == name]
     for name in names:
         try:
             for source in _sources(sessions.store(Session(name, name)).chain, name):
                 sources.setdefault((name, source.head), source)
         except GitguardError as error:
             notes.append(f"The session `{name}` is left out: {error.message}")
-    for source in _set_aside(sessions.repository()):
+    for source in aside:
         sources.setdefault((source.name, source.head), source)
     courses: list[Course] = []
     seen: dict[str, set[str]] = {}
@@ -72,6 +80,17 @@ def gather_courses(sessions: WorkspaceSessions) -> Courses:
         if course is not None:
             courses.append(course)
     return Courses(tuple(courses), tuple(dict.fromkeys(notes)))
+
+
+def named_session(sessions: WorkspaceSessions, wanted: str, names: Collection[str]) -> str:
+    """Return which of the names is that of the session with a key or name, or raise."""
+    name = wanted if wanted in names else sessions.find(wanted).name
+    if name in names:
+        return name
+    raise InvalidInput(
+        f"there is no session `{wanted:.80}`",
+        f"Sessions: {', '.join(f'`{name}`' for name in sorted(names)) or 'none'}",
+    )
 
 
 def _names(sessions: WorkspaceSessions) -> list[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidInput, Untrusted
+from gitguard.errors import GitguardError, Untrusted
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.value import Value
+from gitguard.review.courses import named_session
 from gitguard.review.entries import Before, Timeline
 from gitguard.review.index import Index, Label, extended, new_index, read_index
 from gitguard.store.disk import files
@@ -115,7 +116,7 @@ class _Looking:
         workspace = self._sessions.workspace
         remote = self._sessions.remote() if self._untrusted else {}
         names = {*self._heads, *archived_names(workspace), *remote}
-        for name in [self._named(only, names)] if only else sorted(names):
+        for name in [named_session(self._sessions, only, names)] if only else sorted(names):
             store = self._sessions.store(Session(name, name))
             for look in (self._in_force, self._archived, self._kept_aside):
                 try:
@@ -125,16 +126,6 @@ class _Looking:
                     self._unread += not isinstance(error, Untrusted)
         notes = tuple(dict.fromkeys(self._notes))
         return Histories(tuple(self._searchable), notes, self._unread)
-
-    def _named(self, wanted: str, names: set[str]) -> str:
-        """Return the name of the session with a key or name."""
-        name = wanted if wanted in names else self._sessions.find(wanted).name
-        if name in names:
-            return name
-        raise InvalidInput(
-            f"there is no session `{wanted:.80}`",
-            f"Sessions: {', '.join(f'`{name}`' for name in sorted(names)) or 'none'}",
-        )
 
     def _in_force(self, store: SessionStore) -> None:
         anchors = AnchorFile(store.workspace.anchor_folder(store.session))

@@ -74,6 +74,8 @@ class Log(Value):
     """Why a session is not listed, by its name."""
     doubts: Mapping[str, str] = {}
     """Why a session that is listed is not known to be ours, by its name."""
+    shallow: Mapping[str, str] = {}
+    """The last checkpoint that a shallow clone has of a session, by the session's name."""
 
 
 def log_of(store: SessionStore, query: Query, *, untrusted: bool = False) -> Log:
@@ -129,7 +131,7 @@ def _archived(store: SessionStore, archived: Iterable[Archived]) -> list[History
 def _log(histories: list[History], query: Query, left_out: dict[str, str]) -> Log:
     parts: list[list[LogEntry]] = []
     more = 0
-    doubts = {}
+    doubts, shallow = {}, {}
     for history in histories:
         name = history.store.session.name
         try:
@@ -141,20 +143,28 @@ def _log(histories: list[History], query: Query, left_out: dict[str, str]) -> Lo
             continue
         more += others
         doubts.update({name: history.doubt} if history.doubt else {})
+        if 0 < len(checkpoints) < query.most and not others and _is_whole(query):
+            last = checkpoints[-1]
+            shallow.update({name: last.name} if last.parent else {})
         is_ours = not history.doubt
         parts.append([LogEntry(c, name, history.is_archived, is_ours) for c in checkpoints])
     entries = list(merge(*parts, key=lambda entry: -entry.checkpoint.at))
     more += max(len(entries) - query.most, 0)
-    return Log(tuple(entries[: query.most]), more, left_out, doubts)
+    return Log(tuple(entries[: query.most]), more, left_out, doubts, shallow)
+
+
+def _is_whole(query: Query) -> bool:
+    return query.since is None and query.matches is None
 
 
 def _listed(history: History, query: Query) -> tuple[list[Checkpoint], int]:
     """Return a history's newest checkpoints that are asked for, and how many others are."""
-    if query.since is None and query.matches is None:
+    if _is_whole(query):
         # Numbers count from the first checkpoint on, so those before need not be read.
         walk = history.store.chain.history(history.commit, whole=query.most > _FEW)
         newest = list(islice(walk, query.most))
-        has_more = bool(newest) and bool(newest[-1].parent)
+        # Where a shallow clone ends there are earlier ones, which no number lists.
+        has_more = len(newest) == query.most and bool(newest[-1].parent)
         return newest, newest[-1].sequence - 1 if has_more else 0
     found = list(filter(query.takes, _walked(history, query.since)))
     return found[: query.most], max(len(found) - query.most, 0)

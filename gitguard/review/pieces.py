@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.text import counted, one_line
 from gitguard.review.courses import gather_courses
 from gitguard.review.links import (
@@ -39,11 +39,12 @@ _MOST_STATES = 300
 _COMMIT_LIMIT = 1 << 16
 
 
-def piece_of(sessions: WorkspaceSessions, range_text: str = "") -> Piece:
-    """Return the commits of a range and the checkpoints that led to each.
+def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "") -> Piece:
+    """Return the commits of a range and the checkpoints that led to each, of one session or all.
 
     A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
-    HEAD has and its upstream or the default branch has not. Raises `InvalidInput` for none.
+    HEAD has and its upstream or the default branch has not. Raises `InvalidInput` for none, and for
+    an unknown session.
     """
     repository = sessions.repository()
     code = CodeCommits(repository)
@@ -52,14 +53,20 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "") -> Piece:
     start = history[0].parent if history else ""
     earlier = code.line(start, _ANCESTORS) if start else []
     with repository.reader() as reader:
-        piece = _Gathering(sessions, code, reader).piece(wanted, [*earlier, *history], history)
+        gathering = _Gathering(sessions, code, reader, session)
+        piece = gathering.piece(wanted, [*earlier, *history], history)
     if history:
         return piece
+    if range_text and ".." not in range_text:
+        raise InvalidInput(
+            f"`{range_text:.80}` alone means `{range_text:.80}..HEAD`, which has no commit",
+            f"`{range_text:.80}~1..{range_text:.80}` is that commit",
+        )
     ends = f"{wanted.head[:12]} has no commit that {wanted.base[:12]} lacks"
     return piece.replace(notes=(f"The range is empty: {ends}.", *piece.notes))
 
 
-def piece_at(sessions: WorkspaceSessions, revision: str) -> Piece:
+def piece_at(sessions: WorkspaceSessions, revision: str, session: str = "") -> Piece:
     """Return one commit and the checkpoints that led to it; raise `InvalidInput` for none."""
     repository = sessions.repository()
     code = CodeCommits(repository)
@@ -67,16 +74,17 @@ def piece_at(sessions: WorkspaceSessions, revision: str) -> Piece:
     history = code.line(head, _ANCESTORS)
     wanted = CommitRange(history[-1].parent, head)
     with repository.reader() as reader:
-        return _Gathering(sessions, code, reader).piece(wanted, history, history[-1:])
+        return _Gathering(sessions, code, reader, session).piece(wanted, history, history[-1:])
 
 
 class _Gathering:
     """Reads what the decisions of `links` need, and no more."""
 
     def __init__(
-        self, sessions: WorkspaceSessions, code: CodeCommits, reader: ObjectReader
+        self, sessions: WorkspaceSessions, code: CodeCommits, reader: ObjectReader, session: str
     ) -> None:
         self._sessions = sessions
+        self._session = session
         self._reader = reader
         self._code = code
         self._notes: list[str] = []
@@ -89,7 +97,7 @@ class _Gathering:
         asked: Sequence[HistoryCommit],
     ) -> Piece:
         """Tie the commits that are asked about; history has them and what leads to them."""
-        gathered = gather_courses(self._sessions)
+        gathered = gather_courses(self._sessions, self._session)
         changes = self._changes(history)
         every = [Places(course) for course in gathered.courses]
         ties = self._ties(wanted.head, history, every, changes)

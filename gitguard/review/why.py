@@ -24,7 +24,7 @@ from gitguard.store.session.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from gitguard.review.entries import Entry
     from gitguard.review.histories import Histories, IndexedHistory
@@ -187,6 +187,16 @@ def why(
     unlinked = tuple(commit for commit, several in made.items() if not several)
     left = max(len(ranked) - MOST, 0)
     return Why(code.path, code.line, described, unlinked, reasons, left, histories.notes)
+
+
+def shallow_notes(commits: Iterable[BlamedCommit], cut: Container[str]) -> tuple[str, ...]:
+    """Say where lines may come from earlier commits, which a shallow clone does not have."""
+    return tuple(
+        f"The clone is shallow at {commit.id[:12]}, so its lines may come from earlier commits. "
+        "Run `git fetch --unshallow`."
+        for commit in commits
+        if commit.id in cut
+    )
 
 
 def checkpoints_of(

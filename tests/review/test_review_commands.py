@@ -162,3 +162,43 @@ def test_hidden_characters_and_secrets_of_a_commit_are_not_printed(reviewed: Git
         text = text_of(gitguard(*arguments))
         assert secret not in text
         assert not {"\x1b", "\u202e"} & set(text)
+
+
+def test_log_of_a_range_lists_as_many_as_asked_for_and_says_how_many_more(reviewed: Git) -> None:
+    commit(reviewed, "b")
+    outcome = gitguard("log", "-1", "HEAD~2..HEAD")
+    assert "Write b" in outcome.out
+    assert "Write a" not in outcome.out
+    assert outcome.err == "1 more commit; without -n all of them are listed.\n"
+
+
+@pytest.mark.parametrize("command", ["at", "report", "log"])
+def test_a_review_looks_at_the_named_session_only(reviewed: Git, command: str) -> None:
+    gitguard("session", "use", "other")
+    gitguard("checkpoint", "-m", "Here the other one begins")
+    asked = {"at": "HEAD", "report": "HEAD~1..HEAD", "log": "HEAD~1..HEAD"}[command]
+    other = gitguard("--session", "other", command, asked)
+    assert "By hand" not in other.out
+    main = gitguard("--session", "main", command, asked)
+    assert "deci" in main.out.lower()
+    unknown = gitguard("--session", "nobody", command, asked)
+    assert (unknown.code, unknown.out) == (23, "")
+    assert "there is no session `nobody`" in unknown.err
+
+
+def test_a_report_on_a_commit_alone_says_how_to_name_it(reviewed: Git) -> None:
+    outcome = gitguard("report", "HEAD")
+    assert (outcome.code, outcome.out) == (23, "")
+    assert "`HEAD~1..HEAD` is that commit" in outcome.err
+
+
+def test_an_empty_name_shows_nothing(reviewed: Git) -> None:
+    outcome = gitguard("show", "")
+    assert (outcome.code, outcome.out) == (2, "")
+
+
+def test_a_checkpoint_far_back_is_found_by_its_number(reviewed: Git) -> None:
+    for number in range(205):
+        gitguard("note", "--next", f"Step {number}")
+        gitguard("checkpoint", "-m", f"Step {number}")
+    assert "41 files differ" in text_of(gitguard("show", "3"))

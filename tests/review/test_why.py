@@ -299,3 +299,15 @@ def test_nothing_is_changed(begun: Guard, git: Git, kept: str) -> None:
     before = git.traces()
     begun.review.why("a.py:1")
     assert git.traces() == before
+
+
+def test_where_a_clone_is_shallow_lines_may_be_older(
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
+) -> None:
+    for text in ("one\n", "one\ntwo\n"):
+        commit(git, "parser.py", text)
+    clone = tmp_path / "clone"
+    git("clone", "--quiet", "--depth=1", f"file://{git.root}", str(clone))
+    why = open_guard(clone).review.why(f"{clone}/parser.py:1")
+    assert any("shallow" in note for note in why.notes)
+    assert not any("shallow" in note for note in begun.review.why("parser.py:1").notes)

@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from gitguard.store.session.workspace import Workspace
 
 _SHORTEST_ID = 4
+_NEAR = 200
+"""Checkpoints up to which reading one by one costs less than asking git for the ids of all."""
 _ATTEMPTS = 3
 """How often objects are written again that somebody else's clean-up took away."""
 
@@ -409,7 +411,7 @@ class Chain:
         """
         name = asked_for.strip().lower()
         number = name.removeprefix("cp_").lstrip("0") or "0"
-        for checkpoint in self.history(head):
+        for checkpoint in self._every(head):
             # Thirteen digits or more are the beginning of a commit's id without letters.
             by_number = number.isdigit() and str(checkpoint.sequence) == number
             if (by_number and len(name) < len("cp_") + 10) or (
@@ -422,6 +424,18 @@ class Chain:
         raise InvalidInput(
             f"there is no checkpoint `{asked_for[:80]}` in `{self.ref}`", "See `gitguard log`"
         )
+
+    def _every(self, head: str) -> Iterator[Checkpoint]:
+        """Yield a history's checkpoints, one by one while they are new, then many at once."""
+        checkpoint = None
+        for age, checkpoint in enumerate(self.history(head), 1):
+            yield checkpoint
+            if age == _NEAR:
+                break
+        else:
+            return
+        if checkpoint.parent and self.owns_objects(checkpoint.parent):
+            yield from self.history(checkpoint.parent, whole=True)
 
     def doubt_of(self, head: Head, checkpoint: Checkpoint) -> str:
         """Say why a checkpoint that is kept aside is not known to be ours, empty if it is."""
