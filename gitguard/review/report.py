@@ -316,6 +316,8 @@ class _Followed:
         self._spans: dict[tuple[str, str], list[list[int]]] = {}
         self._newest: dict[tuple[str, str], Item] = {}
         self._oldest: dict[tuple[str, str], Item] = {}
+        self._order: dict[tuple[str, str], int] = {}
+        """Where an item stood in its list when it appeared."""
         self._tasks: list[str] = []
         self._has_start = False
         for age, moment in enumerate(moments):
@@ -323,8 +325,10 @@ class _Followed:
             self._tasks.append(moment.task_id)
             self._has_start = moment.checkpoint.id in starts
             for field, items in moment.items.items():
-                for item in items:
-                    self._follow((field, item.id or _words(item)[0]), item, age)
+                for place, item in enumerate(items):
+                    key = (field, item.id or _words(item)[0])
+                    self._follow(key, item, age)
+                    self._order[key] = place
         self.stops.reverse()
 
     def _follow(self, key: tuple[str, str], item: Item, age: int) -> None:
@@ -344,15 +348,15 @@ class _Followed:
         A session that was forked has the items of the one it comes from, which are listed there.
         """
         end = offset + len(self.stops) - 1
-        entries = []
+        placed: list[tuple[int, Entry]] = []
         for key, spans in self._spans.items():
             # Ages count back from the newest checkpoint, places forward from the oldest.
             places = tuple((end - old, end - new) for new, old in reversed(spans))
             entry = self._entry(key, places, offset)
             if not (entry.inherited and entry.id in listed):
-                entries.append(entry)
-        order = {field: place for place, field in enumerate(FIELDS)}
-        return sorted(entries, key=lambda e: (order[e.field], e.first, e.id, e.text))
+                placed.append((self._order[key], entry))
+        placed.sort(key=lambda pair: (FIELDS.index(pair[1].field), pair[1].first, pair[0]))
+        return [entry for _, entry in placed]
 
     def _entry(
         self, key: tuple[str, str], spans: tuple[tuple[int, int], ...], offset: int

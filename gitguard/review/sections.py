@@ -247,10 +247,9 @@ def _files(report: Report) -> Iterator[Line]:
 
 
 def _outside(report: Report) -> Iterator[Line]:
-    for file in report.files:
-        # Without any checkpoint nothing is outside of it.
-        if file.author == OUTSIDE and report.stops:
-            yield Line(file.path)
+    # Without hooks nothing tells outside from inside.
+    if any(entry.by == HOOK or entry.field == "exchanges" for entry in report.entries):
+        yield from (Line(file.path) for file in report.files if file.author == OUTSIDE)
 
 
 def _context(report: Report) -> Iterator[Line]:

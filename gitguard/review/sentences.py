@@ -106,6 +106,8 @@ def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Senten
     elif name in ("goal", "next_action"):
         origin = after.goal_from if name == "goal" else after.next_from
         yield from _stated(name, old, new, origin)
+    elif name == "task_id" and old != new:
+        yield Sentence(name, CHANGED, "Another task began")  # its id tells a reader nothing
     elif name == "host_summary":
         yield from _host_summary(old, new)
     elif name == "last_action":
@@ -387,7 +389,6 @@ _LABELS = {
     "next_action": "Next action",
     "current_phase": "Phase",
     "status": "Status",
-    "task_id": "Task",
     "session_id": "Session",
     "state_confidence": "Confidence",
     "schema_version": "State format",

@@ -236,3 +236,25 @@ def test_a_report_goes_to_standard_output_or_to_the_file_that_is_named(tmp_path:
     refused = place.run(f"gitguard report HEAD~..HEAD -o {tmp_path}/no/page.md")
     assert refused.returncode != 0
     assert "cannot be written" in refused.stderr
+
+
+def test_what_was_noted_at_once_stays_in_its_order(begun: Guard, git: Git) -> None:
+    base = git("rev-parse", "HEAD")
+    whats = [f"Decision {number}" for number in range(30)]
+    begun.note({"decisions": [{"what": what, "why": "w"} for what in whats]})
+    git("commit", "--quiet", "--allow-empty", "--message", "Work")
+    begun.checkpoint("The turn ended")
+    report = json.loads(begun.review.report(f"{base}..HEAD", "json"))
+    assert [e["text"] for e in report["entries"] if e["field"] == "decisions"] == whats
+
+
+def test_without_hooks_no_file_is_said_to_have_changed_outside(begun: Guard, git: Git) -> None:
+    base = git("rev-parse", "HEAD")
+    (git.root / "parser.py").write_text("1\n", encoding="utf-8")
+    git("add", "parser.py")
+    git("commit", "--quiet", "--message", "Work")
+    begun.note({"decisions": [{"what": "By hand", "why": "w"}]})
+    begun.checkpoint("The turn ended")
+    page = begun.review.report(f"{base}..HEAD")
+    assert "parser.py" in page
+    assert "Changed outside" not in page

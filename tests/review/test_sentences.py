@@ -301,3 +301,8 @@ def same_item(one: Any, other: Any) -> bool:
 @given(STATES)
 def test_a_state_differs_from_itself_in_nothing(state: TaskState) -> None:
     assert sentences(state, state) == ()
+
+
+def test_another_task_is_told_without_its_id() -> None:
+    (sentence,) = sentences(EMPTY, EMPTY.replace(task_id="task-2"))
+    assert sentence.text == "Another task began"
