@@ -95,9 +95,9 @@ def named_session(sessions: WorkspaceSessions, wanted: str, names: Collection[st
 
 def _names(sessions: WorkspaceSessions) -> list[str]:
     prefix = sessions.config.store.ref_prefix
-    own = own_sessions(sessions.repository(), prefix)
+    branches = own_sessions(sessions.repository(), prefix)
     archived = archived_names(sessions.workspace)
-    return sorted({*own, *archived, *sessions.workspace.session_names()})
+    return sorted({*branches, *archived, *sessions.workspace.session_names()})
 
 
 def _sources(chain: Chain, name: str) -> Iterator[_Source]:

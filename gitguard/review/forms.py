@@ -50,10 +50,10 @@ def alike(
         for commit in commits
         if commit in changes and is_comparable(changes[commit])
     }
-    wanted = set(shapes.values())
-    same = [other for other in others if others_changes.get(other) in wanted]
-    known = {others_changes[other] for other in same}
-    return [commit for commit, shape in shapes.items() if shape in known], same
+    asked = set(shapes.values())
+    same = [other for other in others if others_changes.get(other) in asked]
+    shared = {others_changes[other] for other in same}
+    return [commit for commit, shape in shapes.items() if shape in shared], same
 
 
 def rewritten(

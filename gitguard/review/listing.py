@@ -166,8 +166,8 @@ def _listed(history: History, query: Query) -> tuple[list[Checkpoint], int]:
         # Where a shallow clone ends there are earlier ones, which no number lists.
         has_more = len(newest) == query.most and bool(newest[-1].parent)
         return newest, newest[-1].sequence - 1 if has_more else 0
-    found = list(filter(query.takes, _walked(history, query.since)))
-    return found[: query.most], max(len(found) - query.most, 0)
+    matching = list(filter(query.takes, _walked(history, query.since)))
+    return matching[: query.most], max(len(matching) - query.most, 0)
 
 
 def _walked(history: History, since: float | None) -> Iterator[Checkpoint]:

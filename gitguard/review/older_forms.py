@@ -67,10 +67,10 @@ def _forms(
         whole_changes = code.changes([(row.head, row.base) for row in group])
         mine, whole = alike(ids, changes, [row.head for row in group], whole_changes)
         bases = {row.head: row.base for row in group}
-        own = code.patch_ids([(commit, parents[commit]) for commit in mine])
+        single = code.patch_ids([(commit, parents[commit]) for commit in mine])
         together = code.patch_ids([(commit, bases[commit]) for commit in whole])
-        for commit, found in squashed(commits, group, own, together).items():
-            forms[commit] = (*forms.get(commit, ()), *found)
+        for commit, older in squashed(commits, group, single, together).items():
+            forms[commit] = (*forms.get(commit, ()), *older)
     return forms
 
 
