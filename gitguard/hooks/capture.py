@@ -85,7 +85,7 @@ def _filled(
 
     Small talk begins no task in place of the one before, but goes on with the conversation's own.
     """
-    from gitguard.model.items import SMALL_TALK, Origin
+    from gitguard.model.items import ROUTINE, SMALL_TALK, Origin
     from gitguard.model.words import gist, kind_of_prompt
     from gitguard.store.session.spoken import kept_words
     from gitguard.store.session.task import as_of, following
@@ -93,7 +93,8 @@ def _filled(
 
     store, host_session = conversation.store, conversation.event.host_session
     own_state = as_of(state, host_session, store.now)
-    if kind_of_prompt(prompt) == SMALL_TALK:
+    kind = kind_of_prompt(prompt)
+    if kind == SMALL_TALK:
         return before if own_state is state else own_state
     state = own_state
     if _begins_another_task(conversation, state):
@@ -102,7 +103,11 @@ def _filled(
     request = kept_words(gist(prompt, _REQUEST_LIMIT), conversation.config.capture.words)
     if not request:
         return state
-    goal = {} if state.stated_goal else {"goal": request}
+    # "Commit it" is a goal only as long as nothing else was asked for.
+    is_goal = not state.stated_goal or (
+        kind != ROUTINE and kind_of_prompt(state.stated_goal) == ROUTINE
+    )
+    goal = {"goal": request} if is_goal else {}
     return fill_from_prompt(state, {**goal, "next_action": request}, origin)
 
 

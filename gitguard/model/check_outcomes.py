@@ -193,7 +193,9 @@ def _ending(check: Check, outcome: str, verdicts: Mapping[int, _Verdict], output
     verdict = verdicts.get(check.place)
     if verdict is None:
         # A program whose verdict is missing was cut off: what stands there are parts of a report.
-        is_telling = check.speaks_last and (outcome != RAN or check.program not in _VERDICTS)
+        is_telling = check.speaks_last and (
+            outcome != RAN or (check.speaks_alone and check.program not in _VERDICTS)
+        )
         return _end_of(output, _ENDING) if outcome == FAILED or is_telling else ""
     summary = output[verdict.begin : verdict.end]
     if outcome == PASSED:

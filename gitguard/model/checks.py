@@ -68,6 +68,7 @@ _TOKEN = re.compile(
     re.DOTALL,
 )
 _REDIRECTION = re.compile(r"\s*\d?>&?\s*\S+|\s*<\s*\S+")
+_STASHING = re.compile(r"\s*git\s+(?:-C\s+\S+\s+)?stash(?!\s+(?:list|show))")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
 _DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?")
 _AND, _PIPES = "&&", ("|", "|&")
@@ -88,11 +89,16 @@ class Check(Value):
     """Whether the line ends well only if this command does."""
     speaks_last: bool
     """Whether the end of the output is this command's."""
+    speaks_alone: bool
+    """Whether all of the output is, but for what the line itself says by `echo`."""
 
 
 def checks_of(line: str) -> tuple[Check, ...]:
     """Return the commands of a shell line that build, test, check or start something."""
     commands, joints = _split(line)
+    # A line that puts changes away checks something else than the work as it is.
+    if any(_STASHING.match(command) for command in commands):
+        return ()
     checks = []
     for place, part in enumerate(commands):
         words = _REDIRECTION.sub("", part).strip(" ()\n").split()
@@ -113,6 +119,7 @@ def checks_of(line: str) -> tuple[Check, ...]:
                 leads_to,
                 owns_exit_code=not is_in_doubt and joints[leads_to] == "",
                 speaks_last=_speaks_last(commands, joints, place),
+                speaks_alone=place == 0 or _are_quiet(commands[:place]),
             )
             checks.append(check)
     return tuple(checks)
@@ -123,9 +130,7 @@ def only_check(line: str) -> str:
     checks = checks_of(line)
     if len(checks) != 1 or not checks[0].speaks_last:
         return ""
-    commands, _ = _split(line)
-    before = [command.split()[:1] for command in commands[: checks[0].place]]
-    return checks[0].command if all(words[0] in _QUIET for words in before if words) else ""
+    return checks[0].command if checks[0].speaks_alone else ""
 
 
 def _split(line: str) -> tuple[list[str], list[str]]:
@@ -151,6 +156,11 @@ def _end_of_chain(joints: list[str], place: int) -> int:
         return place
     after = range(place, len(joints))
     return next(n for n in after if joints[n] != _AND and joints[n] not in _PIPES)
+
+
+def _are_quiet(commands: list[str]) -> bool:
+    first_words = [command.split()[:1] for command in commands]
+    return all(words[0] in _QUIET for words in first_words if words)
 
 
 def _speaks_last(commands: list[str], joints: list[str], place: int) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 LONG_ANSWER, SHORT_REPLY = 500, 50
-"""An agent's message is long above the one; below the other a user's is short."""
+"""An agent's message is long above so many characters, a user's is short below so many bytes."""
 _SHORT_TALK, _SHORT_REQUEST = 60, 120
 """Characters above which no prompt is small talk, or asks only where the work stands."""
 _BEGINNING, _END = 420, 330
@@ -158,7 +158,7 @@ _NOISE = re.compile(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _ORDINAL = re.compile(r"^(\d{1,2})\.\s+")
 _LIST_ITEM = re.compile(r"[-*+•]\s|\d{1,2}[.)]\s")
 _ENDS = frozenset(".:;,!?…。！？")
-_MARKUP = re.compile(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|__|`")
+_MARKUP = re.compile(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|`")
 
 
 def words_of(sentence: str) -> list[str]:
@@ -372,7 +372,8 @@ def question_answered(answer: str, prompt: str) -> str:
     That is the question with which the answer closes. Where it asks nothing, a few words, such as
     "as you say" in any language, reply to its end.
     """
-    if len(answer) <= LONG_ANSWER or not 0 < len(prompt.strip()) < SHORT_REPLY:
+    # In bytes, because a character of Chinese says as much as a word of a few letters.
+    if len(answer) <= LONG_ANSWER or not 0 < len(prompt.strip().encode()) < SHORT_REPLY:
         return ""
     whole = sentences(_without_code(answer[-_READ:]))
     questions = [sentence for sentence in whole[-_CLOSING:] if sentence.endswith(("?", "？"))]

@@ -160,3 +160,13 @@ def test_of_a_hosts_summary_only_the_summary_counts(talk: Conversation) -> None:
     assert summary is not None
     assert summary.text.startswith("Next Step: Write it")
     assert "aloud" not in summary.text
+
+
+def test_a_routine_request_is_the_goal_only_until_something_else_is_asked(
+    talk: Conversation,
+) -> None:
+    finished(talk, "yeah we can commit and merge it")
+    assert talk.guard.state().goal == "yeah we can commit and merge it"
+    finished(talk, "Port the parser to Rust")
+    finished(talk, "commit and push")
+    assert talk.guard.state().goal == "Port the parser to Rust"

@@ -200,3 +200,18 @@ def test_an_older_outcome_is_in_doubt_once_the_check_failed_together_with_others
     build, both = Run("npm run build", PASSED, "1"), Run("npm run build && npm test", FAILED, "2")
     assert in_doubt((build, both)) == {build.command}
     assert in_doubt((build.replace(when="3"), both)) == frozenset()
+
+
+@pytest.mark.parametrize("stash", ["git stash push -q -- a.py", "git stash", "git -C . stash pop"])
+def test_a_check_of_work_that_is_put_away_is_none(stash: str) -> None:
+    assert (
+        outcomes_of(f"{stash} && pytest -q ; git stash pop", "1 failed in 2s", has_failed=True)
+        == ()
+    )
+
+
+def test_what_other_commands_of_a_line_print_is_no_ending_of_a_check() -> None:
+    (ended,) = outcomes_of(
+        "git status --short; prettier --check a.md | tail -3", "?? a.md", has_failed=False
+    )
+    assert (ended.outcome, ended.ending) == (RAN, "")

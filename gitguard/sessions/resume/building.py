@@ -44,9 +44,13 @@ def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...
 
 
 def _gone(store: SessionStore, state: TaskState) -> frozenset[str]:
-    """Return the paths of files that were written and are not there any more."""
+    """Return the paths of files of the worktree that were written and are not there any more.
+
+    Of a path outside nothing can be said: on another machine, none of them is there.
+    """
     worktree = store.workspace.place.worktree
-    written = (artifact.path for artifact in state.artifacts if artifact.kind == "file")
+    files = (artifact.path for artifact in state.artifacts if artifact.kind == "file")
+    written = (path for path in files if not os.path.isabs(path) and path[:2] not in ("..", "~/"))
     return frozenset(path for path in written if not os.path.lexists(os.path.join(worktree, path)))
 
 
