@@ -309,3 +309,12 @@ def test_looking_around_starts_nothing_of_the_repository(
     assert "1 filtered, large or unreadable file" in line
     assert not trap.exists()
     assert (repo / ".git" / "index").read_bytes() == before
+
+
+def test_only_a_file_of_the_worktree_is_said_to_be_gone(begun: Guard, repo: Path) -> None:
+    begun.note({"artifacts": [{"path": "/elsewhere/a.py"}, {"path": "../b.py"}]})
+    (repo / "own.py").unlink()
+    block = begun.resume()
+    assert "own.py (gone)" in block
+    assert "a.py (gone)" not in block
+    assert "b.py (gone)" not in block
