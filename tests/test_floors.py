@@ -231,6 +231,7 @@ ELSEWHERE = {
     "store/disk/files.py": "the one module",
     "store/disk/folders.py": "it opens and makes our folders",
     "store/disk/changes.py": "hosts' settings",
+    "store/disk/users_files.py": "files of the worktree, also through no link",
     "store/git/objects.py": "git's objects",
     "settings/installer.py": "hosts' folders",
     "settings/rollback.py": "hosts' backups",

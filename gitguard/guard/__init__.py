@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gitguard.guard.review import Reviews
     from gitguard.guard.secrets import WorkspaceSecrets
     from gitguard.guard.settings import Settings
+    from gitguard.guard.worktree_files import WorktreeFiles
     from gitguard.hooks.bundle import Bundle, ContextItem
     from gitguard.hooks.gate_question import Gated
     from gitguard.model.config.config import Config
@@ -181,6 +182,13 @@ class Guard:
         from gitguard.sessions.handoff.handoff_file import Handoff
 
         return Handoff(self.store(self.any_session()), self.config.handoff)
+
+    @property
+    def files(self) -> WorktreeFiles:
+        """The worktree's files at a checkpoint, and putting them back."""
+        from gitguard.guard.worktree_files import WorktreeFiles
+
+        return WorktreeFiles(self.sessions)
 
     @property
     def looking(self) -> Looking:

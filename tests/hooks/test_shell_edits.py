@@ -160,4 +160,4 @@ def test_a_long_path_is_shown_by_its_end(talk: Conversation) -> None:
     talk.send("PostToolUse.Write", tool_input={"file_path": far, "content": "x"})
     end_turn(talk)
     block = talk.beside("S2").prompt("where were we?")
-    assert f"- …{far[-80:]} (gone)\n" in block
+    assert f"- …{far[-80:]}\n" in block

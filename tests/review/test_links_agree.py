@@ -7,7 +7,8 @@ import random
 import pytest
 
 from gitguard.review.piece import Link, Piece
-from tests.review.test_links import Work, work
+
+from .at_work import Work, work
 
 __all__ = ["work"]
 

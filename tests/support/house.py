@@ -15,6 +15,7 @@ FLOORS = (
     {"store/disk", "template_runtime"},
     {"store/git", "transcripts", "hosts", "compiled_templates"},
     {"rendering"},
+    {"store/worktree"},
     {"store/session"},
     {"pressure"},
     {"profile"},

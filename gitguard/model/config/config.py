@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
+    from gitguard.model.config.files import FilesConfig
     from gitguard.model.config.handoff import HandoffConfig
     from gitguard.model.config.maintenance import MaintenanceConfig
     from gitguard.model.config.redaction import RedactionConfig
@@ -34,6 +35,7 @@ _PRUNING = Later("gitguard.model.config.transcripts", "PruningConfig")
 _BOOTSTRAP = Later("gitguard.model.config.transcripts", "BootstrapConfig")
 _COMPACTION = Later("gitguard.model.config.transcripts", "CompactionConfig")
 _REDACTION = Later("gitguard.model.config.redaction", "RedactionConfig")
+_FILES = Later("gitguard.model.config.files", "FilesConfig")
 _MAINTENANCE = Later("gitguard.model.config.maintenance", "MaintenanceConfig")
 
 DEFAULT_WINDOW = 200_000
@@ -226,35 +228,6 @@ class CaptureConfig(Section):
     )
 
 
-DESTRUCTIVE = (
-    "rm -r|-R|-f|--recursive|--force",
-    "rmdir",
-    "shred",
-    "truncate",
-    "dd of=*",
-    "mkfs*",
-    "find -delete",
-    "git reset --hard",
-    "git clean -f|--force",
-    "git checkout --|-f|--force",
-    "git restore",
-    "git branch -D",
-    "git push -f|--force|--force-with-lease*|--delete|--mirror|-d|+*|:*",
-    "git stash drop|clear",
-    "git rebase",
-    "git filter-branch",
-    "git filter-repo",
-    "git worktree remove",
-    "docker prune",
-    "kubectl delete",
-    "terraform destroy",
-    "drop table|database|schema|index",
-    "delete from",
-    "truncate table",
-)
-"""Words that must occur in this order in one simple command; `|` separates alternatives."""
-
-
 class Config(Record):
     """The configuration in force."""
 
@@ -295,6 +268,9 @@ class Config(Record):
     )
     redaction: RedactionConfig = fields.record(
         "What is taken out before anything is written.", of=_REDACTION, default=_REDACTION.default()
+    )
+    files: FilesConfig = fields.record(
+        "Snapshots of the worktree's files.", of=_FILES, default=_FILES.default()
     )
     maintenance: MaintenanceConfig = fields.record(
         "When sessions are archived.", of=_MAINTENANCE, default=_MAINTENANCE.default()

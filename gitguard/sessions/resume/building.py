@@ -174,7 +174,8 @@ def _changes(
 
     taken_at = timestamp(checkpoint.at)
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
-    look = store.look_kept_at(checkpoint.id)
+    kept = store.worktree.kept_at(checkpoint.id)
+    look = kept.look if kept is not None else None
     redactor = store.workspace.redactor
     drift = look_around(store.repository(), redactor, checkpoint.code, head.code, look, ours)
     return changes_since(checkpoint.code, drift, redactor)

@@ -24,6 +24,14 @@ from gitguard.store.disk.folders import At
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    class InFolder(Protocol):
+        """A name, and the opened folder in which it stands; None for a whole path."""
+
+        name: str
+        folder: int | None
+
 
 NO_FOLLOW = os.O_NOFOLLOW | os.O_CLOEXEC if hasattr(os, "O_NOFOLLOW") else 0
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -117,15 +125,17 @@ def write_bytes(
     """
     try:
         with At(path) as at:
-            _replace(at, data, mode, owner)
+            replace_at(at, data, mode, owner, f"{at.name}.{os.getpid()}.tmp")
             if settled:
                 _sync_folder_of(at)
     except OSError as error:
         raise refused(path, error) from error
 
 
-def _replace(at: At, data: bytes, mode: int, owner: os.stat_result | None) -> None:
-    temporary = f"{at.name}.{os.getpid()}.tmp"
+def replace_at(
+    at: InFolder, data: bytes, mode: int, owner: os.stat_result | None, temporary: str
+) -> None:
+    """Replace a file in an opened folder; temporary is a name for its content until then."""
     _remove(temporary, at.folder)  # whatever lies there is not of this process
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NO_FOLLOW

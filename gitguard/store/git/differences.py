@@ -16,12 +16,14 @@ from __future__ import annotations
 import os
 import stat
 
-from gitguard.errors import GitFailed, GitguardError
+from gitguard.errors import GitFailed
 from gitguard.model import fields
 from gitguard.model.record import Record
 from gitguard.model.value import Value
-from gitguard.store.disk.files import read_bytes
+from gitguard.store.git.conversions import Conversions
 from gitguard.store.git.objects import is_object_id
+from gitguard.store.git.trees import SUBMODULE
+from gitguard.store.git.worktree_files import FileReading, ReadLimits, WorktreeFiles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,27 +36,15 @@ if TYPE_CHECKING:
 
     _Entries = dict[str, "_ListedEntry"]
 
-_INDEX_LIMIT = 4 << 20
-"""The largest index, in bytes, whose files are compared: about 40,000 of them."""
 _TIME_LIMIT = 3
 """Seconds for each of git's answers."""
-_MOST_NEW = 1_000
-_MOST_READ = 2_000
-_FILE_LIMIT = 16 << 20
-_READ_LIMIT = 64 << 20
-"""Bytes of content that one look reads."""
-_MOST_FILTERS = 100
-_CONFIG_LIMIT = 1 << 20
 _EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-_LINK, _PLAIN, _PROGRAM = 0o120000, 0o100644, 0o100755
-_FOLDER, _SUBMODULE = 0o040000, 0o160000
-_READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-"""A named pipe that took a file's place must not make us wait."""
 _FILTERING, _CONVERTING = ("filter", "working-tree-encoding", "ident"), ("text", "eol", "crlf")
 _UNSET = ("unspecified", "unset")
+_LIMITS = ReadLimits()
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
 _COMPARE = ("diff-index", *_RAW, "--ignore-submodules=dirty")
 _LIST_NEW = ("ls-files", "-z", "--others", "--exclude-standard")
@@ -162,27 +152,22 @@ class _ListedEntry(Value):
     @property
     def has_to_be_read(self) -> bool:
         """Whether only the worktree tells; a path may be gone from the index alone."""
-        return not self.id.strip("0") and self.mode != _SUBMODULE
-
-
-class _FileReading(Value):
-    """What lies at a path of the worktree."""
-
-    mode: int = 0
-    id: str = ""
-    unix_id: str = ""
-    """The id with LF as the line ending, where it is text with CRLF."""
+        return not self.id.strip("0") and self.mode != SUBMODULE
 
 
 class Looker:
     """Compares one worktree with commits of its repository."""
 
-    def __init__(self, repository: Repository, redactor: Redactor) -> None:
+    def __init__(
+        self, repository: Repository, redactor: Redactor, limits: ReadLimits = _LIMITS
+    ) -> None:
         """Describe the repository; nothing is read yet.
 
         redactor takes secrets out of names, because they are kept and told.
         """
+        self._limits = limits
         self._redactor = redactor
+        self._repository = repository
         self._place = repository.place
         self._git = repository.git
         self._object_format = repository.object_format
@@ -200,11 +185,11 @@ class Looker:
             # Started first and asked last, so that both gits work at the same time.
             with _Question(self._git, *_LIST_NEW) as new:
                 tracked, tracked_unseen = self._tracked(base)
-                names, new_unseen = _new(new)
+                names, new_unseen = _new(new, self._limits.new)
             if tracked_unseen:
                 # What the commit has cannot be told from what is new.
                 return Differences(commit, (), tracked_unseen, new_unseen or "untracked files")
-            files = _Files(self._place.worktree, len(base))
+            files = WorktreeFiles(self._place.worktree, len(base), self._limits)
             compared = self._without_secrets(self._compare(tracked, (*names, *also), files))
         except (GitFailed, KeyError, ValueError):
             return Differences(commit, (), "tracked files", "untracked files")
@@ -220,42 +205,14 @@ class Looker:
             size = 0
         except OSError:
             return {}, "tracked files (the index cannot be read)"
-        if size > _INDEX_LIMIT:
-            return {}, f"tracked files (the index is larger than {_INDEX_LIMIT >> 20} MiB)"
+        if size > self._limits.index:
+            return {}, f"tracked files (the index is larger than {self._limits.index >> 20} MiB)"
         try:
-            settings = self._without_filters()
+            settings = Conversions(self._repository).filters_off()
             with _Question(self._git, *_COMPARE, base, "--", settings=settings) as compared:
                 return _parsed(compared.answer()), ""
         except GitFailed:
             return {}, "tracked files (git cannot compare them)"
-
-    def _without_filters(self) -> tuple[str, ...]:
-        """Return the settings that switch off each filter that the repository defines."""
-        if not self._may_define_filters():
-            return ()
-        question = ("config", "-z", "--name-only", "--get-regexp", r"^filter\.")
-        with _Question(self._git, *question) as process:
-            listed = process.answer(fails_with=1)
-        keys = (os.fsdecode(key) for key in listed.split(b"\0") if key)
-        # The name between `filter.` and the last dot may hold dots itself.
-        names = {key.partition(".")[2].rpartition(".")[0] for key in keys}
-        if len(names) > _MOST_FILTERS or any("=" in name for name in names):
-            raise GitFailed("the repository's filters cannot be switched off")
-        off = ("clean=", "process=", "required=false")
-        return tuple(f"filter.{name}.{setting}" for name in sorted(names) for setting in off)
-
-    def _may_define_filters(self) -> bool:
-        """Say whether the repository's configuration has a word by which it could."""
-        place = self._place
-        paths = (
-            os.path.join(place.common_dir, "config"),
-            os.path.join(place.git_dir, "config.worktree"),
-        )
-        try:
-            texts = [(read_bytes(path, limit=_CONFIG_LIMIT) or b"").lower() for path in paths]
-        except GitguardError:
-            return True
-        return any(word in text for text in texts for word in (b"filter", b"include"))
 
     def _attributes(self, paths: list[str]) -> dict[str, dict[str, str]]:
         """Return by path and name the attributes that decide what git stores."""
@@ -283,7 +240,7 @@ class Looker:
     # What lies there
 
     def _compare(
-        self, tracked: _Entries, new: tuple[str, ...], files: _Files
+        self, tracked: _Entries, new: tuple[str, ...], files: WorktreeFiles
     ) -> tuple[ChangedFile, ...]:
         """Return what is different, of paths that git listed and of new ones."""
         unhashed = [path for path, entry in tracked.items() if entry.has_to_be_read]
@@ -344,19 +301,19 @@ def _parsed(answer: bytes) -> _Entries:
     return entries
 
 
-def _new(listing: _Question) -> tuple[tuple[str, ...], str]:
+def _new(listing: _Question, most: int) -> tuple[tuple[str, ...], str]:
     """Return the untracked paths, or why they are not known."""
     try:
         names = listing.answer().split(b"\0")[:-1]
     except GitFailed:
         return (), "untracked files (git cannot list them)"
-    if len(names) > _MOST_NEW:
-        return (), f"untracked files (more than {_MOST_NEW:,})"
+    if len(names) > most:
+        return (), f"untracked files (more than {most:,})"
     return tuple(os.fsdecode(name) for name in names), ""
 
 
 def _as_stored(
-    path: str, reading: _FileReading, attributes: dict[str, str], *, converts_all: bool
+    path: str, reading: FileReading, attributes: dict[str, str], *, converts_all: bool
 ) -> ChangedFile:
     """Return what git would store of a file, as far as no filter decides that."""
     if any(attributes.get(name, "unset") not in _UNSET for name in _FILTERING):
@@ -385,76 +342,3 @@ def _against(present: ChangedFile, base: _ListedEntry | None) -> ChangedFile | N
     if base is None or not base.old_mode:
         return present.replace(is_new=True) if present.mode else None
     return None if (present.mode, present.id) == (base.old_mode, base.old_id) else present
-
-
-class _Files:
-    """Reads the files of a worktree within the bounds of one look."""
-
-    def __init__(self, root: str, id_length: int) -> None:
-        self._root = root
-        self._is_sha1 = id_length == len(_EMPTY_TREES["sha1"])
-        self._room = _READ_LIMIT
-        self._read = 0
-        self._folders = {"": True}
-
-    def read(self, path: str) -> _FileReading:
-        """Return what lies at a path; without an id where it could not be read."""
-        folder, _, name = path.rpartition("/")
-        if not name or not self._is_folder(folder):
-            return _FileReading(_FOLDER if not name else 0)
-        full = os.path.join(self._root, path)
-        try:
-            facts = os.lstat(full)
-            if stat.S_ISLNK(facts.st_mode):
-                return _FileReading(_LINK, self._hash(os.fsencode(os.readlink(full))))
-            if not stat.S_ISREG(facts.st_mode):
-                # A folder in a file's place: what is in it is listed by itself.
-                return _FileReading(
-                    0 if stat.S_ISDIR(facts.st_mode) else stat.S_IFMT(facts.st_mode)
-                )
-            mode = _PROGRAM if facts.st_mode & stat.S_IXUSR else _PLAIN
-            return self._read_regular(full, mode)
-        except (FileNotFoundError, NotADirectoryError):
-            return _FileReading()
-        except (OSError, ValueError):
-            return _FileReading(_PLAIN)
-
-    def _is_folder(self, folder: str) -> bool:
-        """Say whether a path is below the worktree by folders alone, without a link."""
-        if folder not in self._folders:
-            above, _, name = folder.rpartition("/")
-            is_below = name not in ("", ".", "..") and self._is_folder(above)
-            try:
-                mode = os.lstat(os.path.join(self._root, folder)).st_mode if is_below else 0
-            except (OSError, ValueError):
-                mode = 0
-            self._folders[folder] = stat.S_ISDIR(mode)
-        return self._folders[folder]
-
-    def _read_regular(self, full: str, mode: int) -> _FileReading:
-        self._read += 1
-        if self._read > _MOST_READ:
-            return _FileReading(mode)
-        handle = os.open(full, _READING)
-        try:
-            facts = os.fstat(handle)
-            if not stat.S_ISREG(facts.st_mode) or facts.st_size > min(_FILE_LIMIT, self._room):
-                return _FileReading(mode)
-            with open(handle, "rb", closefd=False) as file:
-                # A file that grows meanwhile gets an id that is not the commit's: it did change.
-                data = file.read(facts.st_size + 1)
-        finally:
-            os.close(handle)
-        self._room -= len(data)
-        is_text = b"\r\n" in data and b"\0" not in data
-        return _FileReading(
-            mode, self._hash(data), self._hash(data.replace(b"\r\n", b"\n")) if is_text else ""
-        )
-
-    def _hash(self, data: bytes) -> str:
-        import hashlib
-
-        algorithm = hashlib.sha1 if self._is_sha1 else hashlib.sha256
-        digest = algorithm(b"blob %d\0" % len(data))
-        digest.update(data)
-        return digest.hexdigest()

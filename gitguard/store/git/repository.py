@@ -342,7 +342,7 @@ class Repository:
         `Pending` where the commit has to be signed and cannot be.
         """
         stamp = Stamp(_NAME, _EMAIL, int(self._clock() if at is None else at))
-        with self._object_writer(parent) as writer:
+        with self.object_writer(parent) as writer:
             # Sorted by bytes of the name, as git requires of a tree; there are no folders in it.
             blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
             entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
@@ -355,7 +355,17 @@ class Repository:
 
         return Signer(self.git).commit(tree, parent, message, stamp)
 
-    def _object_writer(self, parent: str) -> LooseObjects | GitObjects:
+    def write_bare_commit(self, writer: LooseObjects | GitObjects, tree: str, message: str) -> str:
+        """Write a commit without parents and signature with an open writer; return its id."""
+        stamp = Stamp(_NAME, _EMAIL, int(self._clock()))
+        lines = [f"tree {tree}", f"author {stamp}", f"committer {stamp}", "", message]
+        return writer.write("commit", "\n".join(lines).encode())
+
+    def object_writer(self, parent: str = "") -> LooseObjects | GitObjects:
+        """Return a context manager that writes objects; they are durable when it ends.
+
+        parent is the id of an object of the repository, which tells how long its ids are.
+        """
         is_sha1 = len(parent) == 40 if parent else self.object_format() == "sha1"
         return LooseObjects(self.place.common_dir, self._clock) if is_sha1 else GitObjects(self.git)
 

@@ -25,6 +25,7 @@ _PURGED = "Gitguard-Purged: "
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
+_ID_LENGTHS, _HEX = (_SHA1_LENGTH, 64), "0123456789abcdef"
 
 
 class Code(Value):
@@ -48,6 +49,8 @@ class CheckpointRecord(Value):
     pressure: float | None = None
     code: Code = Code()
     forked_from: str = ""
+    files: str = ""
+    """The snapshot of the worktree's files, by its id; empty where none was taken."""
 
 
 class Checkpoint(Value):
@@ -67,6 +70,8 @@ class Checkpoint(Value):
     forked_from: str = ""
     purged: str = ""
     """The rules by which secrets were taken out of it later, or that it follows such a one."""
+    files: str = ""
+    """The snapshot of the worktree's files at that moment, by its id; empty where there is none."""
     signature: str = ""
     """How its signature begins, which says of what kind it is; empty where it has none."""
 
@@ -97,6 +102,8 @@ def format_message(record: CheckpointRecord) -> str:
     }
     if record.forked_from:
         trailers["Forked-From"] = record.forked_from
+    if record.files:
+        trailers["Files"] = record.files
     lines = [f"Gitguard-{name}: {value}" for name, value in trailers.items()]
     why = shorten(one_line(record.why), _WHY_LIMIT) or "No reason was given."
     return "\n".join([subject, "", why, "", *lines, ""])
@@ -146,6 +153,7 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
             forked_from=trailers.get("Forked-From", ""),
             purged=trailers.get("Purged", ""),
+            files=_files_of(trailers),
             signature="\n".join(value for name, _, value in headers if name == signed),
         )
         (tree,) = trees
@@ -169,6 +177,11 @@ def _trailers(message: str) -> Mapping[str, str]:
     last = message.rstrip("\n").rpartition("\n\n")[2]
     found = (line.partition(": ") for line in last.split("\n") if line.startswith("Gitguard-"))
     return {name.removeprefix("Gitguard-"): value for name, _, value in found}
+
+
+def _files_of(trailers: Mapping[str, str]) -> str:
+    snapshot = trailers.get("Files", "")
+    return snapshot if len(snapshot) in _ID_LENGTHS and not snapshot.strip(_HEX) else ""
 
 
 def _whole(text: str) -> int:

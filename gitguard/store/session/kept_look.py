@@ -34,6 +34,8 @@ class KeptLook(Record):
     )
     journal_id: str = fields.text("The journal as it was then.", default="")
     journal_offset: int = fields.count("Up to where its entries are older.", default=0)
+    snapshot: str = fields.text("The snapshot of the files, by its id.", default="")
+    refusal: str = fields.text("Why no snapshot of the files was taken.", default="")
 
 
 def keep_look(path: str, kept: KeptLook) -> None:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.model.items import Origin
     from gitguard.store.disk.lock import Lock
-    from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.kept_look import KeptLook
     from gitguard.store.session.naming import Session
+    from gitguard.store.session.session_worktree import SessionWorktree
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
@@ -73,6 +73,7 @@ class SessionStore:
         self.states = state_file.StateFiles(workspace, session)
         self.journal = OwnJournal(workspace, session, words=config.capture.words)
         self._chain: Chain | None = None
+        self._worktree: SessionWorktree | None = None
 
     @property
     def chain(self) -> Chain:
@@ -226,10 +227,11 @@ class SessionStore:
         the branch is not where this machine left it.
         """
         ready = ready or self.state()
-        look = self._take_in_shell_edits()
+        before = self._last_look()
+        look = self.worktree.take_in_shell_edits(before)
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
-        from gitguard.model.triggers import ONLY_IF_CHANGED
+        from gitguard.model.triggers import BEFORE_DESTRUCTIVE, ONLY_IF_CHANGED
 
         try:
             if ready.standing == state_file.PENDING:
@@ -238,15 +240,21 @@ class SessionStore:
             anchor = head.anchor
             unchanged = anchor is not None and anchor.state_sha256 == ready.sha256
             if unchanged and (if_changed or trigger in ONLY_IF_CHANGED):
-                return Saved(trigger)
-            saved = self._commit(trigger, why, circumstances, ready, part, head)
+                is_about_files = trigger == BEFORE_DESTRUCTIVE and self.config.files.enabled
+                if not (is_about_files and self.worktree.has_changed(head.code.head, before)):
+                    return Saved(trigger)
+            seen = self.worktree.see(head.code.head, before, look)
+            snapshot = seen.snapshot if seen is not None else ""
+            saved = self._commit(trigger, why, circumstances, ready, part, head, snapshot)
         except Pending as error:
             return self._waiting(trigger, error)
         except NotWritable as error:
             if not files.is_refusal(error):
                 raise
             return self._waiting(trigger, error)
-        self._keep_look(saved.commit, head, part, look)
+        if seen is not None:
+            self.worktree.keep(seen, saved.commit, part)
+        self.workspace.at_step("look-kept")
         files.remove(self._waiting_path)
         self.workspace.at_step("waiting-removed")
         self._rotate_journal(ready, part)
@@ -302,6 +310,7 @@ class SessionStore:
         ready: Ready,
         part: JournalPart,
         head: Head,
+        snapshot: str,
     ) -> Saved:
         from gitguard.store.session.checkpoint import SNAPSHOT_FILE
         from gitguard.store.session.composing import compose
@@ -319,6 +328,7 @@ class SessionStore:
             self.workspace.redactor,
             written=ready.document,
         )
+        record = record.replace(files=snapshot)
         self.write_snapshot(contents[SNAPSHOT_FILE])
         commit = self.chain.commit(head, record, contents, ready.sha256)
         return Saved(trigger, commit, sequence)
@@ -326,65 +336,23 @@ class SessionStore:
     # The worktree
 
     @property
-    def _look_path(self) -> str:
-        from gitguard.store.session.kept_look import FILE
+    def worktree(self) -> SessionWorktree:
+        """What the session keeps of the user's files."""
+        if self._worktree is None:
+            from gitguard.store.session.session_worktree import SessionWorktree
 
-        return self.workspace.working_file(self.session, FILE)
+            self._worktree = SessionWorktree(
+                self.workspace, self.session, self.repository(), self.journal, self.config.files
+            )
+        return self._worktree
 
-    def _take_in_shell_edits(self) -> Differences | None:
-        """Journal which files shell commands changed since the last look; return the look.
-
-        A turn without such commands needs none. The checkpoint is as good without all that.
-        """
+    def _last_look(self) -> KeptLook | None:
+        """Return what the worktree looked like at the newest checkpoint, None if nobody knows."""
         try:
             anchor = self.chain.anchors.read()
-            before = self._kept_look(anchor.committed) if anchor is not None else None
-            if before is None:
-                return None
-            from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
-
-            since = self.journal.read(before.journal_id, before.journal_offset)
-            runs = shell_runs(since.entries)
-            if not runs:
-                return None
-            look = self._looker().look(before.look.commit, also=before.look.new_files)
-            changed = changed_files(self.workspace.place.worktree, before.look, look)
-            for entry in edits_of(runs, since.entries, changed):
-                self.journal.append(entry)
-        except GitguardError as error:
-            self.workspace.note_fault("looking at what shell commands changed", error)
-            return None
-        return look
-
-    def _keep_look(
-        self, checkpoint: str, head: Head, part: JournalPart, look: Differences | None
-    ) -> None:
-        """Keep what the worktree looks like now; the checkpoint is as good without that."""
-        from gitguard.store.session.kept_look import KeptLook, keep_look
-
-        git_dir = self.workspace.place.git_dir
-        try:
-            if look is None or look.commit != head.code.head:
-                look = self._looker().look(head.code.head)
-            keep_look(self._look_path, KeptLook(checkpoint, git_dir, look, part.id, part.end))
-        except GitguardError as error:
-            self.workspace.note_fault("looking at the worktree", error)
-        self.workspace.at_step("look-kept")
-
-    def _looker(self) -> Looker:
-        from gitguard.store.git.differences import Looker
-
-        return Looker(self.repository(), self.workspace.redactor)
-
-    def _kept_look(self, checkpoint: str) -> KeptLook | None:
-        from gitguard.store.session.kept_look import kept_look
-
-        return kept_look(self._look_path, checkpoint, self.workspace.place.git_dir)
-
-    def look_kept_at(self, checkpoint: str) -> Differences | None:
-        """Return what this worktree looked like at a checkpoint, None where that is not known."""
-        kept = self._kept_look(checkpoint)
-        return kept.look if kept is not None else None
+        except GitguardError:
+            return None  # whoever commits on it says what is wrong with it
+        return self.worktree.kept_at(anchor.committed) if anchor is not None else None
 
     def write_snapshot(self, data: bytes) -> None:
         """Replace the working copy of the newest snapshot by one without secrets."""

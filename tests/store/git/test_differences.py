@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.store.git import differences
 from gitguard.store.git.differences import Changes, Differences, Looker
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository
+from gitguard.store.git.worktree_files import ReadLimits
 from gitguard.store.session.kept_look import KeptLook, keep_look, kept_look
 from tests.conftest import Git
 
 Look = Callable[[], Differences]
+LIMITS = ReadLimits()
 
 
 @pytest.fixture
@@ -25,8 +26,8 @@ def looker(repo: Path) -> Looker:
     return looker_of(repo)
 
 
-def looker_of(root: Path) -> Looker:
-    return Looker(Repository(locate(str(root)), dict(os.environ), lambda: 0.0), Redactor())
+def looker_of(root: Path, limits: ReadLimits = LIMITS) -> Looker:
+    return Looker(Repository(locate(str(root)), dict(os.environ), lambda: 0.0), Redactor(), limits)
 
 
 def look(git: Git, commit: str = "HEAD") -> Differences:
@@ -34,8 +35,9 @@ def look(git: Git, commit: str = "HEAD") -> Differences:
     return looker_of(git.root).look(base)
 
 
-def changed(git: Git, commit: str = "HEAD") -> Changes:
-    return look(git, commit).changes()
+def changed(git: Git, limits: ReadLimits = LIMITS, *, commit: str = "HEAD") -> Changes:
+    base = git("rev-parse", "--verify", commit) if commit else ""
+    return looker_of(git.root, limits).look(base).changes()
 
 
 def commit(git: Git, **files: str | bytes) -> str:
@@ -131,7 +133,7 @@ def test_what_was_committed_and_what_was_not_both_count_against_an_older_commit(
     commit(git, committed="b", back="b", added="new")
     (git.root / "edited").write_text("b")
     (git.root / "back").write_text("a")
-    assert changed(git, old).changed == ("added", "committed", "edited")
+    assert changed(git, commit=old).changed == ("added", "committed", "edited")
 
 
 def test_before_the_first_commit_every_file_is_new(tmp_path: Path) -> None:
@@ -154,9 +156,9 @@ def test_a_conflict_is_named_by_what_lies_in_the_file(git: Git) -> None:
     commit(git, both="main\n")
     git("merge", "--quiet", "topic", check=False)
     assert git("ls-files", "--unmerged")
-    assert changed(git, old).changed == ("both",)
+    assert changed(git, commit=old).changed == ("both",)
     (git.root / "both").write_text("a\n")
-    assert changed(git, old) == Changes()
+    assert changed(git, commit=old) == Changes()
 
 
 def test_odd_names_are_named_as_they_are(git: Git) -> None:
@@ -335,10 +337,9 @@ def test_a_folder_that_became_a_link_is_not_followed(git: Git, tmp_path: Path) -
     assert changed(git) == Changes(("folder",), ("folder/f",))
 
 
-def test_an_index_that_is_too_large_is_said(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "_INDEX_LIMIT", 10)
+def test_an_index_that_is_too_large_is_said(git: Git) -> None:
     (git.root / "README.md").write_text("other")
-    assert changed(git) == Changes(
+    assert changed(git, ReadLimits(index=10)) == Changes(
         unseen=("tracked files (the index is larger than 0 MiB)", "untracked files")
     )
 
@@ -350,18 +351,20 @@ def test_too_many_new_files_are_said_and_the_tracked_ones_compared(git: Git) -> 
     assert changed(git) == Changes(("README.md",), unseen=("untracked files (more than 1,000)",))
 
 
-def test_large_files_are_counted_as_not_compared(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "_FILE_LIMIT", 10)
+def test_large_files_are_counted_as_not_compared(git: Git) -> None:
     (git.root / "README.md").write_text("x" * 11)
     (git.root / "new").write_text("x" * 11)
-    assert changed(git) == Changes(unseen=("2 filtered, large or unreadable files",))
+    assert changed(git, ReadLimits(file=10)) == Changes(
+        unseen=("2 filtered, large or unreadable files",)
+    )
 
 
-def test_at_most_so_many_bytes_are_read(git: Git, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(differences, "_READ_LIMIT", 25)
+def test_at_most_so_many_bytes_are_read(git: Git) -> None:
     for name in "abc":
         (git.root / name).write_text("x" * 10)
-    assert changed(git) == Changes(("a", "b"), unseen=("1 filtered, large or unreadable file",))
+    assert changed(git, ReadLimits(bytes=25)) == Changes(
+        ("a", "b"), unseen=("1 filtered, large or unreadable file",)
+    )
 
 
 def test_a_damaged_index_and_a_missing_commit_are_said(git: Git) -> None:

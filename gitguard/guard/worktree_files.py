@@ -1,0 +1,63 @@
+"""`Guard.files`: the worktree's files at a checkpoint, and putting them back."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.sessions.file_restore import FilePlan, FileRestore, FilesRestored
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.worktree.restore_record import RestoreRecord
+
+
+class WorktreeFiles:
+    """Restores files of the worktree; nothing changes without a plan that somebody has seen."""
+
+    def __init__(self, sessions: WorkspaceSessions) -> None:
+        """Work for the current session of a workspace."""
+        self._sessions = sessions
+
+    def plan(
+        self, checkpoint: str, paths: tuple[str, ...] = (), *, theirs_too: bool = False
+    ) -> FilePlan:
+        """Return what putting files back to a checkpoint would change; nothing is written.
+
+        paths are names from the worktree's root, of files or folders; without any, all files. Files
+        that somebody else changed since are refused, unless theirs_too is set. Raises
+        `NothingFound` for a checkpoint without a snapshot, and `GitguardError` during a merge.
+        """
+        store = self._sessions.store()
+        with store.lock():
+            return self._restore(store).plan(checkpoint, paths, theirs_too=theirs_too)
+
+    def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
+        """Return what undoing the last restore would change; raise `NothingFound` without one."""
+        store = self._sessions.store()
+        with store.lock():
+            return self._restore(store).plan_undo(theirs_too=theirs_too)
+
+    def restore(self, plan: FilePlan) -> FilesRestored:
+        """Do what a plan says. What lies there is kept first; where that fails, nothing changes.
+
+        Raises `GitguardError` where a file is not as the plan says.
+        """
+        store = self._sessions.store()
+        with store.lock():
+            return self._restore(store).restore(plan)
+
+    def unfinished(self) -> RestoreRecord | None:
+        """Return the record of a restore that was cut off, None where there is none."""
+        return self._restore(self._sessions.store()).unfinished()
+
+    def finish(self) -> FilesRestored | None:
+        """Go on with a restore that was cut off; return None where there is none."""
+        store = self._sessions.store()
+        with store.lock():
+            return self._restore(store).finish()
+
+    def _restore(self, store: SessionStore) -> FileRestore:
+        from gitguard.sessions.file_restore import FileRestore
+        from gitguard.store.worktree.kept import Retention
+
+        config = self._sessions.config.files
+        return FileRestore(store, Retention(config.most, config.days))

@@ -1,0 +1,291 @@
+"""Puts the worktree's files back to how they were at a checkpoint, and undoes that.
+
+Only what this session changed since is put back, unless a person says otherwise. What lies there
+is kept first, however large; where that fails, nothing changes.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidInput, NothingFound
+from gitguard.model import triggers
+from gitguard.model.digest import sha256
+from gitguard.model.items import CORRECTION, Origin
+from gitguard.model.text import counted
+from gitguard.model.thread import extend, said_by_user
+from gitguard.model.value import Value
+from gitguard.sessions.file_authors import changed_by_others
+from gitguard.store.disk import files
+from gitguard.store.git.differences import Looker
+from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
+from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.worktree.kept import KeptSnapshot, Retention, retained
+from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
+from gitguard.store.worktree.restore_record import (
+    FileRecord,
+    RestoreRecord,
+    read_record,
+    write_record,
+)
+from gitguard.store.worktree.restoring import UNLIMITED, PlannedFile, Worktree
+from gitguard.store.worktree.snapshot import FILES, MANIFEST, read_snapshot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gitguard.store.git.differences import Differences
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.store import Saved, SessionStore
+
+_NOTHING = Circumstances()
+_RECORD, _ASIDE = "restore.json", "restored"
+_NAMED = 5
+"""Files that the next conversation is told by name."""
+_UNFINISHED_STATES = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisect",
+}
+"""Files of git's in a worktree's git directory, and what goes on while they are there."""
+
+
+class FilePlan(Value):
+    """What restoring files would change."""
+
+    source: str
+    """What is restored: a checkpoint's name, or a restore that is undone."""
+    files: tuple[PlannedFile, ...]
+    unseen: tuple[str, ...] = ()
+    """What could not be looked at."""
+
+    @property
+    def chosen(self) -> tuple[PlannedFile, ...]:
+        """The files that are put back."""
+        return tuple(file for file in self.files if not file.refusal)
+
+    @property
+    def refused(self) -> tuple[PlannedFile, ...]:
+        """The files that stay as they are."""
+        return tuple(file for file in self.files if file.refusal)
+
+    @property
+    def digest(self) -> str:
+        """A hash of what would change, so that what a person saw is what is done."""
+        rows = [(f.path, f.before.mode, f.before.id, f.after.mode, f.after.id) for f in self.chosen]
+        return sha256(repr((self.source, rows)).encode("utf-8", "surrogateescape"))
+
+
+class FilesRestored(Value):
+    """What became of a restore."""
+
+    source: str
+    files: tuple[str, ...]
+    """The paths that were put back."""
+    stayed: dict[str, str]
+    """Those that were not, and why."""
+    saved: Saved | None = None
+
+
+class FileRestore:
+    """Restores files for one session, whose lock the caller holds."""
+
+    def __init__(self, store: SessionStore, retention: Retention) -> None:
+        """Work for a session; retention is how long its snapshots are kept."""
+        self._store = store
+        self._retention = retention
+        self._repository = store.repository()
+        workspace = store.workspace
+        self._worktree = Worktree(self._repository, workspace.redactor, workspace.at_step)
+        folder = workspace.anchor_folder(store.session)
+        self._record_path = os.path.join(folder, _RECORD)
+        self._aside = os.path.join(folder, _ASIDE)
+
+    # What would change
+
+    def plan(self, name: str, paths: Sequence[str] = (), *, theirs_too: bool = False) -> FilePlan:
+        """Return what restoring a checkpoint's files would change.
+
+        Raises `NothingFound` for a checkpoint without a snapshot, and `GitguardError` while a merge
+        or the like goes on.
+        """
+        self._refuse_unfinished_git()
+        checkpoint = self._checkpoint(name)
+        look = self._look()
+        with self._repository.reader() as reader:
+            target = read_snapshot(reader, checkpoint.files)
+            planned = self._worktree.plan(reader, target, look, paths)
+            if not theirs_too:
+                planned = self._without_theirs(reader, checkpoint, look, planned)
+        unseen = (*target.manifest.unseen, *((look.new_unseen,) if look.new_unseen else ()))
+        return FilePlan(checkpoint.name, planned, unseen)
+
+    def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
+        """Return what undoing the last restore would change; raise `NothingFound` without one."""
+        record = self._record()
+        if record is None:
+            raise NothingFound("no restore of files to undo", "See `gitguard log` for checkpoints")
+        with self._repository.reader():
+            planned = self._worktree.plan_versions(
+                {unescaped(f.path): (f.after, f.before) for f in record.files},
+                theirs_too=theirs_too,
+            )
+        return FilePlan(f"the restore of {record.source} at {record.at}", planned)
+
+    def _checkpoint(self, name: str) -> Checkpoint:
+        head = self._store.own_head()
+        checkpoint = self._store.chain.find(head.id, name)
+        doubt = self._store.chain.doubt_of(head, checkpoint)
+        if doubt:
+            raise GitguardError(doubt, "Files are restored from checkpoints of this machine only")
+        if not checkpoint.files:
+            raise NothingFound(
+                f"{checkpoint.name} has no snapshot of the files",
+                "`gitguard log` lists checkpoints; `gitguard status` says why one has none",
+            )
+        return checkpoint
+
+    def _look(self) -> Differences:
+        commit = self._repository.checked_out_commit()
+        looker = Looker(self._repository, self._store.workspace.redactor, UNLIMITED)
+        look = looker.look(commit)
+        if look.tracked_unseen:
+            raise GitguardError(f"the worktree cannot be compared: {look.tracked_unseen}")
+        return look
+
+    def _without_theirs(
+        self,
+        reader: ObjectReader,
+        checkpoint: Checkpoint,
+        look: Differences,
+        planned: tuple[PlannedFile, ...],
+    ) -> tuple[PlannedFile, ...]:
+        paths = frozenset(file.path for file in planned if not file.refusal)
+        theirs = changed_by_others(self._store, reader, checkpoint, look, paths)
+        return tuple(
+            file.replace(refusal=theirs[file.path]) if file.path in theirs else file
+            for file in planned
+        )
+
+    def _refuse_unfinished_git(self) -> None:
+        git_dir = self._store.workspace.place.git_dir
+        for name, what in _UNFINISHED_STATES.items():
+            if os.path.exists(os.path.join(git_dir, name)):
+                raise GitguardError(
+                    f"{what} goes on in this worktree, so no file is put back",
+                    "Finish or abort it first; `git status` says how",
+                )
+
+    # Doing it
+
+    def restore(self, plan: FilePlan) -> FilesRestored:
+        """Do what a plan says; the files are as they were, or every byte of them is kept."""
+        chosen = plan.chosen
+        if not chosen:
+            raise InvalidInput("nothing is left to restore", "See what is refused with --dry-run")
+        store = self._store
+        safety = store.checkpoint(
+            triggers.PRE_RESTORE, f"Before files of {plan.source} are restored.", _NOTHING
+        )
+        if safety.pending:
+            raise GitguardError(
+                f"nothing was restored, because the safety checkpoint is pending: {safety.pending}"
+            )
+        record = self._kept(plan, chosen)
+        write_record(self._record_path, record)
+        store.workspace.at_step("restore-recorded")
+        return self._finish(record)
+
+    def _kept(self, plan: FilePlan, chosen: tuple[PlannedFile, ...]) -> RestoreRecord:
+        """Keep what lies there, as a snapshot of its own, and return the record."""
+        store = self._store
+        aside = os.path.join(self._aside, f"{int(store.clock() * 1000)}")
+        with self._repository.object_writer() as writer, self._repository.reader() as reader:
+            records = self._worktree.keep(chosen, writer.write, aside)
+            snapshot = self._write_snapshot(Trees(reader), records, writer.write)
+        store.workspace.at_step("restore-kept")
+        kept = store.worktree.kept_snapshots()
+        new = KeptSnapshot(int(store.clock()), 0, snapshot)
+        listed = [other for other in kept.list() if other.id != snapshot]
+        kept.put(
+            retained([*listed, new], self._retention, store.clock()), "what a restore is to replace"
+        )
+        return RestoreRecord(
+            at=store.now,
+            source=plan.source,
+            snapshot=snapshot,
+            git_dir=store.workspace.place.git_dir,
+            files=records,
+        )
+
+    def _write_snapshot(
+        self, trees: Trees, records: Sequence[FileRecord], write: Callable[[str, bytes], str]
+    ) -> str:
+        """Write a snapshot of what is about to be replaced, as it lies there."""
+        entries = {
+            unescaped(file.path): TreeEntry(file.before.mode, file.before.id)
+            for file in records
+            if file.before.source.startswith("blob:")
+        }
+        tree = trees.changed("", entries, write)
+        raw = tuple(file.path for file in records if file.before.source.startswith("blob:"))
+        blob = write("blob", dump_manifest(Manifest(commit="", raw=raw)))
+        parts = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
+        return trees.changed("", parts, write)
+
+    def _finish(self, record: RestoreRecord) -> FilesRestored:
+        store = self._store
+        with self._repository.reader() as reader:
+            stayed = self._worktree.apply(reader, record)
+        record = record.replace(is_done=True)
+        write_record(self._record_path, record)
+        store.workspace.at_step("restore-done")
+        self._forget_aside(record)
+        paths = [unescaped(file.path) for file in record.files]
+        done = tuple(path for path in paths if path not in stayed)
+        return FilesRestored(record.source, done, stayed, self._told(record, done))
+
+    def _told(self, record: RestoreRecord, done: tuple[str, ...]) -> Saved:
+        """Let the next conversation know, and take a checkpoint of the files as they are."""
+        store = self._store
+        ready = store.state()
+        named = ", ".join(done[:_NAMED]) + (", …" if len(done) > _NAMED else "")
+        what = f"{counted(len(done), 'file')} as at {record.source} ({named})"
+        words = f"I put back {what}. Read them again; later work on them is gone."
+        message = said_by_user(words, Origin(when=store.now), kind=CORRECTION)
+        state = ready.state.replace(
+            exchanges=extend(ready.state.exchanges, [message]), updated_at=store.now
+        )
+        ready = store.save(state, ready)
+        why = f"Files restored from {record.source}."
+        return store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready)
+
+    def finish(self) -> FilesRestored | None:
+        """Go on with a restore that was cut off, None where there is none."""
+        record = self._record()
+        return self._finish(record) if record is not None and not record.is_done else None
+
+    def unfinished(self) -> RestoreRecord | None:
+        """Return the record of a restore that was cut off, None where there is none."""
+        record = self._record()
+        return record if record is not None and not record.is_done else None
+
+    def _record(self) -> RestoreRecord | None:
+        record = read_record(self._record_path)
+        if record is None or record.git_dir != self._store.workspace.place.git_dir:
+            return None  # it belongs to another worktree
+        return record
+
+    def _forget_aside(self, record: RestoreRecord) -> None:
+        """Remove what was kept beside the repository for restores that nothing can undo now."""
+        sources = {v.source for file in record.files for v in (file.before, file.after)}
+        used = {os.path.dirname(s.removeprefix("aside:")) for s in sources if s[:6] == "aside:"}
+        for name in os.listdir(self._aside) if os.path.isdir(self._aside) else ():
+            folder = os.path.join(self._aside, name)
+            if folder not in used:
+                files.remove_tree(folder)

@@ -1,0 +1,107 @@
+"""Which files git changes on their way to the worktree, and what it makes of them.
+
+Line endings, `ident` and encodings git converts itself. A filter runs a program of the repository's
+choice, which is never done here.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitFailed, GitguardError
+from gitguard.store.disk.files import read_bytes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gitguard.store.git.repository import Repository
+
+FILTERED, CONVERTED, UNCHANGED = "filtered", "converted", "unchanged"
+_FILTER, _CONVERTING = "filter", ("text", "eol", "crlf", "ident", "working-tree-encoding")
+_UNSET = ("unspecified", "unset")
+_TIME_LIMIT = 3
+"""Seconds for each of git's answers."""
+_MOST_FILTERS = 100
+_CONFIG_LIMIT = 1 << 20
+_AUTOCRLF = r"^core\.autocrlf$"
+
+
+class Conversions:
+    """What stands between the contents of one repository and the files of its worktree."""
+
+    def __init__(self, repository: Repository) -> None:
+        """Describe the repository; nothing is asked yet."""
+        self._git = repository.git
+        self._place = repository.place
+
+    def of(self, paths: Iterable[str]) -> Mapping[str, str]:
+        """Return for each path whether git filters or converts it, or leaves it unchanged."""
+        names = list(dict.fromkeys(paths))
+        if not names:
+            return {}
+        question = ("check-attr", "-z", "--stdin", _FILTER, *_CONVERTING)
+        answer = self._asked(*question, request=b"".join(os.fsencode(n) + b"\0" for n in names))
+        words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
+        # Without attributes the user's own settings may say that line endings are converted.
+        kinds = dict.fromkeys(names, CONVERTED if self._autocrlf() else UNCHANGED)
+        for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
+            if name == _FILTER and value not in _UNSET:
+                kinds[path] = FILTERED
+            elif name != _FILTER and value not in _UNSET and kinds.get(path) == UNCHANGED:
+                kinds[path] = CONVERTED
+        return kinds
+
+    def converted(self, path: str, blob: str) -> bytes:
+        """Return a content as git writes it into the worktree at a path without a filter."""
+        settings = [f"core.autocrlf={self._autocrlf()}"] if self._autocrlf() else []
+        question = ("cat-file", "--filters", f"--path={path}", blob)
+        return self._asked(*question, settings=(*self.filters_off(), *settings))
+
+    def filters_off(self) -> tuple[str, ...]:
+        """Return the settings that switch off each filter that the repository defines."""
+        if not self._may_define_filters():
+            return ()
+        listed = self._asked(
+            "config", "-z", "--name-only", "--get-regexp", r"^filter\.", fails_with=1
+        )
+        keys = (os.fsdecode(key) for key in listed.split(b"\0") if key)
+        # The name between `filter.` and the last dot may hold dots itself.
+        names = {key.partition(".")[2].rpartition(".")[0] for key in keys}
+        if len(names) > _MOST_FILTERS or any("=" in name for name in names):
+            raise GitFailed("the repository's filters cannot be switched off")
+        off = ("clean=", "smudge=", "process=", "required=false")
+        return tuple(f"filter.{name}.{setting}" for name in sorted(names) for setting in off)
+
+    def _may_define_filters(self) -> bool:
+        """Say whether the repository's configuration has a word by which it could."""
+        place = self._place
+        paths = (
+            os.path.join(place.common_dir, "config"),
+            os.path.join(place.git_dir, "config.worktree"),
+        )
+        try:
+            texts = [(read_bytes(path, limit=_CONFIG_LIMIT) or b"").lower() for path in paths]
+        except GitguardError:
+            return True
+        return any(word in text for text in texts for word in (b"filter", b"include"))
+
+    def _autocrlf(self) -> str:
+        """Return the value by which git writes CRLF into files without attributes, else empty."""
+        local = self._asked("config", "-z", "--get-regexp", _AUTOCRLF, fails_with=1)
+        value = local.rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
+        values = [value for _, value in self._git.user_settings(_AUTOCRLF)]
+        value = value if local else (values or [""])[-1]
+        return value if value.lower() in ("true", "yes", "on", "1") else ""
+
+    def _asked(
+        self,
+        *arguments: str,
+        request: bytes = b"",
+        settings: tuple[str, ...] = (),
+        fails_with: int = 0,
+    ) -> bytes:
+        done = self._git.start(*arguments, settings=settings).finish(request, limit=_TIME_LIMIT)
+        if done.returncode not in (0, fails_with):
+            raise self._git.failure(arguments[0], done)
+        return done.stdout

@@ -1,0 +1,139 @@
+"""Trees with folders: what stands at a path, and a tree written anew where paths changed."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from gitguard.store.git.reader import ObjectReader
+
+    Changes = Mapping[str, "TreeEntry | None"]
+    Write = Callable[[str, bytes], str]
+    """Stores an object of a kind and returns its id."""
+
+FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE = 0o040000, 0o120000, 0o100644, 0o100755, 0o160000
+_TREE_LIMIT = 64 << 20
+_COMMIT_LIMIT = 1 << 20
+_MOST_DEEP = 1_000
+"""Folders in one another; a path that a system opens has fewer."""
+
+
+class TreeEntry(Value):
+    """What stands at a path."""
+
+    mode: int
+    """As git has modes."""
+    id: str
+
+
+class Trees:
+    """The trees of one repository, each read once and hashed again."""
+
+    def __init__(self, reader: ObjectReader) -> None:
+        """Read with an open reader."""
+        self._reader = reader
+        self._read: dict[str, dict[str, TreeEntry]] = {}
+
+    def of_commit(self, commit: str) -> str:
+        """Return the tree of a commit; raise `InvalidDocument` for one that does not read."""
+        body = self._reader.read(commit, "commit", limit=_COMMIT_LIMIT)
+        word, _, tree = body.partition(b"\n")[0].partition(b" ")
+        if word != b"tree":
+            raise InvalidDocument(f"commit {commit} names no tree")
+        return tree.decode("ascii", "replace")
+
+    def entries(self, tree: str) -> dict[str, TreeEntry]:
+        """Return what stands in one folder, by name; an empty id is an empty folder."""
+        if tree and tree not in self._read:
+            data = self._reader.read(tree, "tree", limit=_TREE_LIMIT)
+            self._read[tree] = dict(_parsed(tree, data))
+        return self._read[tree] if tree else {}
+
+    def at(self, tree: str, path: str) -> TreeEntry | None:
+        """Return what stands at a path of a tree, None for nothing."""
+        name, slash, inner = path.partition("/")
+        entry = self.entries(tree).get(name)
+        if not slash or entry is None:
+            return entry
+        return self.at(entry.id, inner) if entry.mode == FOLDER else None
+
+    def files(self, tree: str, folder: str = "", depth: int = 0) -> Iterator[tuple[str, TreeEntry]]:
+        """Yield all that stands in a tree and its folders, by path."""
+        if depth > _MOST_DEEP:
+            raise InvalidDocument(f"tree {tree} has folders more than {_MOST_DEEP:,} deep")
+        for name, entry in self.entries(tree).items():
+            if entry.mode == FOLDER:
+                yield from self.files(entry.id, f"{folder}{name}/", depth + 1)
+            else:
+                yield f"{folder}{name}", entry
+
+    def differences(self, old: str, new: str, folder: str = "") -> Iterator[str]:
+        """Yield the paths at which two trees differ."""
+        if old == new:
+            return
+        before, after = self.entries(old), self.entries(new)
+        for name in {**before, **after}:
+            one, other = before.get(name), after.get(name)
+            if one == other:
+                continue
+            folders = [e.id if e is not None and e.mode == FOLDER else "" for e in (one, other)]
+            if any(folders):
+                yield from self.differences(folders[0], folders[1], f"{folder}{name}/")
+            if any(e is not None and e.mode != FOLDER for e in (one, other)):
+                yield f"{folder}{name}"
+
+    def changed(self, tree: str, changes: Changes, write: Write) -> str:
+        """Write a tree with other contents at some paths, None for nothing there; return its id."""
+        return self._changed(tree, changes, write) or write("tree", b"")
+
+    def _changed(self, tree: str, changes: Changes, write: Write) -> str:
+        """Return the id of a folder with changes in it, empty where nothing is left in it."""
+        entries = dict(self.entries(tree))
+        inner: dict[str, dict[str, TreeEntry | None]] = {}
+        new: dict[str, TreeEntry] = {}
+        for path, entry in changes.items():
+            name, slash, below = path.partition("/")
+            if slash:
+                inner.setdefault(name, {})[below] = entry
+            elif entry is not None:
+                new[name] = entry
+            elif name in entries and entries[name].mode != FOLDER:
+                del entries[name]
+        for name, below_changes in inner.items():
+            before = entries.pop(name, None)
+            is_folder = before is not None and before.mode == FOLDER
+            folder = self._changed(before.id if before and is_folder else "", below_changes, write)
+            if folder:
+                entries[name] = TreeEntry(FOLDER, folder)
+        # A file that took the place of a folder comes last: what was in the folder is gone by now.
+        entries.update(new)
+        if entries == self.entries(tree):
+            return tree
+        return write("tree", _encoded(entries)) if entries else ""
+
+
+def _parsed(tree: str, data: bytes) -> Iterator[tuple[str, TreeEntry]]:
+    width, start = len(tree) // 2, 0
+    while start < len(data):
+        end = data.find(b"\0", start)
+        mode, _, name = data[start:end].partition(b" ")
+        start = end + 1 + width
+        if end < 0 or start > len(data) or not mode.isdigit():
+            raise InvalidDocument(f"tree {tree} does not read")
+        yield os.fsdecode(name), TreeEntry(int(mode, 8), data[end + 1 : start].hex())
+
+
+def _encoded(entries: Mapping[str, TreeEntry]) -> bytes:
+    """Return the content of a tree: sorted as git does, by bytes and folders as if `/` followed."""
+    rows = []
+    for name, entry in entries.items():
+        spelled = os.fsencode(name)
+        order = spelled + b"/" if entry.mode == FOLDER else spelled
+        rows.append((order, b"%o %s\0" % (entry.mode, spelled) + bytes.fromhex(entry.id)))
+    return b"".join(row for _, row in sorted(rows))

@@ -1,0 +1,186 @@
+"""What a session keeps of the worktree at its checkpoints: a look, and a snapshot of the files.
+
+A checkpoint is as good without either, so nothing here stops one: our own faults are marked.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model.text import counted
+from gitguard.model.value import Value
+from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
+from gitguard.store.worktree.snapshot import Earlier, SnapshotLimits
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.config.files import FilesConfig
+    from gitguard.store.git.differences import Differences, Looker
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.journal import JournalPart
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.own_journal import OwnJournal
+    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.worktree.kept import KeptSnapshots
+
+_MOST_UNIGNORED = 1_000
+"""Untracked files that a worktree without ignore rules may have."""
+_MEGABYTE = 1 << 20
+
+
+class Seen(Value):
+    """What the worktree looked like at a moment, and the snapshot of it."""
+
+    look: Differences
+    snapshot: str = ""
+    """The snapshot's id; empty where none was taken."""
+    refusal: str = ""
+    """Why none was taken."""
+
+
+class SessionWorktree:
+    """Looks at the worktree for one session."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        session: Session,
+        repository: Repository,
+        journal: OwnJournal,
+        config: FilesConfig,
+    ) -> None:
+        """Describe the worktree; nothing is looked at yet."""
+        self._workspace = workspace
+        self._session = session
+        self._repository = repository
+        self._journal = journal
+        self._config = config
+
+    @property
+    def _path(self) -> str:
+        return self._workspace.working_file(self._session, FILE)
+
+    def kept_at(self, checkpoint: str) -> KeptLook | None:
+        """Return the look that was kept at a checkpoint, None where that is not known."""
+        return kept_look(self._path, checkpoint, self._workspace.place.git_dir)
+
+    def kept_snapshots(self) -> KeptSnapshots:
+        """Return the list of the session's snapshots."""
+        from gitguard.store.worktree.kept import KeptSnapshots
+
+        return KeptSnapshots(self._repository, self._session.name)
+
+    def take_in_shell_edits(self, before: KeptLook | None) -> Differences | None:
+        """Journal which files shell commands changed since the last look; return the new look.
+
+        A turn without such commands needs none.
+        """
+        if before is None:
+            return None
+        try:
+            from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
+
+            since = self._journal.read(before.journal_id, before.journal_offset)
+            runs = shell_runs(since.entries)
+            if not runs:
+                return None
+            look = self._looker().look(before.look.commit, also=before.look.new_files)
+            changed = changed_files(self._workspace.place.worktree, before.look, look)
+            for entry in edits_of(runs, since.entries, changed):
+                self._journal.append(entry)
+        except GitguardError as error:
+            self._workspace.note_fault("looking at what shell commands changed", error)
+            return None
+        return look
+
+    def see(self, commit: str, before: KeptLook | None, look: Differences | None) -> Seen | None:
+        """Take a snapshot of the files as they differ from a commit; None where no look works.
+
+        before is the last look that was kept; look is one that was taken just now, if any.
+        """
+        try:
+            if look is None or look.commit != commit:
+                look = self._looker().look(commit)
+            return self._snapshot(look, before)
+        except GitguardError as error:
+            self._workspace.note_fault("looking at the worktree", error)
+            return None
+
+    def has_changed(self, commit: str, before: KeptLook | None) -> bool:
+        """Say whether the files are not as they were at the last look."""
+        return before is None or self._looker().look(commit) != before.look
+
+    def keep(self, seen: Seen, checkpoint: str, part: JournalPart) -> None:
+        """Keep what was seen, for the next look to be compared with."""
+        git_dir = self._workspace.place.git_dir
+        kept = KeptLook(
+            checkpoint, git_dir, seen.look, part.id, part.end, seen.snapshot, seen.refusal
+        )
+        try:
+            keep_look(self._path, kept)
+        except GitguardError as error:
+            self._workspace.note_fault("keeping the look at the worktree", error)
+
+    def _looker(self) -> Looker:
+        from gitguard.store.git.differences import Looker
+
+        limits = self._limits(self._config.day_megabytes * _MEGABYTE).of_look
+        return Looker(self._repository, self._workspace.redactor, limits)
+
+    def _limits(self, bytes_left: int) -> SnapshotLimits:
+        largest = self._config.file_megabytes * _MEGABYTE
+        return SnapshotLimits(largest, bytes_left, self._config.seconds)
+
+    def _snapshot(self, look: Differences, before: KeptLook | None) -> Seen:
+        refusal = self._refusal(look)
+        if refusal:
+            return Seen(look, refusal=refusal)
+        if before is not None and before.snapshot and before.look == look:
+            return Seen(look, before.snapshot)
+        try:
+            return Seen(look, self._store(look, before))
+        except GitguardError as error:
+            self._workspace.note_fault("taking a snapshot of the files", error)
+            return Seen(look, refusal=f"it failed: {error.message}")
+
+    def _store(self, look: Differences, before: KeptLook | None) -> str:
+        from gitguard.store.worktree import kept as keeping
+        from gitguard.store.worktree.snapshot import take
+
+        snapshots = self.kept_snapshots()
+        now = self._workspace.clock()
+        kept = snapshots.list()
+        left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(kept, now)
+        earlier = Earlier(before.snapshot, before.look) if before and before.snapshot else None
+        taken = take(
+            self._repository,
+            self._workspace.redactor,
+            look,
+            self._limits(max(left, 0)),
+            self._workspace.clock,
+            earlier,
+        )
+        self._workspace.at_step("files-written")
+        new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.snapshot.id)
+        retention = keeping.Retention(self._config.most, self._config.days)
+        others = [snapshot for snapshot in kept if snapshot.id != new.id]
+        snapshots.put(keeping.retained([*others, new], retention, now), "a snapshot of the files")
+        self._workspace.at_step("files-kept")
+        return taken.snapshot.id
+
+    def _refusal(self, look: Differences) -> str:
+        """Say why no snapshot is taken of a worktree; empty where one is."""
+        root = self._workspace.place.worktree
+        if not self._config.enabled:
+            return "`files.enabled` is off"
+        if look.tracked_unseen:
+            return f"{look.tracked_unseen} could not be compared"
+        home = self._workspace.places.home
+        if home and os.path.realpath(home) == os.path.realpath(root):
+            return "the worktree is a home folder"
+        number = sum(file.is_new for file in look.files)
+        if number > _MOST_UNIGNORED and not os.path.exists(os.path.join(root, ".gitignore")):
+            new = counted(number, "untracked file")
+            return f"the worktree has {new} and no `.gitignore`; add one"
+        return ""

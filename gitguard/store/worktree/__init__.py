@@ -1,0 +1,1 @@
+"""Copies of the user's files: taken at checkpoints, looked at, and put back."""

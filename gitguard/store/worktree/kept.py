@@ -1,0 +1,116 @@
+"""Which snapshots of a session are kept: one ref, whose commit's tree lists them.
+
+The ref keeps the objects from being collected by the user's own `git gc`. Forgetting a snapshot
+writes another list; the disk is freed by the next `git gc`.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.value import Value
+from gitguard.store.git.objects import is_object_id
+from gitguard.store.git.trees import FOLDER, TreeEntry, Trees
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gitguard.store.git.repository import Repository
+
+FOLDER_OF_REFS = "refs/gitguard/files"
+DAY = 86_400
+
+
+class Retention(Value):
+    """How long snapshots are kept."""
+
+    most: int = 200
+    days: int = 30
+
+
+class KeptSnapshot(Value):
+    """One snapshot of the list."""
+
+    at: int
+    """Unix seconds."""
+    new_bytes: int
+    """Bytes that were stored for it."""
+    id: str
+
+    @property
+    def name(self) -> str:
+        """How the list calls it."""
+        return f"{self.at:010d}-{self.new_bytes}-{self.id[:12]}"
+
+
+def ref_of(session_name: str) -> str:
+    """Return the ref that keeps a session's snapshots."""
+    return f"{FOLDER_OF_REFS}/{session_name}"
+
+
+class KeptSnapshots:
+    """The list of one session's snapshots."""
+
+    def __init__(self, repository: Repository, session_name: str) -> None:
+        """Describe the list; nothing is read yet."""
+        self._repository = repository
+        self.ref = ref_of(session_name)
+
+    def list(self) -> tuple[KeptSnapshot, ...]:
+        """Return the snapshots that are kept, oldest first; raise where the list does not read."""
+        head = self._head()
+        if not head:
+            return ()
+        with self._repository.reader() as reader:
+            trees = Trees(reader)
+            entries = trees.entries(trees.of_commit(head))
+        return tuple(sorted(map(_parsed, entries.items()), key=lambda kept: kept.at))
+
+    def _head(self) -> str:
+        ref = self._repository.refs(self.ref).get(self.ref)
+        return ref.id if ref is not None else ""
+
+    def put(self, kept: Sequence[KeptSnapshot], why: str) -> None:
+        """Make these the snapshots that are kept."""
+        head = self._head()
+        with self._repository.object_writer(head) as writer, self._repository.reader() as reader:
+            entries = {snapshot.name: TreeEntry(FOLDER, snapshot.id) for snapshot in kept}
+            tree = Trees(reader).changed("", entries, writer.write)
+            commit = self._repository.write_bare_commit(writer, tree, f"gitguard: {why}\n")
+        if commit != head:
+            self._repository.move_ref(self.ref, commit, head or "0" * len(commit), why)
+
+    def forget_all(self) -> bool:
+        """Forget all snapshots; return whether there was a list."""
+        head = self._head()
+        if head:
+            self._repository.delete_ref(self.ref, head)
+        return bool(head)
+
+
+def retained(
+    kept: Iterable[KeptSnapshot], retention: Retention, now: float
+) -> tuple[KeptSnapshot, ...]:
+    """Return the snapshots that stay, oldest first: never without the newest."""
+    newest_first = sorted(kept, key=lambda snapshot: snapshot.at, reverse=True)
+    oldest = now - retention.days * DAY
+    stays = [
+        snapshot
+        for place, snapshot in enumerate(newest_first)
+        if place == 0 or (place < retention.most and snapshot.at >= oldest)
+    ]
+    return tuple(reversed(stays))
+
+
+def bytes_of_day(kept: Iterable[KeptSnapshot], now: float) -> int:
+    """Return how many bytes were stored within the last 24 hours."""
+    return sum(snapshot.new_bytes for snapshot in kept if snapshot.at > now - DAY)
+
+
+def _parsed(named: tuple[str, TreeEntry]) -> KeptSnapshot:
+    name, entry = named
+    at, _, others = name.partition("-")
+    new_bytes = others.partition("-")[0]
+    if entry.mode != FOLDER or not is_object_id(entry.id) or not at.isdigit():
+        raise InvalidDocument(f"the list of file snapshots has an entry `{name:.80}`")
+    return KeptSnapshot(int(at), int(new_bytes) if new_bytes.isdigit() else 0, entry.id)

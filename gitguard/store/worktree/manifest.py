@@ -1,0 +1,77 @@
+"""What a snapshot says of itself: what it was taken of, and what is not in it and why."""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model import fields
+from gitguard.model.codec import decode_json, dump_json
+from gitguard.model.record import Record
+
+FORMAT = 1
+_ESCAPED = range(0xDC80, 0xDD00)
+"""How Python spells bytes of a name that are no UTF-8."""
+
+
+class SkippedFile(Record):
+    """A path whose content is not in the snapshot."""
+
+    path: str = fields.text("From the worktree's root; bytes that are no UTF-8, and `%`, as `%XX`.")
+    reason: str = fields.text("Why.")
+
+
+class Manifest(Record):
+    """What a snapshot of files was taken of, and what is not in it."""
+
+    commit: str = fields.text("The code commit that was checked out; empty before the first.")
+    skipped: tuple[SkippedFile, ...] = fields.records(
+        "Files that changed and are not in it.", of=SkippedFile, default=()
+    )
+    raw: tuple[str, ...] = fields.texts(
+        "Paths of files that git would have filtered or converted; these have the bytes as they "
+        "lay there.",
+        default=(),
+    )
+    unseen: tuple[str, ...] = fields.texts("What was not looked at, in words.", default=())
+
+    @property
+    def skipped_paths(self) -> frozenset[str]:
+        """The paths that it says nothing about."""
+        return frozenset(unescaped(file.path) for file in self.skipped)
+
+    @property
+    def raw_paths(self) -> frozenset[str]:
+        """The paths whose content is to be written as it is."""
+        return frozenset(map(unescaped, self.raw))
+
+
+def dump_manifest(manifest: Manifest) -> bytes:
+    """Write a manifest."""
+    return dump_json({"format": FORMAT, **manifest.to_document()})
+
+
+def read_manifest(data: bytes) -> Manifest:
+    """Read a manifest; raise `InvalidDocument` for one that is none."""
+    try:
+        document = decode_json(data.decode())
+        if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
+            raise ValueError("it has another format")
+        return Manifest.from_document(document)
+    except (ValueError, InvalidInput) as error:
+        raise InvalidDocument(f"the snapshot's manifest does not read: {error}") from error
+
+
+def escaped(path: str) -> str:
+    """Return a path as text that any program reads: `%` and bytes that are no UTF-8 as `%XX`."""
+    return "".join(
+        f"%{ord(c) - 0xDC00:02X}" if ord(c) in _ESCAPED else "%25" if c == "%" else c for c in path
+    )
+
+
+def unescaped(text: str) -> str:
+    """Return the path that `escaped` wrote."""
+    first, *others = text.split("%")
+    parts = [first]
+    for other in others:
+        number = int(other[:2], 16)
+        parts.append((chr(number) if number < 0x80 else chr(number + 0xDC00)) + other[2:])
+    return "".join(parts)

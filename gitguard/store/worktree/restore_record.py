@@ -1,0 +1,68 @@
+"""The record of a restore: what each file was and is to be, to finish it or to undo it."""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model import fields
+from gitguard.model.codec import decode_json, dump_json
+from gitguard.model.record import Record
+from gitguard.store.disk import files
+
+FORMAT = 1
+_LIMIT = 64 << 20
+
+
+class Version(Record):
+    """What lies, or is to lie, at a path."""
+
+    mode: int = fields.count("As git has modes; 0 for nothing.", default=0)
+    id: str = fields.text("Of the bytes as they lie there, as git names a blob.", default="")
+    source: str = fields.text(
+        "Where the bytes are kept: `blob:` and an id, `converted:` and the id of what git "
+        "converts, or `aside:` and a path.",
+        default="",
+    )
+
+    def is_unlike(self, other: Version) -> bool:
+        """Say whether another content or mode lies there."""
+        return (self.mode, self.id) != (other.mode, other.id)
+
+
+class FileRecord(Record):
+    """One file of a restore."""
+
+    path: str = fields.text("From the worktree's root; bytes that are no UTF-8, and `%`, as `%XX`.")
+    before: Version = fields.record("What it was.", of=Version)
+    after: Version = fields.record("What it is to be.", of=Version)
+
+
+class RestoreRecord(Record):
+    """One restore."""
+
+    at: str = fields.time("When it began.")
+    source: str = fields.text("What was restored: a checkpoint's name, or the time of a restore.")
+    snapshot: str = fields.text("The snapshot that keeps what was there before, by its id.")
+    git_dir: str = fields.text("The worktree's git directory, in which it was begun.")
+    is_done: bool = fields.flag("Whether every file was put in place.", default=False)
+    files: tuple[FileRecord, ...] = fields.records("The files.", of=FileRecord, default=())
+
+
+def read_record(path: str) -> RestoreRecord | None:
+    """Read a record, None where there is none; raise `InvalidDocument` for one that is damaged."""
+    data = files.read_bytes(path, limit=_LIMIT)
+    if data is None:
+        return None
+    try:
+        document = decode_json(data.decode())
+        if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
+            raise ValueError("it has another format")
+        return RestoreRecord.from_document(document)
+    except (ValueError, InvalidInput) as error:
+        raise InvalidDocument(
+            f"the record of a restore at `{path}` does not read: {error}"
+        ) from error
+
+
+def write_record(path: str, record: RestoreRecord) -> None:
+    """Write a record, durable."""
+    files.write_bytes(path, dump_json({"format": FORMAT, **record.to_document()}))

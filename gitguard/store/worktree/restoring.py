@@ -1,0 +1,263 @@
+"""Puts files of the worktree back to what a snapshot has, and never loses what lies there.
+
+What is about to change is kept first, byte by byte; then a record is written of what every file is
+and will be; then the files change one by one, each at once. Whoever dies in between leaves the
+record, and the next run goes on where it ended: a file is either what it was, or what it will be,
+or somebody else changed it, and then it stays as it is and is named.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidDocument, NotReadable, NotWritable
+from gitguard.model.redaction.file_names import is_secret_file
+from gitguard.model.value import Value
+from gitguard.store.disk import files, users_files
+from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
+from gitguard.store.git.trees import FOLDER, LINK, PROGRAM, SUBMODULE, TreeEntry, Trees
+from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
+from gitguard.store.worktree.manifest import escaped, unescaped
+from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.git.differences import Differences
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.git.trees import Write
+    from gitguard.store.worktree.snapshot import Snapshot
+
+CREATED, CHANGED, DELETED = ACTIONS = ("create", "change", "delete")
+_LARGEST = 1 << 31
+"""Bytes of a file that is put back or replaced."""
+UNLIMITED = ReadLimits(index=1 << 40, new=1 << 40, files=1 << 40, file=_LARGEST, bytes=1 << 50)
+_OBJECT_LIMIT = 20 << 20
+"""Bytes above which a file that is replaced is kept beside the repository, and not in it."""
+
+
+class PlannedFile(Value):
+    """A file that is not what a snapshot has."""
+
+    path: str
+    action: str
+    """create, change or delete."""
+    before: Version
+    """What lies there now."""
+    after: Version
+    """What the snapshot has."""
+    refusal: str = ""
+    """Why it stays as it is; empty where it is put back."""
+
+
+class Worktree:
+    """The worktree of one repository, as far as files are put back in it."""
+
+    def __init__(
+        self, repository: Repository, redactor: Redactor, at_step: Callable[[str], object]
+    ) -> None:
+        """Describe the worktree; at_step is told of each step, where tests crash."""
+        self.root = repository.place.worktree
+        self._repository = repository
+        self._redactor = redactor
+        self._at_step = at_step
+        self._conversions = Conversions(repository)
+
+    # What would change
+
+    def plan(
+        self, reader: ObjectReader, target: Snapshot, look: Differences, paths: Sequence[str] = ()
+    ) -> tuple[PlannedFile, ...]:
+        """Return the files that are not what a snapshot has, by path, or those below some paths.
+
+        look is what the worktree looks like now, against the commit that is checked out.
+        """
+        trees = Trees(reader)
+        head = trees.of_commit(look.commit) if look.commit else ""
+        different = {*trees.differences(head, target.tree), *(file.path for file in look.files)}
+        chosen = sorted(path for path in different if _is_below(path.rstrip("/"), paths))
+        entries = {path: _file_at(trees, target.tree, path) for path in chosen}
+        kinds = self._conversions.of(path for path, entry in entries.items() if entry is not None)
+        skipped = {unescaped(file.path): file.reason for file in target.manifest.skipped}
+        here = self._files()
+        planned = []
+        for path, entry in entries.items():
+            before = self._version(here, path)
+            reason = skipped.get(path.rstrip("/"), "")
+            kind = "" if path in target.manifest.raw_paths else kinds.get(path, "")
+            after, refusal = self._wanted(reader, here, path, entry, kind)
+            if reason:
+                refusal = f"it was left out of the snapshot: {reason}"
+            if refusal or before.is_unlike(after):
+                planned.append(PlannedFile(path, _action(before, after), before, after, refusal))
+        return tuple(planned)
+
+    def plan_versions(
+        self, versions: Mapping[str, tuple[Version, Version]], *, theirs_too: bool
+    ) -> tuple[PlannedFile, ...]:
+        """Return what would change if files became other versions, each given as what it is said
+        to be now and what it is to be.
+        """
+        here = self._files()
+        planned = []
+        for path, (expected, after) in sorted(versions.items()):
+            before = self._version(here, path)
+            if before.is_unlike(after):
+                is_theirs = before.is_unlike(expected) and not theirs_too
+                refusal = "somebody changed it since" if is_theirs else ""
+                planned.append(PlannedFile(path, _action(before, after), before, after, refusal))
+        return tuple(planned)
+
+    def _files(self) -> WorktreeFiles:
+        width = 40 if self._repository.object_format() == "sha1" else 64
+        return WorktreeFiles(self.root, width, UNLIMITED)
+
+    def _version(self, here: WorktreeFiles, path: str) -> Version:
+        content = here.content(path)
+        return Version(content.mode, here.id_of(content.data) if content.data is not None else "")
+
+    def _wanted(
+        self,
+        reader: ObjectReader,
+        here: WorktreeFiles,
+        path: str,
+        entry: TreeEntry | None,
+        kind: str,
+    ) -> tuple[Version, str]:
+        """Return what a file is to be, and why it cannot be put back; empty where it can."""
+        if path.endswith("/") or (entry is not None and entry.mode == SUBMODULE):
+            return Version(), "it is a repository of its own"
+        if entry is None:
+            return Version(), ""
+        if kind == FILTERED:
+            return Version(entry.mode, entry.id), (
+                "a filter of the repository stands between git and the file; "
+                f"`git restore --source={entry.id[:12]}` cannot be run here"
+            )
+        if kind == CONVERTED and entry.mode != LINK:
+            data = self._conversions.converted(path, entry.id)
+            return Version(entry.mode, here.id_of(data), f"converted:{entry.id}"), ""
+        return Version(entry.mode, entry.id, f"blob:{entry.id}"), ""
+
+    # Keeping what lies there
+
+    def keep(
+        self, planned: Iterable[PlannedFile], write: Write, aside: str
+    ) -> tuple[FileRecord, ...]:
+        """Keep the bytes of every file that is about to change; return the record of each.
+
+        They become objects, and files in the folder aside where they may not: secrets and large
+        ones. Raises where any of them cannot be kept, or changed since it was planned.
+        """
+        here = self._files()
+        records = []
+        for number, file in enumerate(planned):
+            before = file.before
+            if before.mode:
+                before = self._kept(here, file, write, os.path.join(aside, f"{number}"))
+            records.append(FileRecord(escaped(file.path), before, file.after))
+        return tuple(records)
+
+    def _kept(self, here: WorktreeFiles, file: PlannedFile, write: Write, aside: str) -> Version:
+        content = here.content(file.path)
+        if content.data is None:
+            raise NotReadable(
+                f"`{file.path}` cannot be read, so it cannot be kept before it changes",
+                "Nothing was restored. Leave it out by naming the other paths",
+            )
+        if (content.mode, here.id_of(content.data)) != (file.before.mode, file.before.id):
+            raise GitguardError(f"`{file.path}` changed meanwhile; nothing was restored")
+        if self._may_be_object(file.path, content.data):
+            return file.before.replace(source=f"blob:{write('blob', content.data)}")
+        files.make_folder(os.path.dirname(aside))
+        files.write_bytes(aside, content.data)
+        return file.before.replace(source=f"aside:{aside}")
+
+    def _may_be_object(self, path: str, data: bytes) -> bool:
+        if len(data) > _OBJECT_LIMIT or is_secret_file(path):
+            return False
+        text = data.decode("utf-8", "replace")
+        return b"\0" in data or self._redactor.text(text) == text
+
+    # Putting back
+
+    def apply(self, reader: ObjectReader, record: RestoreRecord) -> dict[str, str]:
+        """Make every file of a record what it is to be; return those that stay, and why.
+
+        A file that is neither what it was nor what it is to be was changed by somebody else.
+        """
+        stay: dict[str, str] = {}
+        deleted = [file for file in record.files if not file.after.mode]
+        put = [file for file in record.files if file.after.mode]
+        # Deepest first, so that a folder is gone where a file takes its place.
+        deleted.sort(key=lambda file: -file.path.count("/"))
+        for file in (*deleted, *put):
+            path = unescaped(file.path)
+            try:
+                reason = self._put(reader, path, file)
+            except (OSError, NotWritable, InvalidDocument) as error:
+                reason = _reason(error)
+            if reason:
+                stay[path] = reason
+            self._at_step("file-restored")
+        return stay
+
+    def _put(self, reader: ObjectReader, path: str, file: FileRecord) -> str:
+        """Put one file in place; return why it stays, empty where it does not."""
+        present = self._version(self._files(), path)
+        if not present.is_unlike(file.after):
+            return ""
+        if present.is_unlike(file.before):
+            return "somebody changed it meanwhile"
+        if not file.after.mode:
+            users_files.remove(self.root, path)
+            return ""
+        data = self._content(reader, path, file.after)
+        if file.after.mode == LINK:
+            users_files.put_link(self.root, path, data)
+        else:
+            mode = 0o777 if file.after.mode == PROGRAM else 0o666
+            users_files.put(self.root, path, data, mode)
+        return ""
+
+    def _content(self, reader: ObjectReader, path: str, version: Version) -> bytes:
+        """Return the bytes of a version, hashed again."""
+        kind, _, name = version.source.partition(":")
+        if kind == "aside":
+            data = files.read_bytes(name, limit=_LARGEST)
+            if data is None:
+                raise InvalidDocument(f"`{name}`, where its content was kept, is gone")
+        elif kind == "converted":
+            reader.read(name, "blob", limit=_LARGEST)
+            data = self._conversions.converted(path, name)
+        else:
+            data = reader.read(name, "blob", limit=_LARGEST)
+        if self._files().id_of(data) != version.id:
+            raise InvalidDocument("its kept content is not what it was")
+        return data
+
+
+def _file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:
+    """Return what a tree has at a path, None where it has a folder there, or nothing."""
+    entry = trees.at(tree, path)
+    return None if entry is None or entry.mode == FOLDER else entry
+
+
+def _is_below(path: str, folders: Sequence[str]) -> bool:
+    names = [folder.rstrip("/") for folder in folders]
+    return not names or any(path == name or path.startswith(f"{name}/") for name in names)
+
+
+def _action(before: Version, after: Version) -> str:
+    if not before.mode:
+        return CREATED
+    return CHANGED if after.mode else DELETED
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    return error.message if isinstance(error, GitguardError) else str(error)

@@ -1,0 +1,212 @@
+"""A snapshot of the worktree's files, as a tree in the user's object store.
+
+It is the checked-out commit's tree with the contents that are different in the worktree: tracked
+and untracked files, without what git ignores. Files are stored as they lie there, byte by byte.
+What may not be kept, or costs too much, is left out and named in the manifest beside the tree.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.model.redaction.file_names import is_secret_file
+from gitguard.model.value import Value
+from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
+from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
+from gitguard.store.worktree.manifest import (
+    Manifest,
+    SkippedFile,
+    dump_manifest,
+    escaped,
+    read_manifest,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.git.differences import ChangedFile, Differences
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.git.trees import Write
+    from gitguard.store.git.worktree_files import FileContent
+
+FILES, MANIFEST = "files", "manifest.json"
+_MANIFEST_LIMIT = 8 << 20
+_MOST_NEW = 20_000
+_MEGABYTE = 1 << 20
+
+
+class SnapshotLimits(Value):
+    """How much one snapshot may cost."""
+
+    file: int = 20 * _MEGABYTE
+    """Bytes of one file."""
+    bytes: int = 200 * _MEGABYTE
+    """Bytes of new content, all files together."""
+    seconds: float = 2.0
+
+    @property
+    def of_look(self) -> ReadLimits:
+        """The limits of the look that a snapshot is taken from."""
+        return ReadLimits(
+            index=64 * _MEGABYTE, new=_MOST_NEW, files=_MOST_NEW, file=self.file, bytes=self.bytes
+        )
+
+
+class Snapshot(Value):
+    """A snapshot as it is stored."""
+
+    id: str
+    """The tree that holds the files and the manifest."""
+    tree: str
+    """The tree of the files."""
+    manifest: Manifest
+
+
+class Taken(Value):
+    """A snapshot that was taken just now."""
+
+    snapshot: Snapshot
+    new_bytes: int
+    """Bytes of the contents that were stored for it."""
+
+
+def read_snapshot(reader: ObjectReader, snapshot: str) -> Snapshot:
+    """Read a snapshot's manifest, verified; raise `InvalidDocument` where it does not read."""
+    entries = Trees(reader).entries(snapshot)
+    tree, manifest = entries.get(FILES), entries.get(MANIFEST)
+    if tree is None or manifest is None or tree.mode != FOLDER or manifest.mode != PLAIN:
+        raise InvalidDocument(f"tree {snapshot} is no snapshot of files")
+    data = reader.read(manifest.id, "blob", limit=_MANIFEST_LIMIT)
+    return Snapshot(snapshot, tree.id, read_manifest(data))
+
+
+class Earlier(Value):
+    """A snapshot that was taken before, and the look it was taken from."""
+
+    snapshot: str
+    look: Differences
+
+
+def take(
+    repository: Repository,
+    redactor: Redactor,
+    look: Differences,
+    limits: SnapshotLimits,
+    clock: Callable[[], float],
+    earlier: Earlier | None = None,
+) -> Taken:
+    """Store what a look at the worktree saw; what did not change since an earlier look is reused.
+
+    The objects are durable when it returns. Raises `GitguardError` where they cannot be written,
+    and where the tracked files could not be compared.
+    """
+    if look.tracked_unseen:
+        raise GitguardError(f"not looked at: {look.tracked_unseen}")
+    with repository.reader() as reader, repository.object_writer(look.commit) as writer:
+        trees = Trees(reader)
+        taking = _Taking(repository, redactor, limits, clock, writer.write, len(look.commit) or 40)
+        taking.reuse(trees, earlier, reader)
+        changes = {file.path: taking.entry(file) for file in look.files}
+        base = trees.of_commit(look.commit) if look.commit else ""
+        # Of a path that was left out the snapshot says nothing, not even what the commit has.
+        tree = trees.changed(base, changes, writer.write)
+        manifest = taking.manifest(look)
+        blob = writer.write("blob", dump_manifest(manifest))
+        entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
+        snapshot = trees.changed("", entries, writer.write)
+    return Taken(Snapshot(snapshot, tree, manifest), taking.new_bytes)
+
+
+class _Taking:
+    """One snapshot while it is taken."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        redactor: Redactor,
+        limits: SnapshotLimits,
+        clock: Callable[[], float],
+        write: Write,
+        id_length: int,
+    ) -> None:
+        self.new_bytes = 0
+        self._redactor = redactor
+        self._limits = limits
+        self._clock = clock
+        self._ends_at = clock() + limits.seconds
+        self._write = write
+        self._files = WorktreeFiles(repository.place.worktree, id_length, limits.of_look)
+        self._reused: dict[str, tuple[ChangedFile, TreeEntry | None]] = {}
+        """What an earlier snapshot has at a path, and how the file lay there then."""
+        self._reasons: dict[str, str] = {}
+        self._raw: list[str] = []
+
+    def reuse(self, trees: Trees, earlier: Earlier | None, reader: ObjectReader) -> None:
+        """Take over what an earlier snapshot holds of files that did not change since."""
+        if earlier is None:
+            return
+        try:
+            snapshot = read_snapshot(reader, earlier.snapshot)
+            skipped, raw = snapshot.manifest.skipped_paths, snapshot.manifest.raw_paths
+            for file in earlier.look.files:
+                # What was left out may fit by now; what is raw is told apart by its bytes.
+                if file.path not in skipped and file.path not in raw and file.is_known:
+                    self._reused[file.path] = file, trees.at(snapshot.tree, file.path)
+        except InvalidDocument:
+            self._reused = {}
+
+    def entry(self, file: ChangedFile) -> TreeEntry | None:
+        """Store what lies at a path; None for nothing, and where it is left out."""
+        before, kept = self._reused.get(file.path, (None, None))
+        if before == file:
+            return kept
+        if file.mode == 0:
+            return None
+        if file.mode == SUBMODULE and file.id.strip("0"):
+            return TreeEntry(SUBMODULE, file.id)
+        content = self._files.content(file.path)
+        reason = self._refusal(file.path, content)
+        if reason:
+            self._reasons[file.path.rstrip("/")] = reason
+        if reason or content.data is None:
+            return None
+        self.new_bytes += len(content.data)
+        blob = self._write("blob", content.data)
+        if file.is_raw or (file.id and blob != file.id):
+            self._raw.append(file.path)
+        # The mode is git's, which ignores one that the file system makes up.
+        return TreeEntry(LINK if content.mode == LINK else file.mode, blob)
+
+    def _refusal(self, path: str, content: FileContent) -> str:
+        """Say why a content is left out; empty where it is not, or where nothing lies there."""
+        if path.endswith("/"):
+            return "a repository of its own"
+        if is_secret_file(path):
+            return "its name says that it holds secrets"
+        if self._clock() > self._ends_at:
+            return f"the snapshot took more than {self._limits.seconds:g} s"
+        if content.mode == 0:
+            return ""  # it went away since the look
+        if content.mode not in (PLAIN, PROGRAM, LINK):
+            return "no plain file"
+        if content.data is None:
+            return self._why_unread()
+        return "a secret was found in it" if self._holds_secret(content.data) else ""
+
+    def _why_unread(self) -> str:
+        megabytes = self._limits.file // _MEGABYTE
+        return f"larger than {megabytes} MB, beyond what one snapshot may hold, or unreadable"
+
+    def _holds_secret(self, data: bytes) -> bool:
+        if b"\0" in data:
+            return False  # in a binary file no rule says what is a secret and what is chance
+        text = data.decode("utf-8", "replace")
+        return self._redactor.text(text) != text
+
+    def manifest(self, look: Differences) -> Manifest:
+        """Return what the snapshot says of itself."""
+        skipped = (SkippedFile(escaped(p), self._reasons[p]) for p in sorted(self._reasons))
+        unseen = (look.new_unseen,) if look.new_unseen else ()
+        return Manifest(look.commit, tuple(skipped), tuple(map(escaped, sorted(self._raw))), unseen)

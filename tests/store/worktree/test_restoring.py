@@ -1,0 +1,214 @@
+"""Files go back to how they were at a checkpoint, nothing is lost, and it can be undone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import GitguardError, NothingFound
+from gitguard.guard import Guard
+from tests.conftest import Clock, Git
+
+Tree = dict[str, tuple[int, bytes]]
+
+
+def tree_of(root: Path) -> Tree:
+    """Return every file and link of a worktree that is not git's or gitguard's."""
+    tree = {}
+    for folder, names, file_names in os.walk(root):
+        names[:] = [name for name in names if name not in (".git", ".gitguard")]
+        links = [name for name in names if os.path.islink(os.path.join(folder, name))]
+        for name in (*file_names, *links):
+            path = Path(folder, name)
+            mode = path.lstat().st_mode
+            data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
+            tree[str(path.relative_to(root))] = (mode, data)
+    return tree
+
+
+@pytest.fixture
+def worked(guard: Guard, git: Git) -> Guard:
+    """A session with files of every kind, and a checkpoint of them."""
+    root = git.root
+    (root / "tracked").write_text("tracked\n")
+    (root / "other").write_text("other\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "Files")
+    (root / "tracked").write_text("tracked, at the checkpoint\n")
+    (root / "program").write_text("#!/bin/sh\n")
+    (root / "program").chmod(0o755)
+    (root / "link").symlink_to("tracked")
+    (root / "folder").mkdir()
+    (root / "folder" / "inner").write_text("inner\n")
+    guard.ensure()
+    guard.checkpoint("Here")
+    return guard
+
+
+def here(guard: Guard) -> str:
+    return guard.log(1)[0].name
+
+
+def break_everything(root: Path) -> None:
+    (root / "tracked").unlink()
+    (root / "program").write_text("broken\n")
+    (root / "program").chmod(0o644)
+    (root / "link").unlink()
+    (root / "link").write_text("no link\n")
+    (root / "folder" / "inner").unlink()
+    (root / "folder").rmdir()
+    (root / "folder").write_text("no folder\n")
+    (root / "new").mkdir()
+    (root / "new" / "file").write_text("new\n")
+    (root / "other").write_text("other, later\n")
+
+
+def test_every_file_comes_back_and_the_restore_can_be_undone_and_done_again(
+    worked: Guard, git: Git
+) -> None:
+    name, before = here(worked), tree_of(git.root)
+    break_everything(git.root)
+    broken = tree_of(git.root)
+    index = (git.root / ".git" / "index").read_bytes()
+    done = worked.files.restore(worked.files.plan(name, theirs_too=True))
+    assert done.stayed == {}
+    assert tree_of(git.root) == before
+    assert worked.files.restore(worked.files.plan_undo()).stayed == {}
+    assert tree_of(git.root) == broken
+    assert worked.files.restore(worked.files.plan_undo()).stayed == {}
+    assert tree_of(git.root) == before
+    assert (git.root / ".git" / "index").read_bytes() == index
+
+
+def test_a_plan_writes_nothing(worked: Guard, git: Git) -> None:
+    name = here(worked)
+    break_everything(git.root)
+    before, refs = tree_of(git.root), git("for-each-ref")
+    plan = worked.files.plan(name, theirs_too=True)
+    assert {file.path: file.action for file in plan.files} == {
+        "tracked": "create",
+        "program": "change",
+        "link": "change",
+        "folder": "delete",
+        "folder/inner": "create",
+        "new/file": "delete",
+        "other": "change",
+    }
+    assert (tree_of(git.root), git("for-each-ref")) == (before, refs)
+
+
+def test_only_the_paths_that_are_named_change(worked: Guard, git: Git) -> None:
+    name = here(worked)
+    break_everything(git.root)
+    broken = tree_of(git.root)
+    worked.files.restore(worked.files.plan(name, ("other", "new"), theirs_too=True))
+    after = tree_of(git.root)
+    assert after.pop("other")[1] == b"other\n"
+    del broken["other"], broken["new/file"]
+    assert after == broken
+
+
+def test_what_somebody_else_changed_is_refused_by_name(worked: Guard, git: Git) -> None:
+    name = here(worked)
+    (git.root / "other").write_text("by the user\n")
+    plan = worked.files.plan(name)
+    assert [(file.path, file.refusal) for file in plan.files] == [
+        ("other", f"somebody else changed it after {name}")
+    ]
+    with pytest.raises(GitguardError, match="nothing is left to restore"):
+        worked.files.restore(plan)
+    assert (git.root / "other").read_text() == "by the user\n"
+
+
+def test_a_secret_that_is_replaced_is_kept_outside_of_the_repository(
+    worked: Guard, git: Git
+) -> None:
+    (git.root / "new.pem").write_text("private\n")
+    name = here(worked)
+    plan = worked.files.plan(name, theirs_too=True)
+    worked.files.restore(plan)
+    assert not (git.root / "new.pem").exists()
+    objects = git("cat-file", "--batch-all-objects", "--batch-check").splitlines()
+    blobs = [line.split()[0] for line in objects if " blob " in line]
+    assert "private" not in [git("cat-file", "blob", blob) for blob in blobs]
+    worked.files.restore(worked.files.plan_undo())
+    assert (git.root / "new.pem").read_text() == "private\n"
+
+
+def test_a_folder_that_became_a_link_is_not_followed(
+    worked: Guard, git: Git, tmp_path: Path
+) -> None:
+    name = here(worked)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (git.root / "folder" / "inner").unlink()
+    (git.root / "folder").rmdir()
+    (git.root / "folder").symlink_to(outside)
+    plan = worked.files.plan(name, theirs_too=True)
+    (git.root / "sub").mkdir()
+    worked.files.restore(plan)
+    assert list(outside.iterdir()) == []
+    assert (git.root / "folder" / "inner").read_text() == "inner\n"
+
+
+def test_during_a_merge_nothing_is_put_back(worked: Guard, git: Git) -> None:
+    (git.root / ".git" / "MERGE_HEAD").write_text(git("rev-parse", "HEAD") + "\n")
+    with pytest.raises(GitguardError, match="a merge goes on"):
+        worked.files.plan(here(worked))
+
+
+def test_without_a_snapshot_or_a_restore_it_is_said(worked: Guard) -> None:
+    with pytest.raises(NothingFound, match="no restore of files to undo"):
+        worked.files.plan_undo()
+
+
+def test_the_next_conversation_is_told(worked: Guard, git: Git) -> None:
+    name = here(worked)
+    (git.root / "other").write_text("later\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    assert f"I put back 1 file as at {name} (other)" in worked.resume()
+
+
+class Dies(BaseException):
+    """The process is killed."""
+
+
+STEPS = ("restore-kept", "restore-recorded", "file-restored", "restore-done")
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("times", [1, 3])
+def test_a_restore_that_is_killed_is_finished_by_the_next_run(
+    worked: Guard, git: Git, clock: Clock, step: str, times: int
+) -> None:
+    name, before = here(worked), tree_of(git.root)
+    break_everything(git.root)
+    broken = tree_of(git.root)
+    left = [times]
+
+    def at_step(reached: str) -> None:
+        if reached == step:
+            left[0] -= 1
+            if left[0] == 0:
+                raise Dies
+
+    places = worked.sessions.workspace.places
+    dying = Guard(str(git.root), places.replace(at_step=at_step), clock)
+    plan = dying.files.plan(name, theirs_too=True)
+    if times == 1 or step == "file-restored":
+        with pytest.raises(Dies):
+            dying.files.restore(plan)
+    else:
+        dying.files.restore(plan)
+    if worked.files.unfinished() is not None:
+        finished = worked.files.finish()
+        assert finished is not None
+        assert finished.stayed == {}
+    if step == "restore-kept" and times == 1:
+        assert tree_of(git.root) == broken  # nothing had begun
+    else:
+        assert tree_of(git.root) == before
+        worked.files.restore(worked.files.plan_undo())
+        assert tree_of(git.root) == broken
