@@ -1,8 +1,8 @@
 """What a tool call is about to do, as far as its command says.
 
 Shell text cannot be understood for certain without running it. This reads words, not meaning: good
-enough to save a checkpoint before `rm -rf`, and to keep an agent from typing the commands that
-belong to a human; no sandbox. What it cannot see is listed in references/guides/security.md.
+enough to keep an agent from typing the commands that belong to a human; no sandbox. What it cannot
+see is listed in references/guides/security.md. `model/destructive.py` knows what destroys.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _NEVER_IN_DOUBLE = frozenset("`$\0")
 
 
 def destructive_rule(command: str, rules: tuple[str, ...]) -> str:
-    """Return the rule by which a shell command is destructive, empty if none matches."""
+    """Return which of the user's own rules calls a shell command destructive, empty if none."""
     for words in _simple_commands(command):
         for rule in rules:
             if _matches(rule.split(), words):

@@ -6,7 +6,6 @@ from gitguard.errors import Complete, GitguardError
 from gitguard.hooks import gate_record, rises
 from gitguard.hooks.shell_commands import destructive_rule
 from gitguard.model import events, triggers
-from gitguard.model.config.config import DESTRUCTIVE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.store.session import entries, state_file
 from gitguard.store.session.conversations import hold_path, keep_hold
@@ -59,13 +58,25 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
 
 def _begin_tool(conversation: Conversation) -> HookReply:
     tool = conversation.tool
-    rule = destructive_rule(tool.command, DESTRUCTIVE + conversation.config.destructive)
-    if rule:
+    reason = _destructive_reason(tool.command, conversation.config.destructive)
+    if reason:
         with conversation.recording():
-            conversation.checkpoint(triggers.BEFORE_DESTRUCTIVE, f"Before `{rule}`: {tool.summary}")
+            conversation.checkpoint(
+                triggers.BEFORE_DESTRUCTIVE, f"Before `{reason}`: {tool.summary}"
+            )
     with conversation.lock():
         conversation.store.journal.append(conversation.entry(entries.STARTED))
     return NEUTRAL
+
+
+def _destructive_reason(command: str, own_rules: tuple[str, ...]) -> str:
+    """Return why a command is destructive, by gitguard's table or by the user's own rules."""
+    if not command:
+        return ""
+    # Only here, because most tool calls run no command, and no call ends with one to judge.
+    from gitguard.model.destructive import destructive_reason
+
+    return destructive_reason(command) or destructive_rule(command, own_rules)
 
 
 def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure | None) -> HookReply:
