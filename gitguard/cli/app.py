@@ -52,7 +52,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "diff": "checkpoints",
         "note": "notes",
         "checkpoint": "checkpoints",
-        "restore": "repair",
+        "restore": "restoring",
         "session": "sessions",
     },
     "Review": {

@@ -1,4 +1,4 @@
-"""Commands that repair or restore a session: each shows its change and asks first.
+"""Commands that repair a session: each shows its change and asks first.
 
 `recover`, `accept`, `trust` and `migrate` are older names of `repair`.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from gitguard.cli.changed_state import ask_about, say_changed, show_plan
 from gitguard.cli.console import (
     Console,
     asking,
@@ -18,7 +19,7 @@ from gitguard.cli.console import (
     named,
     with_console,
 )
-from gitguard.cli.notes import pending, saved_text
+from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import refuse_agents
 from gitguard.errors import InvalidInput, NotConfirmed
 from gitguard.model.text import one_line
@@ -39,41 +40,11 @@ if TYPE_CHECKING:
 
     from gitguard.guard import Guard
     from gitguard.sessions.diagnosis import Problem
-    from gitguard.sessions.state_comparison import FieldChange, StateChange
 
 _FOR_AGENTS = (
     "Run it in your own terminal; an agent may run `gitguard repair --dry-run` and "
     "`gitguard repair --local`"
 )
-
-
-@click.command()
-@click.argument("checkpoint")
-@click.option(
-    "--untrusted", is_flag=True, help="Also take an archived state that may be somebody else's"
-)
-@asking
-@with_console
-def restore(console: Console, checkpoint: str, untrusted: bool, dry_run: bool, yes: bool) -> None:
-    """Restore the task state of an earlier CHECKPOINT
-
-    Checkpoints the current state first. Your files stay as they are. Only a person may use
-    --untrusted.
-
-    Example: `gitguard restore 17 --dry-run`
-    """
-    if untrusted:
-        refuse_agents("restore --untrusted")
-    plan = console.guard.restore(checkpoint, dry_run=True, untrusted=untrusted)
-    if dry_run:
-        _show_plan(console, plan)
-        return
-    if not _shown_changes(plan):
-        document: dict[str, Any] = {"notes": [], "saved": None, "state": plan.after}
-        console.say("Nothing to restore: the state is the same.", document)
-        return
-    _ask(console, plan, "Restore this state?", yes=yes)
-    _say_changed(console, console.guard.restore(checkpoint, untrusted=untrusted))
 
 
 @click.command()
@@ -259,10 +230,10 @@ def accept(console: Console, dry_run: bool, yes: bool) -> None:
 def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
     plan = console.guard.accept(dry_run=True)
     if dry_run:
-        _show_plan(console, plan)
+        show_plan(console, plan)
         return
-    _ask(console, plan, "Take this state?", yes=yes)
-    _say_changed(console, console.guard.accept(plan.sha256))
+    ask_about(console, plan, "Take this state?", yes=yes)
+    say_changed(console, console.guard.accept(plan.sha256))
 
 
 @click.command(hidden=True)
@@ -282,11 +253,11 @@ def trust(console: Console, head: str, forget: bool, dry_run: bool, yes: bool) -
 def _trust(console: Console, head: str, *, dry_run: bool, yes: bool) -> None:
     plan = console.guard.trust(head, dry_run=True)
     if dry_run:
-        _show_plan(console, plan)
+        show_plan(console, plan)
         return
-    _ask(console, plan, "Trust this history?", yes=yes)
+    ask_about(console, plan, "Trust this history?", yes=yes)
     assert plan.checkpoint is not None
-    _say_changed(console, console.guard.trust(plan.checkpoint.id))
+    say_changed(console, console.guard.trust(plan.checkpoint.id))
 
 
 def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
@@ -319,32 +290,4 @@ def migrate(console: Console) -> None:
     console.say("\n".join(lines) or "There was nothing to archive.", {"archived": moved})
 
 
-def _shown_changes(plan: StateChange) -> list[FieldChange]:
-    return [c for c in plan.changes if not (c.is_empty or c.is_bookkeeping)]
-
-
-def _show_plan(console: Console, plan: StateChange) -> None:
-    lines = [line for change in _shown_changes(plan) for line in change.lines()]
-    lines = lines or ["The state stays the same."]
-    if plan.checkpoint is not None:
-        shown = plan.checkpoint
-        lines.insert(0, f"{shown.name} {shown.id[:12]}: {shown.subject.partition(': ')[2]}")
-    console.say("\n".join(lines), {"checkpoint": plan.checkpoint, "changes": list(plan.changes)})
-
-
-def _ask(console: Console, plan: StateChange, question: str, *, yes: bool) -> None:
-    """Show a change to people and ask; a program that says --json reads the outcome only."""
-    if not console.as_json:
-        _show_plan(console, plan)
-    confirm(question, yes=yes)
-
-
-def _say_changed(console: Console, change: StateChange) -> None:
-    lines = [one_line(f"Done: {note}.") for note in change.notes]
-    if change.saved is not None:
-        lines.append(saved_text(change.saved))
-    document = {"notes": list(change.notes), "saved": change.saved, "state": change.after}
-    console.say("\n".join(lines) or "Done.", document, pending(change.saved))
-
-
-COMMANDS: list[click.Command] = [restore, repair, accept, trust, recover, migrate]
+COMMANDS: list[click.Command] = [repair, accept, trust, recover, migrate]

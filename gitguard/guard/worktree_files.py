@@ -45,6 +45,21 @@ class WorktreeFiles:
         with store.lock():
             return self._restore(store).restore(plan)
 
+    def patch(self, plan: FilePlan) -> str:
+        """Return what a plan would change as a patch that `git apply` reads."""
+        return self._restore(self._sessions.store()).patch(plan)
+
+    def commands(self, checkpoint: str, plan: FilePlan) -> tuple[str, ...]:
+        """Return plain git commands that put a plan's files back; they keep nothing."""
+        return self._restore(self._sessions.store()).commands(checkpoint, plan)
+
+    def export(self, checkpoint: str, folder: str, paths: tuple[str, ...] = ()) -> int:
+        """Write a checkpoint's files into a new folder; return how many there are.
+
+        Raises `InvalidInput` where the folder holds something already.
+        """
+        return self._restore(self._sessions.store()).export(checkpoint, folder, paths)
+
     def unfinished(self) -> RestoreRecord | None:
         """Return the record of a restore that was cut off, None where there is none."""
         return self._restore(self._sessions.store()).unfinished()

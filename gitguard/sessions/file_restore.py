@@ -7,6 +7,7 @@ is kept first, however large; where that fails, nothing changes.
 from __future__ import annotations
 
 import os
+import shlex
 
 from gitguard.errors import GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
@@ -151,7 +152,7 @@ class FileRestore:
         return checkpoint
 
     def _look(self) -> Differences:
-        commit = self._repository.checked_out_commit()
+        commit = self._store.own_head().code.head
         looker = Looker(self._repository, self._store.workspace.redactor, UNLIMITED)
         look = looker.look(commit)
         if look.tracked_unseen:
@@ -180,6 +181,36 @@ class FileRestore:
                     f"{what} goes on in this worktree, so no file is put back",
                     "Finish or abort it first; `git status` says how",
                 )
+
+    # Without changing the worktree
+
+    def patch(self, plan: FilePlan) -> str:
+        """Return what a plan would change as a patch that `git apply` reads."""
+        with self._repository.reader() as reader:
+            return "".join(self._worktree.patch(reader, plan.chosen))
+
+    def commands(self, name: str, plan: FilePlan) -> tuple[str, ...]:
+        """Return git commands that put a plan's files back; they keep nothing."""
+        checkpoint = self._checkpoint(name)
+        put = [shlex.quote(f.path) for f in plan.chosen if f.after.mode]
+        gone = [shlex.quote(f.path) for f in plan.chosen if not f.after.mode]
+        source = f"git restore --source={checkpoint.files}:{FILES} --worktree --"
+        commands = [f"{source} {' '.join(put)}"] if put else []
+        return (*commands, *([f"rm -- {' '.join(gone)}"] if gone else []))
+
+    def export(self, name: str, folder: str, paths: Sequence[str] = ()) -> int:
+        """Write a checkpoint's files into an empty or new folder; return how many.
+
+        Raises `InvalidInput` where the folder holds something.
+        """
+        checkpoint = self._checkpoint(name)
+        folder = os.path.abspath(folder)
+        if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+            raise InvalidInput(f"`{folder}` is not an empty folder", "Name a new one")
+        files.make_folder(folder)
+        with self._repository.reader() as reader:
+            target = read_snapshot(reader, checkpoint.files)
+            return self._worktree.export(reader, target, folder, paths)
 
     # Doing it
 

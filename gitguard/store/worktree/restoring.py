@@ -22,7 +22,7 @@ from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Ve
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.differences import Differences
@@ -142,6 +142,33 @@ class Worktree:
             return Version(entry.mode, here.id_of(data), f"converted:{entry.id}"), ""
         return Version(entry.mode, entry.id, f"blob:{entry.id}"), ""
 
+    def patch(self, reader: ObjectReader, planned: Iterable[PlannedFile]) -> Iterator[str]:
+        """Yield what would change as a patch."""
+        from gitguard.store.worktree.patches import patch_of
+
+        here = self._files()
+        for file in planned:
+            old = here.content(file.path).data or b""
+            new = self._content(reader, file.path, file.after) if file.after.mode else b""
+            yield from patch_of(file.path, file.before, file.after, old, new)
+
+    def export(
+        self, reader: ObjectReader, target: Snapshot, folder: str, paths: Sequence[str]
+    ) -> int:
+        """Write a snapshot's files below a folder; return how many."""
+        entries = {
+            path: entry
+            for path, entry in Trees(reader).files(target.tree)
+            if entry.mode != SUBMODULE and _is_below(path, paths)
+        }
+        kinds = self._conversions.of(entries)
+        raw = target.manifest.raw_paths
+        for path, entry in entries.items():
+            is_converted = kinds.get(path) == CONVERTED and path not in raw and entry.mode != LINK
+            source = f"converted:{entry.id}" if is_converted else f"blob:{entry.id}"
+            self._place(folder, path, entry.mode, self._bytes(reader, path, source))
+        return len(entries)
+
     # Keeping what lies there
 
     def keep(
@@ -215,29 +242,31 @@ class Worktree:
         if not file.after.mode:
             users_files.remove(self.root, path)
             return ""
-        data = self._content(reader, path, file.after)
-        if file.after.mode == LINK:
-            users_files.put_link(self.root, path, data)
-        else:
-            mode = 0o777 if file.after.mode == PROGRAM else 0o666
-            users_files.put(self.root, path, data, mode)
+        self._place(self.root, path, file.after.mode, self._content(reader, path, file.after))
         return ""
+
+    def _place(self, root: str, path: str, mode: int, data: bytes) -> None:
+        if mode == LINK:
+            users_files.put_link(root, path, data)
+        else:
+            users_files.put(root, path, data, 0o777 if mode == PROGRAM else 0o666)
 
     def _content(self, reader: ObjectReader, path: str, version: Version) -> bytes:
         """Return the bytes of a version, hashed again."""
-        kind, _, name = version.source.partition(":")
+        data = self._bytes(reader, path, version.source)
+        if self._files().id_of(data) != version.id:
+            raise InvalidDocument("its kept content is not what it was")
+        return data
+
+    def _bytes(self, reader: ObjectReader, path: str, source: str) -> bytes:
+        kind, _, name = source.partition(":")
         if kind == "aside":
             data = files.read_bytes(name, limit=_LARGEST)
             if data is None:
                 raise InvalidDocument(f"`{name}`, where its content was kept, is gone")
-        elif kind == "converted":
-            reader.read(name, "blob", limit=_LARGEST)
-            data = self._conversions.converted(path, name)
-        else:
-            data = reader.read(name, "blob", limit=_LARGEST)
-        if self._files().id_of(data) != version.id:
-            raise InvalidDocument("its kept content is not what it was")
-        return data
+            return data
+        data = reader.read(name, "blob", limit=_LARGEST)
+        return self._conversions.converted(path, name) if kind == "converted" else data
 
 
 def _file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:

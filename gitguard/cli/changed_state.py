@@ -1,0 +1,43 @@
+"""Shows what a repair or a restore changes in the state, asks, and says what was done."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from gitguard.cli.console import Console, confirm
+from gitguard.cli.notes import pending, saved_text
+from gitguard.model.text import one_line
+
+if TYPE_CHECKING:
+    from gitguard.sessions.state_comparison import FieldChange, StateChange
+
+
+def shown_changes(plan: StateChange) -> list[FieldChange]:
+    """Return the fields of a state that a person is told of."""
+    return [c for c in plan.changes if not (c.is_empty or c.is_bookkeeping)]
+
+
+def show_plan(console: Console, plan: StateChange) -> None:
+    """Print what would change in the state."""
+    lines = [line for change in shown_changes(plan) for line in change.lines()]
+    lines = lines or ["The state stays the same."]
+    if plan.checkpoint is not None:
+        shown = plan.checkpoint
+        lines.insert(0, f"{shown.name} {shown.id[:12]}: {shown.subject.partition(': ')[2]}")
+    console.say("\n".join(lines), {"checkpoint": plan.checkpoint, "changes": list(plan.changes)})
+
+
+def ask_about(console: Console, plan: StateChange, question: str, *, yes: bool) -> None:
+    """Show a change to people and ask; a program that says --json reads the outcome only."""
+    if not console.as_json:
+        show_plan(console, plan)
+    confirm(question, yes=yes)
+
+
+def say_changed(console: Console, change: StateChange) -> None:
+    """Print what was changed in the state."""
+    lines = [one_line(f"Done: {note}.") for note in change.notes]
+    if change.saved is not None:
+        lines.append(saved_text(change.saved))
+    document = {"notes": list(change.notes), "saved": change.saved, "state": change.after}
+    console.say("\n".join(lines) or "Done.", document, pending(change.saved))

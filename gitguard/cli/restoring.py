@@ -1,0 +1,203 @@
+"""The command that brings an earlier checkpoint back: its state, its files, or both."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.changed_state import ask_about, say_changed, show_plan, shown_changes
+from gitguard.cli.console import Console, asking, can_ask, confirm, named, with_console
+from gitguard.cli.notes import saved_text
+from gitguard.cli.process_environment import refuse_agents
+from gitguard.errors import GitguardError, InvalidInput
+from gitguard.model.text import counted, one_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitguard.sessions.file_restore import FilePlan, FilesRestored
+
+_SIGNS = {"create": "+", "change": "~", "delete": "-"}
+_SHOWN = 200
+"""Files that a preview names; --json names all."""
+
+
+@click.command()
+@click.argument("checkpoint", default="")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--files", "is_files", is_flag=True, help="Put the files back, or those named")
+@click.option("--state", "is_state", is_flag=True, help="Restore the task state")
+@click.option("--undo", is_flag=True, help="Undo the last restore of files")
+@click.option("--theirs-too", is_flag=True, help="Also files that somebody else changed since")
+@click.option("--to", "folder", callback=named, metavar="DIR", help="Write the files into DIR")
+@click.option("--patch", is_flag=True, help="Print what would change in the files as a patch")
+@click.option("--explain", is_flag=True, help="Print git commands that put the files back")
+@click.option(
+    "--untrusted", is_flag=True, help="Also take an archived state that may be somebody else's"
+)
+@asking
+@with_console
+def restore(console: Console, checkpoint: str, **options: Any) -> None:
+    """Restore the task state or the files of an earlier CHECKPOINT
+
+    On a terminal, shows what differs in both and asks for each; elsewhere, and with --state, it
+    restores the state alone, and your files stay as they are. --files puts back the files that this
+    session changed since, all of them or those named by PATH, and keeps first what lies there:
+    --undo brings exactly that back. Only a person may use --files, --undo and --untrusted.
+
+    Example: `gitguard restore 17 --files src --dry-run`
+    """
+    if bool(checkpoint) == options["undo"]:
+        raise click.UsageError("name a CHECKPOINT, or --undo")
+    about_files = [name for name in _ABOUT_FILES if options[name]]
+    if about_files:
+        refuse_agents(f"restore {_ABOUT_FILES[about_files[0]]}")
+        _restore_files(console, checkpoint, options)
+    if options["is_state"] or not about_files:
+        _restore_state(console, checkpoint, options, asks_for_files=not options["is_state"])
+
+
+_ABOUT_FILES = {
+    "is_files": "--files",
+    "undo": "--undo",
+    "paths": "PATH",
+    "folder": "--to",
+    "patch": "--patch",
+    "explain": "--explain",
+}
+"""The parameters that are about files, and how each is given."""
+
+
+# The state
+
+
+def _restore_state(
+    console: Console, checkpoint: str, options: dict[str, Any], *, asks_for_files: bool
+) -> None:
+    untrusted = options["untrusted"]
+    if untrusted:
+        refuse_agents("restore --untrusted")
+    plan = console.guard.restore(checkpoint, dry_run=True, untrusted=untrusted)
+    if options["dry_run"]:
+        show_plan(console, plan)
+    elif shown_changes(plan):
+        ask_about(console, plan, "Restore this state?", yes=options["yes"])
+        say_changed(console, console.guard.restore(checkpoint, untrusted=untrusted))
+    else:
+        document: dict[str, Any] = {"notes": [], "saved": None, "state": plan.after}
+        console.say("Nothing to restore: the state is the same.", document)
+    if asks_for_files and plan.checkpoint is not None and plan.checkpoint.files:
+        _offer_files(console, plan.checkpoint.name, options)
+
+
+def _offer_files(console: Console, name: str, options: dict[str, Any]) -> None:
+    """Say whether the files differ too; on a terminal, ask whether to put them back."""
+    if console.as_json:
+        return
+    try:
+        plan = console.guard.files.plan(name)
+    except GitguardError as error:
+        console.remark(f"note: the files were not compared: {error.message}")
+        return
+    if not plan.files:
+        return
+    differ = f"{counted(len(plan.files), 'file')} not as at {name}"
+    if options["dry_run"] or options["yes"] or not can_ask():
+        console.remark(f"note: {differ}; `gitguard restore {name} --files --dry-run` shows them")
+        return
+    click.echo("\n".join(_plan_lines(plan)))
+    if plan.chosen and click.confirm("Put these files back?", default=False):
+        _say_files(console, console.guard.files.restore(plan))
+
+
+# The files
+
+
+def _restore_files(console: Console, checkpoint: str, options: dict[str, Any]) -> None:
+    files = console.guard.files
+    finished = files.finish()
+    if finished is not None:
+        console.remark(f"note: a restore of {finished.source} was cut off; it is finished now")
+    paths = tuple(_from_root(console, path) for path in options["paths"])
+    if options["folder"]:
+        written = files.export(checkpoint, options["folder"], paths)
+        text = f"Written: {counted(written, 'file')} into {one_line(options['folder'])}"
+        console.say(text, {"folder": options["folder"], "files": written})
+        return
+    theirs_too = options["theirs_too"]
+    plan = (
+        files.plan_undo(theirs_too=theirs_too)
+        if options["undo"]
+        else files.plan(checkpoint, paths, theirs_too=theirs_too)
+    )
+    if options["patch"]:
+        click.echo(files.patch(plan), nl=False)
+        return
+    if options["explain"]:
+        console.say("\n".join(files.commands(checkpoint, plan)), _document(plan))
+        return
+    _carry_out(console, plan, options)
+
+
+def _carry_out(console: Console, plan: FilePlan, options: dict[str, Any]) -> None:
+    if options["dry_run"] or not plan.files:
+        nothing = f"Nothing to restore: the files are as at {plan.source}."
+        console.say("\n".join(_plan_lines(plan)) if plan.files else nothing, _document(plan))
+        return
+    if not console.as_json:
+        click.echo("\n".join(_plan_lines(plan)))
+    if plan.chosen:
+        confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=options["yes"])
+    _say_files(console, console.guard.files.restore(plan))
+
+
+def _from_root(console: Console, path: str) -> str:
+    """Return a path as it is named from the worktree's root; raise where it lies elsewhere."""
+    root = console.guard.workspace.place.worktree
+    full = os.path.normpath(os.path.join(os.path.realpath(os.getcwd()), path))
+    if not full.startswith(root + os.sep):
+        raise InvalidInput(
+            f"`{path:.200}` lies outside of the worktree `{root}`", "Name a file or folder in it"
+        )
+    return full.removeprefix(root + os.sep)
+
+
+def _plan_lines(plan: FilePlan) -> Iterator[str]:
+    chosen, refused = plan.chosen, plan.refused
+    yield f"Files as at {one_line(plan.source)}:"
+    yield from (f"  {_SIGNS[file.action]} {one_line(file.path)}" for file in chosen[:_SHOWN])
+    if len(chosen) > _SHOWN:
+        yield f"  … {len(chosen) - _SHOWN:,} more"
+    if refused:
+        yield "Left as they are; --theirs-too takes those that somebody else changed:"
+        yield from (f"  {one_line(f.path)}: {one_line(f.refusal)}" for f in refused[:_SHOWN])
+    yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
+
+
+def _document(plan: FilePlan) -> dict[str, Any]:
+    return {
+        "source": plan.source,
+        "files": [{"path": f.path, "action": f.action, "refusal": f.refusal} for f in plan.files],
+        "unseen": list(plan.unseen),
+    }
+
+
+def _say_files(console: Console, restored: FilesRestored) -> None:
+    lines = [f"Put back: {counted(len(restored.files), 'file')} as at {restored.source}"]
+    lines += [f"  stays: {one_line(p)}: {one_line(why)}" for p, why in restored.stayed.items()]
+    if restored.saved is not None:
+        lines.append(saved_text(restored.saved))
+    lines.append("`gitguard restore --undo` brings back what was there before.")
+    document = {
+        "source": restored.source,
+        "files": list(restored.files),
+        "stayed": restored.stayed,
+        "saved": restored.saved,
+    }
+    console.say("\n".join(lines), document)
+
+
+COMMANDS: list[click.Command] = [restore]

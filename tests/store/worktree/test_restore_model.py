@@ -1,0 +1,17 @@
+"""Whatever happens to files, a restore makes them what they were, and an undo what they are."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitguard.store.session.workspace import Places
+from tests.conftest import Clock, Git
+
+from .file_sequences import Sequence
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_files_are_what_they_have_to_be_after_any_sequence(
+    git: Git, places: Places, clock: Clock, seed: int
+) -> None:
+    Sequence(git, places, clock, seed).run(12)
