@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gitguard.review.looking import Comparison
     from gitguard.store.git.code_history import CodeCommit
 
+_FILE_SIGNS = {"create": ("+", "green"), "change": ("~", "yellow"), "delete": ("-", "red")}
 _CHANGE = "change"
 """What `show 17` prints: what changed in the checkpoint, in sentences."""
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}
@@ -98,12 +99,21 @@ def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
 @click.command()
 @click.argument("older", default="")
 @click.argument("newer", default="")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--text", "with_text", is_flag=True, help="Compare the stored files line by line")
+@click.option("--files", is_flag=True, help="List your files that changed, and who changed them")
 @untrusted_option
 @no_pager_option
 @with_console
 def diff(
-    console: Console, older: str, newer: str, with_text: bool, untrusted: bool, no_pager: bool
+    console: Console,
+    older: str,
+    newer: str,
+    paths: tuple[str, ...],
+    with_text: bool,
+    files: bool,
+    untrusted: bool,
+    no_pager: bool,
 ) -> None:
     """Say what changed between two checkpoints
 
@@ -111,11 +121,19 @@ def diff(
     `+` marks what was added, `~` what changed, and `-` what was removed. The first line names the
     code commit of the newer side and counts the files that were changed by commits since the older
     one. Refuses checkpoints that this machine did not write, except with --untrusted.
+    With --files it lists instead the files of your worktree that changed, those below PATH if it is
+    given; one checkpoint alone is compared with the files as they are now.
 
     Example: `gitguard diff 1..3`
     """
-    if ".." in older and not newer:
+    if ".." in older:
+        paths = (newer, *paths) if newer else paths
         older, _, newer = older.replace("...", "..").partition("..")
+    if files:
+        _say_file_changes(console, older, newer, paths, no_pager=no_pager)
+        return
+    if paths:
+        raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
     look = console.guard.looking.diff
     compared = look(older, newer, with_text=with_text, untrusted=untrusted)
     code = console.guard.code_of(newer, compared.difference.older, untrusted=untrusted)
@@ -125,6 +143,19 @@ def diff(
     if with_text:
         document["text"] = compared.text
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
+
+
+def _say_file_changes(
+    console: Console, older: str, newer: str, paths: tuple[str, ...], *, no_pager: bool
+) -> None:
+    changes = console.guard.looking.files(older, newer, paths)
+    lines = [Line(f"Files from {changes.older} to {changes.newer}:")]
+    for change in changes.files:
+        sign, colour = _FILE_SIGNS[change.action]
+        lines.append(Line(f"{sign} {one_line(change.path)}  ({', '.join(change.by)})", colour))
+    if not changes.files:
+        lines.append(Line("No file changed."))
+    say_paged(console, lines, fields_of(changes), no_pager=no_pager)
 
 
 def _compared_lines(console: Console, compared: Comparison, *, with_text: bool) -> list[Line]:

@@ -18,9 +18,10 @@ from gitguard.store.session.naming import Session
 from gitguard.store.session.standing import NONE
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from gitguard.sessions.file_status import FileStatus
     from gitguard.sessions.status import Overview
     from gitguard.store.session.host_session import HostSession
 
@@ -42,14 +43,20 @@ def ensure(console: Console) -> None:
 
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget the FAULT lines after showing them")
+@click.option("--files", is_flag=True, help="Show instead what is kept of your files")
 @with_console
-def status(console: Console, clear: bool) -> None:
+def status(console: Console, clear: bool, files: bool) -> None:
     """Show session status, gitguard errors first
 
-    Exits with the code of the problem that would stop an agent, or with 0.
+    Exits with the code of the problem that would stop an agent, or with 0. --files shows how many
+    snapshots of your files are kept, and what the newest one left out.
 
     Example: `gitguard status`
     """
+    if files:
+        kept = console.guard.files.status()
+        console.say("\n".join(_file_lines(kept)), fields_of(kept))
+        return
     try:
         overview = console.guard.status()
     except GitguardError as problem:
@@ -124,6 +131,19 @@ def _conversation(conversation: HostSession) -> list[str]:
             f"from {delivery.head[:12] or 'no checkpoint'} at {delivery.event}"
         )
     return parts
+
+
+def _file_lines(kept: FileStatus) -> Iterator[str]:
+    """Yield what is kept of the files; disk that is given up comes back with `git gc`."""
+    megabytes = f"{kept.new_bytes / 1_000_000:.1f} MB of new content"
+    between = f", {kept.oldest} to {kept.newest}" if kept.kept else ""
+    yield f"Snapshots: {kept.kept:,}{between}; {megabytes}, before compression"
+    if kept.refusal:
+        yield f"The newest checkpoint has none: {one_line(kept.refusal)}"
+    if kept.left_out:
+        yield "Left out of the newest one:"
+        yield from (f"  {one_line(f.path)}: {one_line(f.reason)}" for f in kept.left_out)
+    yield from (f"Not looked at: {one_line(unseen)}" for unseen in kept.unseen)
 
 
 def _overview_document(overview: Overview) -> dict[str, object]:

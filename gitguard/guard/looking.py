@@ -8,6 +8,7 @@ if TYPE_CHECKING:
 
     from gitguard.review.listing import Log
     from gitguard.review.looking import CheckpointChange, Comparison
+    from gitguard.sessions.file_changes import FileChanges
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
@@ -50,6 +51,19 @@ class Looking:
 
         store = self._sessions.store(self._sessions.any_session())
         return checkpoint_change(store, checkpoint, untrusted=untrusted)
+
+    def files(self, older: str, newer: str = "", paths: tuple[str, ...] = ()) -> FileChanges:
+        """Return the files that changed between two checkpoints, or since one, and by whom.
+
+        Without an older one it is the newest.
+
+        paths are files and folders, from the worktree's root. Raises `NothingFound` for a
+        checkpoint without a snapshot of the files.
+        """
+        from gitguard.sessions.file_changes import file_changes
+
+        store = self._sessions.store(self._sessions.any_session())
+        return store.at_one_moment(lambda: file_changes(store, older, newer, paths))
 
     def diff(
         self,

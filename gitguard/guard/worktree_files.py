@@ -5,6 +5,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.sessions.file_restore import FilePlan, FileRestore, FilesRestored
+    from gitguard.sessions.file_status import FileStatus
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.restore_record import RestoreRecord
@@ -16,6 +17,12 @@ class WorktreeFiles:
     def __init__(self, sessions: WorkspaceSessions) -> None:
         """Work for the current session of a workspace."""
         self._sessions = sessions
+
+    def status(self) -> FileStatus:
+        """Return what is kept of the files, and what was left out of the newest snapshot."""
+        from gitguard.sessions.file_status import file_status
+
+        return file_status(self._sessions.store())
 
     def plan(
         self, checkpoint: str, paths: tuple[str, ...] = (), *, theirs_too: bool = False
@@ -62,7 +69,9 @@ class WorktreeFiles:
 
     def unfinished(self) -> RestoreRecord | None:
         """Return the record of a restore that was cut off, None where there is none."""
-        return self._restore(self._sessions.store()).unfinished()
+        from gitguard.sessions.file_restore import unfinished_restore
+
+        return unfinished_restore(self._sessions.store())
 
     def finish(self) -> FilesRestored | None:
         """Go on with a restore that was cut off; return None where there is none."""

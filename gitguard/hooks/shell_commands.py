@@ -22,8 +22,8 @@ HIDDEN = "hidden"
 """Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""
 COMPACTED = "--compacted"
 """Of `gate`: for programs without a host, since it ends a halt."""
-UNTRUSTED = "--untrusted"
-"""Of `restore`: takes what may be somebody else's."""
+RESTORES_OF_A_PERSON = frozenset({"--untrusted", "--files", "--undo", "--theirs-too", "--to"})
+"""Of `restore`: takes what may be somebody else's, or changes files."""
 DELETE = "--delete"
 """Of `session maintain`: deletes what is archived."""
 SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
@@ -176,8 +176,9 @@ def _owner_among(arguments: list[str]) -> str:
         return f"gate {COMPACTED}"
     if subcommand == "session" and any(word.startswith(DELETE) for word in arguments):
         return f"session maintain {DELETE}"
-    if subcommand == "restore" and UNTRUSTED in arguments:
-        return f"restore {UNTRUSTED}"
+    if subcommand == "restore":
+        named = [word for word in arguments if word.partition("=")[0] in RESTORES_OF_A_PERSON]
+        return f"restore {named[0]}" if named else ""
     return ""
 
 

@@ -1,4 +1,8 @@
-"""Who changed files since a checkpoint: this session, as its hooks saw, or somebody else."""
+"""Who changed files between checkpoints: this session, as its hooks saw, or somebody else.
+
+A change counts as the session's if hooks saw a tool or a shell command of it write the file between
+the two snapshots that differ. What somebody else did to the same file in between is not told apart.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +17,30 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from gitguard.model.items import Artifact
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
+TOOLS, SHELL, OTHERS = AUTHORS = ("agent's tools", "agent's shell", "somebody else")
 _MOST = 2_000
 """Checkpoints that are looked through."""
+
+
+class Step(Value):
+    """One change of a file, between two moments that follow each other."""
+
+    author: str
+    older: str
+    """The name of the checkpoint before it."""
+    newer: str = ""
+    """The name of the checkpoint after it; empty for now."""
+
+    @property
+    def when(self) -> str:
+        """Say when it was."""
+        return f"between {self.older} and {self.newer}" if self.newer else f"after {self.older}"
 
 
 class _Moment(Value):
@@ -29,6 +50,37 @@ class _Moment(Value):
     tree: str
 
 
+def steps_between(
+    store: SessionStore,
+    reader: ObjectReader,
+    since: Checkpoint,
+    until: Checkpoint | None,
+    look: Differences | None,
+) -> Mapping[str, tuple[Step, ...]]:
+    """Return the changes of each file between two checkpoints, newest first.
+
+    Without until they go up to now, and look is what the worktree looks like. Raises
+    `GitguardError` where there are too many checkpoints in between.
+    """
+    trees = Trees(reader)
+    moments = list(_moments(store, reader, since, until))
+    steps: dict[str, list[Step]] = {}
+    if look is not None and moments:
+        newest = moments[0]
+        written = _written_since(store)
+        for path in _different(trees, newest.tree, look):
+            author = written.get(path, OTHERS)
+            steps.setdefault(path, []).append(Step(author, newest.checkpoint.name))
+    artifacts = {m.checkpoint.id: _artifacts(store, m.checkpoint) for m in moments}
+    for newer, older in zip(moments, moments[1:], strict=False):
+        after, before = artifacts[newer.checkpoint.id], artifacts[older.checkpoint.id]
+        for path in trees.differences(older.tree, newer.tree):
+            author = _author(before.get(path), after.get(path))
+            step = Step(author, older.checkpoint.name, newer.checkpoint.name)
+            steps.setdefault(path, []).append(step)
+    return {path: tuple(each) for path, each in steps.items()}
+
+
 def changed_by_others(
     store: SessionStore,
     reader: ObjectReader,
@@ -36,57 +88,59 @@ def changed_by_others(
     look: Differences,
     paths: frozenset[str],
 ) -> Mapping[str, str]:
-    """Return which paths somebody else changed since a checkpoint, and why that is said.
-
-    look is what the worktree looks like now. A change counts as the session's if hooks saw a tool
-    or a shell command of it write the file between the two snapshots that differ.
-    """
+    """Return which paths somebody else changed since a checkpoint, and why that is said."""
     if not paths:
         return {}
-    trees = Trees(reader)
-    moments = list(_moments(store, reader, since))
-    writes = {moment.checkpoint.id: _writes(store, moment.checkpoint) for moment in moments}
-    theirs: dict[str, str] = {}
-    for newer, older in zip(moments, moments[1:], strict=False):
-        after, before = writes[newer.checkpoint.id], writes[older.checkpoint.id]
-        for path in paths.intersection(trees.differences(older.tree, newer.tree)):
-            if after.get(path, 0) <= before.get(path, 0):
-                named = f"{older.checkpoint.name} and {newer.checkpoint.name}"
-                theirs[path] = f"somebody else changed it between {named}"
-    newest = moments[0]
-    for path in _different(trees, newest.tree, look):
-        if path in paths and path not in _written_since(store):
-            theirs[path] = f"somebody else changed it after {newest.checkpoint.name}"
+    steps = steps_between(store, reader, since, None, look)
+    theirs = {}
+    for path in paths:
+        others = [step for step in steps.get(path, ()) if step.author == OTHERS]
+        if others or path not in steps:
+            when = others[0].when if others else f"since {since.name}"
+            theirs[path] = f"somebody else changed it {when}"
     return theirs
 
 
-def _moments(store: SessionStore, reader: ObjectReader, since: Checkpoint) -> Iterator[_Moment]:
-    """Yield the checkpoints with a snapshot, newest first, down to the one that is restored."""
+def _moments(
+    store: SessionStore, reader: ObjectReader, since: Checkpoint, until: Checkpoint | None
+) -> Iterator[_Moment]:
+    """Yield the checkpoints with a snapshot, newest first, from one down to the other."""
+    is_within = until is None
     for number, checkpoint in enumerate(store.chain.history(store.own_head().id)):
-        if checkpoint.files:
+        is_within = is_within or (until is not None and checkpoint.id == until.id)
+        if is_within and checkpoint.files:
             yield _Moment(checkpoint, read_snapshot(reader, checkpoint.files).tree)
         if checkpoint.id == since.id:
             return
         if number > _MOST:
             break
     raise GitguardError(
-        f"{since.name} is too far back to say who changed its files",
+        f"{since.name} is too far back to say who changed files since",
         "Restore it with --theirs-too, after looking at --dry-run",
     )
 
 
-def _writes(store: SessionStore, checkpoint: Checkpoint) -> Mapping[str, int]:
-    """Return how often each file had been seen to be written at a checkpoint."""
+def _artifacts(store: SessionStore, checkpoint: Checkpoint) -> Mapping[str, Artifact]:
     contents = store.chain.read(checkpoint.id).contents
     state = decode_state(contents[STATE_FILE], "the checkpoint's state")
-    return {artifact.path: artifact.writes for artifact in state.artifacts}
+    return {artifact.path: artifact for artifact in state.artifacts}
 
 
-def _written_since(store: SessionStore) -> frozenset[str]:
-    """Return the files that hooks saw written since the newest checkpoint."""
+def _author(before: Artifact | None, after: Artifact | None) -> str:
+    if after is None or after.writes <= (before.writes if before is not None else 0):
+        return OTHERS
+    return SHELL if after.by_shell else TOOLS
+
+
+def _written_since(store: SessionStore) -> Mapping[str, str]:
+    """Return the files that hooks saw written since the newest checkpoint, and by what."""
     ready = store.state()
     part = store.journal.read(ready.journal_id, ready.journal_offset)
-    return frozenset(path for entry in part.unfolded for path in entry.written)
+    return {
+        path: SHELL if entry.is_shell else TOOLS
+        for entry in part.unfolded
+        for path in entry.written
+    }
 
 
 def _different(trees: Trees, tree: str, look: Differences) -> Iterator[str]:
@@ -94,13 +148,12 @@ def _different(trees: Trees, tree: str, look: Differences) -> Iterator[str]:
     head = trees.of_commit(look.commit) if look.commit else ""
     now = {file.path: file for file in look.files}
     for path in {*trees.differences(head, tree), *now}:
-        entry = trees.at(tree, path)
-        file = now.get(path)
-        present = trees.at(head, path) if file is None else None
-        if file is not None:
-            is_same = entry is not None and (file.mode, file.id) == (entry.mode, entry.id)
-            is_same = is_same or (entry is None and file.mode == 0)
+        entry, file = trees.at(tree, path), now.get(path)
+        if file is None:
+            is_same = trees.at(head, path) == entry
+        elif entry is None:
+            is_same = file.mode == 0
         else:
-            is_same = present == entry
+            is_same = (file.mode, file.id) == (entry.mode, entry.id)
         if not is_same:
             yield path

@@ -18,7 +18,6 @@ from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others
 from gitguard.store.disk import files
-from gitguard.store.git.differences import Looker
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.worktree.kept import KeptSnapshot, Retention, retained
@@ -29,7 +28,7 @@ from gitguard.store.worktree.restore_record import (
     read_record,
     write_record,
 )
-from gitguard.store.worktree.restoring import UNLIMITED, PlannedFile, Worktree
+from gitguard.store.worktree.restoring import PlannedFile, Worktree
 from gitguard.store.worktree.snapshot import FILES, MANIFEST, read_snapshot
 
 TYPE_CHECKING = False
@@ -93,6 +92,23 @@ class FilesRestored(Value):
     saved: Saved | None = None
 
 
+def unfinished_restore(store: SessionStore) -> RestoreRecord | None:
+    """Return the record of a restore that was cut off in this worktree, None where none was."""
+    record = _record_of(store)
+    return record if record is not None and not record.is_done else None
+
+
+def _record_of(store: SessionStore) -> RestoreRecord | None:
+    record = read_record(_record_path(store))
+    # What was begun in another worktree is that one's to finish.
+    is_here = record is not None and record.git_dir == store.workspace.place.git_dir
+    return record if is_here else None
+
+
+def _record_path(store: SessionStore) -> str:
+    return os.path.join(store.workspace.anchor_folder(store.session), _RECORD)
+
+
 class FileRestore:
     """Restores files for one session, whose lock the caller holds."""
 
@@ -103,9 +119,8 @@ class FileRestore:
         self._repository = store.repository()
         workspace = store.workspace
         self._worktree = Worktree(self._repository, workspace.redactor, workspace.at_step)
-        folder = workspace.anchor_folder(store.session)
-        self._record_path = os.path.join(folder, _RECORD)
-        self._aside = os.path.join(folder, _ASIDE)
+        self._record_path = _record_path(store)
+        self._aside = os.path.join(workspace.anchor_folder(store.session), _ASIDE)
 
     # What would change
 
@@ -117,7 +132,7 @@ class FileRestore:
         """
         self._refuse_unfinished_git()
         checkpoint = self._checkpoint(name)
-        look = self._look()
+        look = self._store.worktree.look()
         with self._repository.reader() as reader:
             target = read_snapshot(reader, checkpoint.files)
             planned = self._worktree.plan(reader, target, look, paths)
@@ -128,7 +143,7 @@ class FileRestore:
 
     def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
         """Return what undoing the last restore would change; raise `NothingFound` without one."""
-        record = self._record()
+        record = _record_of(self._store)
         if record is None:
             raise NothingFound("no restore of files to undo", "See `gitguard log` for checkpoints")
         with self._repository.reader():
@@ -150,14 +165,6 @@ class FileRestore:
                 "`gitguard log` lists checkpoints; `gitguard status` says why one has none",
             )
         return checkpoint
-
-    def _look(self) -> Differences:
-        commit = self._store.own_head().code.head
-        looker = Looker(self._repository, self._store.workspace.redactor, UNLIMITED)
-        look = looker.look(commit)
-        if look.tracked_unseen:
-            raise GitguardError(f"the worktree cannot be compared: {look.tracked_unseen}")
-        return look
 
     def _without_theirs(
         self,
@@ -298,19 +305,8 @@ class FileRestore:
 
     def finish(self) -> FilesRestored | None:
         """Go on with a restore that was cut off, None where there is none."""
-        record = self._record()
-        return self._finish(record) if record is not None and not record.is_done else None
-
-    def unfinished(self) -> RestoreRecord | None:
-        """Return the record of a restore that was cut off, None where there is none."""
-        record = self._record()
-        return record if record is not None and not record.is_done else None
-
-    def _record(self) -> RestoreRecord | None:
-        record = read_record(self._record_path)
-        if record is None or record.git_dir != self._store.workspace.place.git_dir:
-            return None  # it belongs to another worktree
-        return record
+        record = unfinished_restore(self._store)
+        return self._finish(record) if record is not None else None
 
     def _forget_aside(self, record: RestoreRecord) -> None:
         """Remove what was kept beside the repository for restores that nothing can undo now."""

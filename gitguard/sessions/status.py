@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     _Seen = tuple[Ready | Diagnosed | None, Head | None, GitguardError | None]
 
 
+_NAMED = 5
+"""Files that a warning names."""
+
+
 class Overview(Value):
     """What `status` shows."""
 
@@ -80,7 +84,11 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         commit=head.committed if head else "",
         uncommitted=ready is not None and ready.sha256 != (anchor.state_sha256 if anchor else ""),
         host_sessions=host_sessions,
-        warnings=_warnings(workspace, head) + _window_warnings(host_sessions, config),
+        warnings=(
+            *_cut_off(store),
+            *_warnings(workspace, head),
+            *_window_warnings(host_sessions, config),
+        ),
         others=_others(workspace, session),
     )
 
@@ -171,6 +179,24 @@ def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -
         except InvalidConfig as error:
             warnings.append(error.message)
     return tuple(warning for warning in dict.fromkeys(warnings) if warning)
+
+
+def _cut_off(store: SessionStore) -> tuple[str, ...]:
+    """Warn of a restore of files that was cut off, with the files in question."""
+    from gitguard.sessions.file_restore import unfinished_restore
+
+    try:
+        record = unfinished_restore(store)
+    except GitguardError as error:
+        return (error.message,)
+    if record is None:
+        return ()
+    paths = [file.path for file in record.files[:_NAMED]]
+    named = ", ".join(paths) + (", …" if len(record.files) > _NAMED else "")
+    return (
+        f"a restore of files to {record.source} was cut off ({named}); `gitguard restore --undo` "
+        "finishes it and then undoes it, any other `gitguard restore --files` finishes it first",
+    )
 
 
 def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:

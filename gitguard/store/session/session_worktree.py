@@ -107,6 +107,17 @@ class SessionWorktree:
             self._workspace.note_fault("looking at the worktree", error)
             return None
 
+    def look(self) -> Differences:
+        """Return how the files differ now from the commit that is checked out."""
+        from gitguard.store.git.differences import Looker
+        from gitguard.store.worktree.restoring import UNLIMITED
+
+        commit = self._repository.checked_out_commit()
+        look = Looker(self._repository, self._workspace.redactor, UNLIMITED).look(commit)
+        if look.tracked_unseen:
+            raise GitguardError(f"the worktree cannot be compared: {look.tracked_unseen}")
+        return look
+
     def has_changed(self, commit: str, before: KeptLook | None) -> bool:
         """Say whether the files are not as they were at the last look."""
         return before is None or self._looker().look(commit) != before.look

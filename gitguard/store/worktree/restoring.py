@@ -78,7 +78,7 @@ class Worktree:
         trees = Trees(reader)
         head = trees.of_commit(look.commit) if look.commit else ""
         different = {*trees.differences(head, target.tree), *(file.path for file in look.files)}
-        chosen = sorted(path for path in different if _is_below(path.rstrip("/"), paths))
+        chosen = sorted(path for path in different if is_below(path.rstrip("/"), paths))
         entries = {path: _file_at(trees, target.tree, path) for path in chosen}
         kinds = self._conversions.of(path for path, entry in entries.items() if entry is not None)
         skipped = {unescaped(file.path): file.reason for file in target.manifest.skipped}
@@ -159,7 +159,7 @@ class Worktree:
         entries = {
             path: entry
             for path, entry in Trees(reader).files(target.tree)
-            if entry.mode != SUBMODULE and _is_below(path, paths)
+            if entry.mode != SUBMODULE and is_below(path, paths)
         }
         kinds = self._conversions.of(entries)
         raw = target.manifest.raw_paths
@@ -275,7 +275,8 @@ def _file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:
     return None if entry is None or entry.mode == FOLDER else entry
 
 
-def _is_below(path: str, folders: Sequence[str]) -> bool:
+def is_below(path: str, folders: Sequence[str]) -> bool:
+    """Say whether a path is one of some files or lies in one of some folders; all do in none."""
     names = [folder.rstrip("/") for folder in folders]
     return not names or any(path == name or path.startswith(f"{name}/") for name in names)
 

@@ -1,0 +1,89 @@
+"""Which files changed between two checkpoints, or since one, and who changed them."""
+
+from __future__ import annotations
+
+from gitguard.errors import NothingFound
+from gitguard.model.value import Value
+from gitguard.sessions.file_authors import AUTHORS, steps_between
+from gitguard.sessions.history import find
+from gitguard.store.git.trees import FOLDER, Trees
+from gitguard.store.worktree.restoring import CHANGED, CREATED, DELETED, is_below
+from gitguard.store.worktree.snapshot import read_snapshot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitguard.store.git.differences import Differences
+    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.store.session.store import SessionStore
+
+
+class FileChange(Value):
+    """A file that is not what it was."""
+
+    path: str
+    action: str
+    """create, change or delete."""
+    by: tuple[str, ...]
+    """Who changed it on the way: agent's tools, agent's shell, somebody else."""
+
+
+class FileChanges(Value):
+    """What changed between two moments."""
+
+    older: str
+    newer: str
+    """A checkpoint's name, or `now`."""
+    files: tuple[FileChange, ...]
+
+
+def file_changes(
+    store: SessionStore, older: str, newer: str, paths: Sequence[str] = ()
+) -> FileChanges:
+    """Return the files that changed between two checkpoints, or up to now without a newer one.
+
+    Only below some paths, if any are given. Raises `NothingFound` for a checkpoint without a
+    snapshot of the files.
+    """
+    since = _with_files(find(store, older or store.own_head().id))
+    until = _with_files(find(store, newer)) if newer else None
+    look = store.worktree.look() if until is None else None
+    with store.repository().reader() as reader:
+        steps = steps_between(store, reader, since, until, look)
+        trees = Trees(reader)
+        before = read_snapshot(reader, since.files).tree
+        after = read_snapshot(reader, until.files).tree if until is not None else ""
+        changes = []
+        for path in sorted(steps):
+            if not is_below(path, paths):
+                continue
+            was = _is_there(trees, before, path)
+            now = _is_there(trees, after, path) if look is None else _lies_there(look, trees, path)
+            if not (was or now):
+                continue
+            authors = {step.author for step in steps[path]}
+            action = CREATED if not was else CHANGED if now else DELETED
+            changes.append(FileChange(path, action, tuple(a for a in AUTHORS if a in authors)))
+    return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
+
+
+def _with_files(checkpoint: Checkpoint) -> Checkpoint:
+    if checkpoint.files:
+        return checkpoint
+    raise NothingFound(
+        f"{checkpoint.name} has no snapshot of the files",
+        "`gitguard status --files` says why the newest one has none",
+    )
+
+
+def _is_there(trees: Trees, tree: str, path: str) -> bool:
+    entry = trees.at(tree, path)
+    return entry is not None and entry.mode != FOLDER
+
+
+def _lies_there(look: Differences, trees: Trees, path: str) -> bool:
+    for file in look.files:
+        if file.path == path:
+            return file.mode != 0
+    return _is_there(trees, trees.of_commit(look.commit), path) if look.commit else False

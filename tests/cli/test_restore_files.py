@@ -1,0 +1,100 @@
+"""`gitguard restore --files` shows, asks, puts back and undoes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_place import Place
+
+
+@pytest.fixture
+def changed(tmp_path: Path) -> Place:
+    """A session with a checkpoint of two files, which both changed since."""
+    session = Place(tmp_path)
+    session.type("gitguard ensure")
+    session.type("mkdir src; echo one > src/a; echo one > b; gitguard checkpoint -m here")
+    session.type("echo two > src/a; rm b; echo new > c")
+    return session
+
+
+def test_a_preview_names_each_file_and_changes_none(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 --files --theirs-too --dry-run")
+    assert done.stdout == "Files as at cp_002:\n  + b\n  - c\n  ~ src/a\n"
+    assert (changed.root / "c").exists()
+
+
+def test_what_somebody_else_changed_stays_without_the_option(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 --files --dry-run")
+    assert "  src/a: somebody else changed it after cp_002" in done.stdout
+
+
+def test_without_a_terminal_it_asks_for_yes(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 --files --theirs-too")
+    assert done.returncode == 39
+    assert (changed.root / "c").exists()
+
+
+def test_files_are_put_back_and_the_restore_is_undone(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 --files --theirs-too --yes")
+    assert "Put back: 3 files as at cp_002" in done.stdout
+    assert (changed.root / "src" / "a").read_text() == "one\n"
+    assert not (changed.root / "c").exists()
+    changed.type("gitguard restore --undo --yes")
+    assert (changed.root / "src" / "a").read_text() == "two\n"
+    assert not (changed.root / "b").exists()
+
+
+def test_a_patch_can_be_applied_by_git(changed: Place) -> None:
+    patch = changed.run("gitguard restore cp_002 --files --theirs-too --patch").stdout
+    subprocess.run(["git", "apply", "-"], input=patch, text=True, cwd=changed.root, check=True)
+    assert (changed.root / "src" / "a").read_text() == "one\n"
+    assert (changed.root / "b").read_text() == "one\n"
+    assert not (changed.root / "c").exists()
+
+
+def test_the_git_commands_that_are_printed_do_the_same(changed: Place) -> None:
+    commands = changed.run("gitguard restore cp_002 --files --theirs-too --explain").stdout
+    changed.type(commands)
+    assert (changed.root / "src" / "a").read_text() == "one\n"
+    assert (changed.root / "b").read_text() == "one\n"
+    assert not (changed.root / "c").exists()
+
+
+def test_files_are_written_elsewhere_and_only_into_an_empty_folder(changed: Place) -> None:
+    changed.type("gitguard restore cp_002 --to out src")
+    assert (changed.root / "out" / "src" / "a").read_text() == "one\n"
+    again = changed.run("gitguard restore cp_002 --to out")
+    assert (again.returncode, "is not an empty folder" in again.stderr) == (23, True)
+
+
+def test_json_names_what_would_change(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 src --theirs-too --dry-run --json")
+    assert json.loads(done.stdout)["files"] == [
+        {"path": "src/a", "action": "change", "refusal": ""}
+    ]
+
+
+def test_a_path_outside_is_refused(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 ../elsewhere")
+    assert (done.returncode, "outside of the worktree" in done.stderr) == (23, True)
+
+
+def test_an_agent_may_not_put_files_back(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 --files --theirs-too --yes", CLAUDECODE="1")
+    assert done.returncode == 37
+    assert (changed.root / "c").exists()
+
+
+def test_a_checkpoint_or_undo_has_to_be_named(changed: Place) -> None:
+    assert changed.run("gitguard restore").returncode == 2
+    assert changed.run("gitguard restore cp_002 --undo").returncode == 2
+
+
+def test_the_files_that_are_kept_are_told_with_what_was_left_out(changed: Place) -> None:
+    changed.type("echo A=1 > .env; gitguard checkpoint -m more")
+    done = changed.run("gitguard status --files")
+    assert "  .env: its name says that it holds secrets" in done.stdout

@@ -1,0 +1,85 @@
+"""What changed in the files since a checkpoint is listed with who changed it, as hooks saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import NothingFound
+from tests.support.conversation import Conversation
+
+
+def changes(talk: Conversation, older: str, newer: str = "") -> list[tuple[str, str, str]]:
+    listed = talk.guard.looking.files(older, newer)
+    return [(f.path, f.action, ", ".join(f.by)) for f in listed.files]
+
+
+def written_by_tool(talk: Conversation, name: str, text: str) -> None:
+    path = talk.root / name
+    path.write_text(text)
+    talk.send("PostToolUse.Write", tool_input={"file_path": str(path), "content": text})
+
+
+@pytest.fixture
+def begun_talk(tmp_path: Path) -> Conversation:
+    talk = Conversation(tmp_path)
+    talk.prompt("Port the parser")
+    talk.guard.checkpoint("Begin")
+    return talk
+
+
+def test_each_change_has_its_author(begun_talk: Conversation) -> None:
+    talk = begun_talk
+    begin = talk.guard.log(1)[0].name
+    written_by_tool(talk, "by_tool.py", "1\n")
+    (talk.root / "by_hand.py").write_text("2\n")
+    assert changes(talk, begin) == [
+        ("by_hand.py", "create", "somebody else"),
+        ("by_tool.py", "create", "agent's tools"),
+    ]
+    talk.guard.checkpoint("More")
+    more = talk.guard.log(1)[0].name
+    (talk.root / "by_tool.py").write_text("by hand now\n")
+    assert changes(talk, begin, more) == [
+        ("by_hand.py", "create", "somebody else"),
+        ("by_tool.py", "create", "agent's tools"),
+    ]
+    assert changes(talk, begin)[1] == (
+        "by_tool.py",
+        "create",
+        "agent's tools, somebody else",
+    )
+
+
+def test_only_what_the_session_changed_is_put_back(begun_talk: Conversation) -> None:
+    talk = begun_talk
+    begin = talk.guard.log(1)[0].name
+    written_by_tool(talk, "by_tool.py", "1\n")
+    (talk.root / "by_hand.py").write_text("2\n")
+    plan = talk.guard.files.plan(begin)
+    assert [file.path for file in plan.chosen] == ["by_tool.py"]
+    assert [(f.path, f.refusal) for f in plan.refused] == [
+        ("by_hand.py", f"somebody else changed it after {begin}")
+    ]
+    talk.guard.files.restore(plan)
+    assert not (talk.root / "by_tool.py").exists()
+    assert (talk.root / "by_hand.py").read_text() == "2\n"
+
+
+def test_only_files_below_a_path_are_listed(begun_talk: Conversation) -> None:
+    (begun_talk.root / "src").mkdir()
+    written_by_tool(begun_talk, "src/a.py", "1\n")
+    written_by_tool(begun_talk, "b.py", "1\n")
+    listed = begun_talk.guard.looking.files("1", paths=("src",))
+    assert [file.path for file in listed.files] == ["src/a.py"]
+
+
+def test_a_checkpoint_without_a_snapshot_is_said(begun_talk: Conversation) -> None:
+    for number in range(1_001):
+        (begun_talk.root / f"new{number}").touch()
+    begun_talk.guard.checkpoint("Too many")
+    newest = begun_talk.guard.log(1)[0].name
+    with pytest.raises(NothingFound, match="has no snapshot of the files"):
+        begun_talk.guard.looking.files(newest)
+    assert "no `.gitignore`" in begun_talk.guard.files.status().refusal
