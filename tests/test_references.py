@@ -141,6 +141,7 @@ TOLD = (
     "guides/publishing.md",
     "guides/pull-requests.md",
     "guides/recovering.md",
+    "guides/files.md",
     "guides/report.md",
     "guides/reviewing.md",
     "guides/searching.md",

@@ -131,9 +131,17 @@ def diff(
         older, _, newer = older.replace("...", "..").partition("..")
     if files:
         _say_file_changes(console, older, newer, paths, no_pager=no_pager)
-        return
-    if paths:
+    elif paths:
         raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
+    else:
+        _say_state_changes(
+            console, older, newer, with_text=with_text, untrusted=untrusted, no_pager=no_pager
+        )
+
+
+def _say_state_changes(
+    console: Console, older: str, newer: str, *, with_text: bool, untrusted: bool, no_pager: bool
+) -> None:
     look = console.guard.looking.diff
     compared = look(older, newer, with_text=with_text, untrusted=untrusted)
     code = console.guard.code_of(newer, compared.difference.older, untrusted=untrusted)

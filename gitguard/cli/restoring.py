@@ -50,8 +50,10 @@ def restore(console: Console, checkpoint: str, **options: Any) -> None:
 
     Example: `gitguard restore 17 --files src --dry-run`
     """
-    if bool(checkpoint) == options["undo"]:
-        raise click.UsageError("name a CHECKPOINT, or --undo")
+    if not checkpoint and not options["undo"]:
+        raise click.MissingParameter(param_hint="'CHECKPOINT'", param_type="argument")
+    if checkpoint and options["undo"]:
+        raise click.UsageError(f"--undo takes no checkpoint, such as `{checkpoint:.80}`")
     about_files = [name for name in _ABOUT_FILES if options[name]]
     if about_files:
         refuse_agents(f"restore {_ABOUT_FILES[about_files[0]]}")

@@ -372,7 +372,8 @@ def test_sessions_outside_of_branches_are_put_away_too(
     config(guard, "store: {ref_prefix: refs/gitguard/}\n")
     guard = at(open_guard(), "work")
     done = close_it(guard)
-    assert git("for-each-ref", "--format=%(refname)", "refs/gitguard/") == done.ref
+    listed = git("for-each-ref", "--format=%(refname)", "refs/gitguard/").splitlines()
+    assert listed == [done.ref, "refs/gitguard/files/work"]
     assert guard.sessions.heads() == {}
     assert reopen(open_guard(), "work").state().goal == f"{GOAL} of work"
 

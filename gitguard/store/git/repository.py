@@ -181,7 +181,7 @@ class Repository:
             raise self._moved(name, old, done)
         # Git syncs the ref's file, but not the folder in which it was renamed.
         self.settle(name)
-        if self._read_back(name) != new:
+        if self.ref_id(name) != new:
             raise RefMoved(f"`{name}` does not point at {new} after it was moved there")
 
     def _moved(self, name: str, old: str, done: GitOutcome) -> GitguardError:
@@ -210,7 +210,8 @@ class Repository:
         except OSError as error:
             raise files.refused(folder, error) from error
 
-    def _read_back(self, name: str) -> str:
+    def ref_id(self, name: str) -> str:
+        """Return where a ref points, empty where there is none."""
         data = files.read_bytes(os.path.join(self.place.common_dir, name), limit=4096)
         if data is not None:
             return data.decode("ascii", "replace").strip()

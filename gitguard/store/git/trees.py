@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,12 +23,26 @@ _MOST_DEEP = 1_000
 """Folders in one another; a path that a system opens has fewer."""
 
 
-class TreeEntry(Value):
-    """What stands at a path."""
+class TreeEntry(tuple[int, str]):
+    """What stands at a path: its mode, as git has modes, and its id.
 
-    mode: int
-    """As git has modes."""
-    id: str
+    A plain tuple, because a tree of thousands of names is read for a few of them.
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, mode: int, object_id: str) -> TreeEntry:  # noqa: D102
+        return tuple.__new__(cls, (mode, object_id))
+
+    @property
+    def mode(self) -> int:
+        """As git has modes."""
+        return self[0]
+
+    @property
+    def id(self) -> str:
+        """The object."""
+        return self[1]
 
 
 class Trees:

@@ -67,8 +67,7 @@ class KeptSnapshots:
         return tuple(sorted(map(_parsed, entries.items()), key=lambda kept: kept.at))
 
     def _head(self) -> str:
-        ref = self._repository.refs(self.ref).get(self.ref)
-        return ref.id if ref is not None else ""
+        return self._repository.ref_id(self.ref)
 
     def put(self, kept: Sequence[KeptSnapshot], why: str) -> None:
         """Make these the snapshots that are kept."""

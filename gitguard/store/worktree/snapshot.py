@@ -138,8 +138,10 @@ class _Taking:
         self._ends_at = clock() + limits.seconds
         self._write = write
         self._files = WorktreeFiles(repository.place.worktree, id_length, limits.of_look)
-        self._reused: dict[str, tuple[ChangedFile, TreeEntry | None]] = {}
-        """What an earlier snapshot has at a path, and how the file lay there then."""
+        self._seen_before: dict[str, ChangedFile] = {}
+        """How files lay there when an earlier snapshot was taken."""
+        self._kept_before: Callable[[str], TreeEntry | None] = lambda _: None
+        """Returns what that snapshot has at a path."""
         self._reasons: dict[str, str] = {}
         self._raw: list[str] = []
 
@@ -149,19 +151,21 @@ class _Taking:
             return
         try:
             snapshot = read_snapshot(reader, earlier.snapshot)
-            skipped, raw = snapshot.manifest.skipped_paths, snapshot.manifest.raw_paths
-            for file in earlier.look.files:
-                # What was left out may fit by now; what is raw is told apart by its bytes.
-                if file.path not in skipped and file.path not in raw and file.is_known:
-                    self._reused[file.path] = file, trees.at(snapshot.tree, file.path)
         except InvalidDocument:
-            self._reused = {}
+            return
+        # What was left out may fit by now; what is raw is told apart by its bytes.
+        unlike = snapshot.manifest.skipped_paths | snapshot.manifest.raw_paths
+        self._seen_before = {
+            file.path: file
+            for file in earlier.look.files
+            if file.is_known and file.path not in unlike
+        }
+        self._kept_before = lambda path: trees.at(snapshot.tree, path)
 
     def entry(self, file: ChangedFile) -> TreeEntry | None:
         """Store what lies at a path; None for nothing, and where it is left out."""
-        before, kept = self._reused.get(file.path, (None, None))
-        if before == file:
-            return kept
+        if self._seen_before.get(file.path) == file:
+            return self._kept_before(file.path)
         if file.mode == 0:
             return None
         if file.mode == SUBMODULE and file.id.strip("0"):
