@@ -189,9 +189,9 @@ def _prove_whole(world: World, scenario: Scenario, expected: Expected, outcome: 
     if said:
         raise Broken(f"git fsck says: {said}")
     user = world.user_files()
-    changed = {
-        name for name in {*user, *expected.user} if user.get(name) != expected.user.get(name)
-    }
+    may_change = {str(world.root / name) for name in scenario.changes}
+    names = {*user, *expected.user} - may_change
+    changed = {name for name in names if user.get(name) != expected.user.get(name)}
     if changed:
         raise Broken(f"files of the user changed: {sorted(changed)}")
     if left := world.left_over():

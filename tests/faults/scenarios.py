@@ -50,6 +50,8 @@ class Scenario(NamedTuple):
     """Returns what does not hold of anything that the act is about beside the state."""
     part: Callable[[World], object] | None = None
     """What is left of the act where a fault of ours keeps the rest of it from happening."""
+    changes: frozenset[str] = frozenset()
+    """The user's files that the act is to change; `doubts` says what they may be."""
 
     def run(
         self,
@@ -104,6 +106,47 @@ def _restore_prepared(world: World) -> None:
 
 def _restore(world: World) -> object:
     return world.guard().restore("2")
+
+
+PUT_BACK = {"edited.txt": "one", "gone.txt": "one", "new.txt": ""}
+"""The user's files that are put back, with what they were at the checkpoint; empty for none."""
+_LATER = {"edited.txt": "two", "gone.txt": "", "new.txt": "two"}
+
+
+def _files_changed(world: World) -> None:
+    """Take a checkpoint of files of the user's, which change after it."""
+    for name, text in PUT_BACK.items():
+        if text:
+            (world.root / name).write_text(text)
+    begin(world)
+    world.guard().checkpoint("Files")
+    for name, text in _LATER.items():
+        path = world.root / name
+        path.write_text(text) if text else path.unlink()
+
+
+def _put_files_back(world: World) -> object:
+    files = world.guard().files
+    checkpoint = world.guard().log(1)[0].name
+    return files.restore(files.plan(checkpoint, theirs_too=True))
+
+
+def _finish_putting_back(world: World) -> object:
+    world.guard().files.finish()
+    return world.guard().ensure()
+
+
+def _doubt_the_files(world: World, outcome: Outcome) -> str:
+    """Miss a file that is neither what it was nor what it is to be, or is not put back."""
+    paths = {name: world.root / name for name in PUT_BACK}
+    here = {name: path.read_text() if path.exists() else "" for name, path in paths.items()}
+    odd = [name for name, text in here.items() if text not in (PUT_BACK[name], _LATER[name])]
+    if odd:
+        return f"these are neither old nor new: {odd}"
+    is_cut_off = world.guard().files.unfinished() is not None
+    if not is_cut_off and here not in (PUT_BACK, _LATER):
+        return f"some are put back, and nothing says so: {here}"
+    return ""
 
 
 def _recover_prepared(world: World) -> None:
@@ -356,6 +399,14 @@ SCENARIOS = (
     Scenario("plain-note", begin, _plain_note, _ensure),
     Scenario("first-ensure", _nothing, _ensure, _ensure, may_be_refused=True),
     Scenario("restore", _restore_prepared, _restore, _ensure),
+    Scenario(
+        "restore-files",
+        _files_changed,
+        _put_files_back,
+        _finish_putting_back,
+        doubts=_doubt_the_files,
+        changes=frozenset(PUT_BACK),
+    ),
     Scenario("recover", _recover_prepared, _recover, _recover, may_be_refused=True),
     Scenario("take", _advanced, _take, _take),
     Scenario("trust", _forgotten, _trust, _trust),
