@@ -1,0 +1,92 @@
+"""Files that an agent of the real hosts wrote and destroyed come back, to the last byte."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.waiting import wait_until
+
+from .guarded import Guarded
+from .guarded_openclaw import GuardedOpenClaw, Guarding, shell
+from .openclaw import MAIN_KEY
+from .scripted_model import ScriptedModel, Step, ToolCall, bash, write
+from .sealing import kill_group
+from .test_memory_openclaw import kill_in_its_turn
+
+Files = dict[str, bytes]
+DESTROY = "git reset --hard --quiet && git clean -fdq -e .gitguard -e .claude && touch started"
+
+
+def files_of(repo: Path) -> Files:
+    """Return what a user would miss: all files but git's, the host's and ours."""
+    not_theirs = (".git", ".gitguard", ".claude", ".openclaw", "started")
+    paths = (path for path in repo.rglob("*") if path.is_file())
+    named = {path.relative_to(repo).as_posix(): path for path in paths}
+    return {n: p.read_bytes() for n, p in named.items() if n.split("/")[0] not in not_theirs}
+
+
+def bring_back(run: Callable[..., str], log: Callable[..., dict[str, object]], repo: Path) -> None:
+    """Put back what was there before the destruction, and hold restore and undo to every byte."""
+    (repo / "started").unlink()
+    destroyed = files_of(repo)
+    assert "parser.py" not in destroyed
+    checkpoints = log("log", "--most", "50")["checkpoints"]
+    assert isinstance(checkpoints, list)
+    newest = next(c for c in checkpoints if c["trigger"] == "before-destructive")
+    name = f"cp_{newest['sequence']:03d}"
+    run("restore", name, "--files", "--theirs-too", "--yes")
+    restored = files_of(repo)
+    assert restored["parser.py"] == b"def parse(): ...\n"
+    assert b"sed was here" in restored["README.md"]
+    assert restored["by-hand.txt"] == b"a person's\n"
+    run("restore", "--undo", "--yes")
+    assert files_of(repo) == destroyed
+    run("restore", "--undo", "--yes")
+    assert files_of(repo) == restored
+
+
+def test_claude_code_is_killed_after_it_destroyed_files(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    repo = guarded.repo
+    (repo / "by-hand.txt").write_bytes(b"a person's\n")
+    model.script(
+        Step("I write it.", (write(repo / "parser.py", "def parse(): ...\n"),)),
+        Step("I edit it.", (bash("sed -i '1s/$/ sed was here/' README.md"),)),
+        Step("I clean up.", (bash(f"{DESTROY}; sleep 60"),)),
+    )
+    process = guarded.claude.start("Write the parser")
+    wait_until((repo / "started").exists)
+    kill_group(process)
+    guarded.claude.end_leftovers()
+    bring_back(guarded.run, guarded.json, repo)
+    assert guarded.faults() == []
+
+
+@pytest.fixture
+def guarded_gateway(guard_openclaw: Guarding) -> Iterator[GuardedOpenClaw]:
+    with guard_openclaw() as guarded:
+        guarded.openclaw.start_gateway()
+        yield guarded
+
+
+def test_openclaw_is_killed_after_it_destroyed_files(
+    guarded_gateway: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    guarded, repo = guarded_gateway, guarded_gateway.repo
+    (repo / "by-hand.txt").write_bytes(b"a person's\n")
+    call = ToolCall("write", {"path": "parser.py", "content": "def parse(): ...\n"})
+    model.script(
+        Step("I write it.", (call,)),
+        Step("I edit it.", (shell("sed -i '1s/$/ sed was here/' README.md"),)),
+        Step("I clean up.", (shell(f"{DESTROY}; sleep 60"),)),
+    )
+    kill_in_its_turn(guarded, "Write the parser")
+
+    def run(*args: str) -> str:
+        return guarded.run("--session", MAIN_KEY, *args)
+
+    bring_back(run, guarded.json, repo)
