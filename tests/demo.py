@@ -266,9 +266,36 @@ def context_limit(stage: Stage, talk: Conversation) -> None:
     check(talk.hook("PreToolUse.Bash") == {}, "the tool runs")
 
 
+def files(stage: Stage, head: str) -> None:
+    """Act 4: what an agent destroyed in the worktree comes back."""
+    title("4. Files that were destroyed")
+    talk = Conversation(stage, "3f0c1f8e-5a63-4d0c-9d0b-6d1f2b8c7a10")
+    edited = "# A project\n\nEdited by hand, and never committed.\n"
+    (stage.root / "README.md").write_text(edited)
+    say("An agent resets everything that was not committed, and removes what git does not track:")
+    command = "git reset --hard && git clean -fd"
+    say(f"   $ {command}")
+    talk.hook("PreToolUse.Bash", tool_input={"command": command}, tool_use_id="toolu_0107")
+    check(stage.newest_trigger() == "before-destructive", "a checkpoint keeps the files first")
+    stage.git("reset", "--quiet", "--hard")
+    stage.git("clean", "--quiet", "-fd")
+    check(not (stage.root / "hello.py").exists(), "the agent's file is gone")
+    newest = json.loads(stage.run(GITGUARD, "log", "-1", "--json"))["checkpoints"][0]
+    restore = (GITGUARD, "restore", str(newest["sequence"]), "--files", "--theirs-too", "--yes")
+    say(f"\n   $ gitguard {' '.join(restore[1:])}")
+    show(stage.run(*restore))
+    check((stage.root / "hello.py").read_text() == "print('hi')\n", "it is back")
+    check((stage.root / "README.md").read_text() == edited, "and so is the edit by hand")
+    stage.run(GITGUARD, "restore", "--undo", "--yes")
+    check(not (stage.root / "hello.py").exists(), "an undo brings back what was there before")
+    stage.run(GITGUARD, "restore", "--undo", "--yes")
+    stage.git("checkout", "--quiet", "--", "README.md")
+    check(stage.git("rev-parse", "HEAD", "main") == head, "HEAD and your branch were not touched")
+
+
 def plain_git(stage: Stage, head: str) -> None:
     """The end: git alone reads all of it."""
-    title("4. What is left, read with git alone")
+    title("5. What is left, read with git alone")
     triggers = "%h %(trailers:key=Gitguard-Trigger,valueonly,separator=) %s"
     stage.show_git("log", f"--format={triggers}", "gitguard/main")
     stage.show_git("show", "gitguard/main:state.json", most=40)
@@ -285,7 +312,7 @@ def plain_git(stage: Stage, head: str) -> None:
 
 def report(stage: Stage) -> None:
     """The very end: what a reviewer is given of it."""
-    title("5. The report on what was done")
+    title("6. The report on what was done")
     stage.git("add", "hello.py")
     stage.git("commit", "--quiet", "--message", "Say hello")
     stage.run(GITGUARD, "checkpoint", "-m", "ready for review")
@@ -310,6 +337,7 @@ def main() -> int:
             talk = compaction(stage)
             talk = kill(stage, talk)
             context_limit(stage, talk)
+            files(stage, head)
             plain_git(stage, head)
             report(stage)
         except Failed as failure:
