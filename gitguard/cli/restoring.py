@@ -120,7 +120,8 @@ def _offer_files(console: Console, name: str, options: dict[str, Any]) -> None:
 
 def _restore_files(console: Console, checkpoint: str, options: dict[str, Any]) -> None:
     files = console.guard.files
-    finished = files.finish()
+    # An undo takes back what a restore that was cut off has done so far.
+    finished = None if options["undo"] else files.finish()
     if finished is not None:
         console.remark(f"note: a restore of {finished.source} was cut off; it is finished now")
     paths = tuple(_from_root(console, path) for path in options["paths"])

@@ -214,9 +214,11 @@ class Worktree:
     def apply(self, reader: ObjectReader, record: RestoreRecord) -> dict[str, str]:
         """Make every file of a record what it is to be; return those that stay, and why.
 
-        A file that is neither what it was nor what it is to be was changed by somebody else.
+        A file that is neither what it was nor what it is to be was changed by somebody else. Where
+        the system refuses one, the others are still put back, and `NotWritable` is raised then.
         """
         stay: dict[str, str] = {}
+        failures: dict[str, str] = {}
         deleted = [file for file in record.files if not file.after.mode]
         put = [file for file in record.files if file.after.mode]
         # Deepest first, so that a folder is gone where a file takes its place.
@@ -225,11 +227,13 @@ class Worktree:
             path = unescaped(file.path)
             try:
                 reason = self._put(reader, path, file)
-            except (OSError, NotWritable, InvalidDocument) as error:
-                reason = _reason(error)
+            except (OSError, GitguardError) as error:
+                failures[path] = _reason(error)
+                continue
             if reason:
                 stay[path] = reason
             self._at_step("file-restored")
+        _refuse_failures(failures)
         return stay
 
     def _put(self, reader: ObjectReader, path: str, file: FileRecord) -> str:
@@ -285,6 +289,16 @@ def _action(before: Version, after: Version) -> str:
     if not before.mode:
         return CREATED
     return CHANGED if after.mode else DELETED
+
+
+def _refuse_failures(failures: Mapping[str, str]) -> None:
+    for path, reason in failures.items():
+        others = f", nor could {len(failures) - 1:,} more" if len(failures) > 1 else ""
+        raise NotWritable(
+            f"`{path}` could not be put back: {reason}{others}. What was there before is kept",
+            "Mend that and run the command again, or take it all back with `gitguard restore "
+            "--undo`",
+        )
 
 
 def _reason(error: Exception) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError, NothingFound
+from gitguard.errors import GitguardError, NothingFound, NotWritable
 from gitguard.guard import Guard
 from tests.conftest import Clock, Git
 
@@ -212,3 +212,24 @@ def test_a_restore_that_is_killed_is_finished_by_the_next_run(
         assert tree_of(git.root) == before
         worked.files.restore(worked.files.plan_undo())
         assert tree_of(git.root) == broken
+
+
+def test_what_the_system_refuses_leaves_the_restore_open_until_it_is_finished_or_undone(
+    worked: Guard, git: Git
+) -> None:
+    name, before = here(worked), tree_of(git.root)
+    (git.root / "folder" / "inner").unlink()
+    (git.root / "other").write_text("later\n")
+    (git.root / "folder" / "blocking").mkdir()
+    plan = worked.files.plan(name, theirs_too=True)
+    (git.root / "folder" / "blocking").rmdir()
+    (git.root / "folder").rmdir()
+    (git.root / "folder").symlink_to("elsewhere")
+    with pytest.raises(NotWritable, match="`folder/inner` could not be put back"):
+        worked.files.restore(plan)
+    assert (git.root / "other").read_text() == "other\n"
+    worked.files.restore(worked.files.plan_undo())
+    assert (git.root / "other").read_text() == "later\n"
+    (git.root / "folder").unlink()
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    assert tree_of(git.root) == before
