@@ -6,6 +6,7 @@ import os
 
 from gitguard.errors import GitFailed
 from gitguard.model.config.redaction import redactor_of
+from gitguard.store.worktree.kept import FOLDER_OF_REFS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -51,6 +52,12 @@ def remains(workspace: Workspace, worktree: Worktree, config: Config) -> tuple[s
         notes.append(
             f"the checkpoints are kept on {shown}{more}; delete all of a session with "
             f"`git update-ref -d {refs[0] if len(refs) == 1 else 'REF'}`"
+        )
+    snapshots = list(worktree.refs(FOLDER_OF_REFS))
+    if snapshots:
+        notes.append(
+            f"the snapshots of your files are kept on `{FOLDER_OF_REFS}/`; delete those of a "
+            f"session with `git update-ref -d {snapshots[0]}`, and `git gc` gives the disk back"
         )
     if os.path.isdir(workspace.folder):
         notes.append(f"the working files are kept; delete them with `rm -r {folder}`")

@@ -20,6 +20,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.choice import refuse_unknown
 from gitguard.sessions.secrets.cleaning import SessionFiles
 from gitguard.sessions.secrets.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
+from gitguard.sessions.secrets.snapshot_leaks import SnapshotSecrets
 from gitguard.store.session.archive import SessionArchive
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.circumstances import Circumstances
@@ -62,6 +63,7 @@ class SessionSecrets:
         self._rewriting = Rewriting(store.repository(), store.chain)
         self._redactor = redactor_of(redaction, value_rules(value) if value else ())
         self._files = SessionFiles(store, self._redactor)
+        self._snapshots = SnapshotSecrets(store, self._redactor)
         self._cleaned: dict[str, Cleaned] = {}
 
     def lock(self) -> Lock:
@@ -83,6 +85,7 @@ class SessionSecrets:
             else:
                 yield from self._leaks(ref, past)
         yield from self._files.leaks()
+        yield from self._snapshots.leaks()
 
     def plan(self, name: str) -> Purged:
         """Say what would be taken out of a checkpoint and those after it.
@@ -120,6 +123,7 @@ class SessionSecrets:
         usual = self._store.workspace.redactor
         self._chain.anchors.forget_indexes()
         self._files.rewrite()
+        self._snapshots.forget()
         head = self._store.own_head()
         first = self._chain.find(head.id, name)
         past = [p for p in self._rewriting.past(head.id) if p.checkpoint.sequence >= first.sequence]

@@ -10,6 +10,7 @@ import os
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted
 from gitguard.model.value import Value
+from gitguard.store.disk import files
 from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
 from gitguard.store.worktree.snapshot import Earlier, SnapshotLimits
 
@@ -132,6 +133,10 @@ class SessionWorktree:
             keep_look(self._path, kept)
         except GitguardError as error:
             self._workspace.note_fault("keeping the look at the worktree", error)
+
+    def forget(self) -> None:
+        """Forget the last look, so that the next snapshot is taken of every file anew."""
+        files.remove(self._path)
 
     def _looker(self) -> Looker:
         from gitguard.store.git.differences import Looker

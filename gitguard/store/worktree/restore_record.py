@@ -23,6 +23,11 @@ class Version(Record):
         default="",
     )
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether something lies there whose content is not known."""
+        return self.mode != 0 and not self.id
+
     def is_unlike(self, other: Version) -> bool:
         """Say whether another content or mode lies there."""
         return (self.mode, self.id) != (other.mode, other.id)

@@ -91,6 +91,8 @@ class Worktree:
             after, refusal = self._wanted(reader, here, path, entry, kind)
             if reason:
                 refusal = f"it was left out of the snapshot: {reason}"
+            elif before.is_unread:
+                refusal = "what lies there cannot be read, and so cannot be kept"
             if refusal or before.is_unlike(after):
                 planned.append(PlannedFile(path, _action(before, after), before, after, refusal))
         return tuple(planned)
@@ -239,6 +241,8 @@ class Worktree:
     def _put(self, reader: ObjectReader, path: str, file: FileRecord) -> str:
         """Put one file in place; return why it stays, empty where it does not."""
         present = self._version(self._files(), path)
+        if present.is_unread:
+            raise NotReadable(f"`{path}` cannot be read")
         if not present.is_unlike(file.after):
             return ""
         if present.is_unlike(file.before):

@@ -1,0 +1,73 @@
+"""The snapshots of files in which a secret is found, and taking them out of the list.
+
+A snapshot is searched before it is written; one may hold what only a later rule knows. It is not
+written anew: a snapshot that lacks a file is none.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.sessions.secrets.leaks import UNREAD, Leak
+from gitguard.store.git.trees import PLAIN, PROGRAM, Trees
+from gitguard.store.worktree.manifest import escaped
+from gitguard.store.worktree.snapshot import read_snapshot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.worktree.kept import KeptSnapshot
+
+_FILE_LIMIT = 1 << 30
+
+
+class SnapshotSecrets:
+    """What the kept snapshots of one session hold, beyond what the user committed."""
+
+    def __init__(self, store: SessionStore, redactor: Redactor) -> None:
+        """Look by a redactor."""
+        self._store = store
+        self._redactor = redactor
+        self._rules: dict[str, tuple[str, ...]] = {}
+        """The rules that a content matches, by its id: snapshots share most of theirs."""
+
+    def leaks(self) -> Iterator[Leak]:
+        """Yield what the snapshots hold, and which of them could not be read."""
+        kept = self._store.worktree.kept_snapshots()
+        with self._store.repository().reader() as reader:
+            for snapshot in kept.list():
+                try:
+                    yield from self._of(reader, kept.ref, snapshot)
+                except GitguardError:
+                    yield Leak(kept.ref, "", snapshot.id, UNREAD, snapshot.name)
+
+    def forget(self) -> None:
+        """Take the snapshots with a finding out of the list, and the look that names the newest."""
+        kept = self._store.worktree.kept_snapshots()
+        leaking = {leak.commit for leak in self.leaks()}
+        stay = [snapshot for snapshot in kept.list() if snapshot.id not in leaking]
+        if leaking:
+            kept.put(stay, "secrets were found in snapshots of files")
+            self._store.worktree.forget()
+
+    def _of(self, reader: ObjectReader, ref: str, kept: KeptSnapshot) -> Iterator[Leak]:
+        trees = Trees(reader)
+        snapshot = read_snapshot(reader, kept.id)
+        commit = snapshot.manifest.commit
+        base = trees.of_commit(commit) if commit else ""
+        for path in trees.differences(base, snapshot.tree):
+            entry = trees.at(snapshot.tree, path)
+            if entry is not None and entry.mode in (PLAIN, PROGRAM):
+                for rule in self._found_in(reader, entry.id):
+                    yield Leak(ref, "", kept.id, rule, escaped(path))
+
+    def _found_in(self, reader: ObjectReader, blob: str) -> tuple[str, ...]:
+        if blob not in self._rules:
+            data = reader.read(blob, "blob", limit=_FILE_LIMIT)
+            is_text = b"\0" not in data
+            findings = self._redactor.find(data.decode("utf-8", "replace")) if is_text else ()
+            self._rules[blob] = tuple(dict.fromkeys(finding.rule for finding in findings))
+        return self._rules[blob]
