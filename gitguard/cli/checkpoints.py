@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.review.looking import Comparison
+    from gitguard.sessions.file_changes import FileChanges
     from gitguard.store.git.code_history import CodeCommit
 
 _FILE_SIGNS = {"create": ("+", "green"), "change": ("~", "yellow"), "delete": ("-", "red")}
@@ -43,21 +44,31 @@ def checkpoint(console: Console, message: str) -> None:
 @click.command()
 @click.argument("what", default=None, metavar="[state|summary|snapshot]")
 @click.argument("checkpoint", default="")
+@click.option("--files", is_flag=True, help="List your files that changed in CHECKPOINT, by whom")
 @untrusted_option
 @no_pager_option
 @with_console
 def show(
-    console: Console, what: str | None, checkpoint: str, untrusted: bool, no_pager: bool
+    console: Console,
+    what: str | None,
+    checkpoint: str,
+    files: bool,
+    untrusted: bool,
+    no_pager: bool,
 ) -> None:
     """Say what changed in CHECKPOINT, or print its state, summary or snapshot
 
     Prints the current state by default. CHECKPOINT is a number, a name such as cp_003, or a commit
-    id. `show 17` says what checkpoint 17 changed, and `show state 17` prints its state.
+    id. `show 17` says what checkpoint 17 changed, `show state 17` prints its state, and
+    `show 17 --files` lists which of your files changed.
     For the file of a CHECKPOINT, standard error names the code commit that was checked out. Refuses
     a checkpoint that this machine did not write, except with --untrusted.
 
     Example: `gitguard show 17`
     """
+    if files:
+        _say_file_changes(console, console.guard.looking.files_of(what or ""), no_pager=no_pager)
+        return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
     say = _say_change if name == _CHANGE else _say_file
     say(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
@@ -130,7 +141,8 @@ def diff(
         paths = (newer, *paths) if newer else paths
         older, _, newer = older.replace("...", "..").partition("..")
     if files:
-        _say_file_changes(console, older, newer, paths, no_pager=no_pager)
+        changes = console.guard.looking.files(older, newer, paths)
+        _say_file_changes(console, changes, no_pager=no_pager)
     elif paths:
         raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
     else:
@@ -153,10 +165,7 @@ def _say_state_changes(
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
-def _say_file_changes(
-    console: Console, older: str, newer: str, paths: tuple[str, ...], *, no_pager: bool
-) -> None:
-    changes = console.guard.looking.files(older, newer, paths)
+def _say_file_changes(console: Console, changes: FileChanges, *, no_pager: bool) -> None:
     lines = [Line(f"Files from {changes.older} to {changes.newer}:")]
     for change in changes.files:
         sign, colour = _FILE_SIGNS[change.action]

@@ -65,6 +65,13 @@ class Looking:
         store = self._sessions.store(self._sessions.any_session())
         return store.at_one_moment(lambda: file_changes(store, older, newer, paths))
 
+    def files_of(self, checkpoint: str) -> FileChanges:
+        """Return the files that changed in one checkpoint since the one before, and by whom."""
+        from gitguard.sessions.file_changes import changes_in
+
+        store = self._sessions.store(self._sessions.any_session())
+        return store.at_one_moment(lambda: changes_in(store, checkpoint))
+
     def diff(
         self,
         older: str = "",

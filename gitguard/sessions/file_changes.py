@@ -68,6 +68,18 @@ def file_changes(
     return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
 
 
+def changes_in(store: SessionStore, name: str) -> FileChanges:
+    """Return the files that changed in a checkpoint since the last one before with a snapshot.
+
+    Raises `NothingFound` where either has none.
+    """
+    newer = _with_files(find(store, name))
+    for checkpoint in store.chain.history(newer.parent):
+        if checkpoint.files:
+            return file_changes(store, checkpoint.id, newer.id)
+    raise NothingFound(f"no checkpoint before {newer.name} has a snapshot of the files")
+
+
 def _with_files(checkpoint: Checkpoint) -> Checkpoint:
     if checkpoint.files:
         return checkpoint

@@ -98,3 +98,18 @@ def test_the_files_that_are_kept_are_told_with_what_was_left_out(changed: Place)
     changed.type("echo A=1 > .env; gitguard checkpoint -m more")
     done = changed.run("gitguard status --files")
     assert "  .env: its name says that it holds secrets" in done.stdout
+
+
+def test_one_checkpoint_shows_which_files_changed_in_it(changed: Place) -> None:
+    changed.type("gitguard checkpoint -m later")
+    done = changed.run("gitguard show cp_003 --files")
+    assert done.stdout == (
+        "Files from cp_002 to cp_003:\n"
+        "- b  (somebody else)\n+ c  (somebody else)\n~ src/a  (somebody else)\n"
+    )
+
+
+def test_a_restored_state_says_which_code_commit_it_is_of(changed: Place) -> None:
+    changed.type("git commit --quiet --allow-empty -m more; gitguard note --goal Port")
+    done = changed.run("gitguard restore cp_002 --state --yes")
+    assert "the state was saved at code commit " in done.stdout
