@@ -128,7 +128,10 @@ def _files_changed(world: World) -> None:
 def _put_files_back(world: World) -> object:
     files = world.guard().files
     checkpoint = world.guard().log(1)[0].name
-    return files.restore(files.plan(checkpoint, theirs_too=True))
+    plan = files.plan(checkpoint, theirs_too=True)
+    if plan.refused:  # a person sees that one of them cannot be read, and stops here
+        raise GitguardError(plan.refused[0].refusal)
+    return files.restore(plan)
 
 
 def _finish_putting_back(world: World) -> object:
