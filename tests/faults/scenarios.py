@@ -129,8 +129,8 @@ def _put_files_back(world: World) -> object:
     files = world.guard().files
     checkpoint = world.guard().log(1)[0].name
     plan = files.plan(checkpoint, theirs_too=True)
-    if plan.refused:  # a person sees that one of them cannot be read, and stops here
-        raise GitguardError(plan.refused[0].refusal)
+    if plan.refused or plan.unseen:  # a person sees what cannot be read, and stops here
+        raise GitguardError(f"{plan.refused} {plan.unseen}")
     return files.restore(plan)
 
 
