@@ -54,6 +54,8 @@ def restore(console: Console, checkpoint: str, **options: Any) -> None:
         raise click.MissingParameter(param_hint="'CHECKPOINT'", param_type="argument")
     if checkpoint and options["undo"]:
         raise click.UsageError(f"--undo takes no checkpoint, such as `{checkpoint:.80}`")
+    if options["undo"] and (options["folder"] or options["explain"]):
+        raise click.UsageError("--undo goes with --patch and --dry-run, not with --to or --explain")
     about_files = [name for name in _ABOUT_FILES if options[name]]
     if about_files:
         refuse_agents(f"restore {_ABOUT_FILES[about_files[0]]}")
@@ -120,17 +122,12 @@ def _offer_files(console: Console, name: str, options: dict[str, Any]) -> None:
 
 def _restore_files(console: Console, checkpoint: str, options: dict[str, Any]) -> None:
     files = console.guard.files
-    # An undo takes back what a restore that was cut off has done so far.
-    finished = None if options["undo"] else files.finish()
-    if finished is not None:
-        console.remark(f"note: a restore of {finished.source} was cut off; it is finished now")
-    paths = tuple(_from_root(console, path) for path in options["paths"])
-    if options["folder"]:
-        written = files.export(checkpoint, options["folder"], paths)
-        text = f"Written: {counted(written, 'file')} into {one_line(options['folder'])}"
-        console.say(text, {"folder": options["folder"], "files": written})
-        return
+    root = console.guard.workspace.place.worktree
+    paths = tuple(path for path in (_from_root(root, p) for p in options["paths"]) if path)
     theirs_too = options["theirs_too"]
+    if options["folder"]:
+        _export(console, checkpoint, paths, options)
+        return
     plan = (
         files.plan_undo(theirs_too=theirs_too)
         if options["undo"]
@@ -138,11 +135,21 @@ def _restore_files(console: Console, checkpoint: str, options: dict[str, Any]) -
     )
     if options["patch"]:
         click.echo(files.patch(plan), nl=False)
-        return
-    if options["explain"]:
+    elif options["explain"]:
         console.say("\n".join(files.commands(checkpoint, plan)), _document(plan))
-        return
-    _carry_out(console, plan, options)
+    else:
+        _carry_out(console, plan, options)
+
+
+def _export(
+    console: Console, checkpoint: str, paths: tuple[str, ...], options: dict[str, Any]
+) -> None:
+    folder = options["folder"]
+    if options["dry_run"]:
+        raise click.UsageError("--to writes into a new folder, and has no --dry-run")
+    written = console.guard.files.export(checkpoint, folder, paths)
+    text = f"Written: {counted(written, 'file')} into {one_line(folder)}"
+    console.say(text, {"folder": folder, "files": written})
 
 
 def _carry_out(console: Console, plan: FilePlan, options: dict[str, Any]) -> None:
@@ -154,13 +161,22 @@ def _carry_out(console: Console, plan: FilePlan, options: dict[str, Any]) -> Non
         click.echo("\n".join(_plan_lines(plan)))
     if plan.chosen:
         confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=options["yes"])
+    # An undo takes back what a restore that was cut off has done so far.
+    finished = None if options["undo"] else console.guard.files.finish()
+    if finished is not None:
+        raise GitguardError(
+            f"a restore of {finished.source} had been cut off, and is finished now; nothing else "
+            "was put back",
+            "Run the command again, with the files as they are now",
+        )
     _say_files(console, console.guard.files.restore(plan))
 
 
-def _from_root(console: Console, path: str) -> str:
-    """Return a path as it is named from the worktree's root; raise where it lies elsewhere."""
-    root = console.guard.workspace.place.worktree
+def _from_root(root: str, path: str) -> str:
+    """Return a path as it is named from the worktree's root, empty for the root itself."""
     full = os.path.normpath(os.path.join(os.path.realpath(os.getcwd()), path))
+    if full == root:
+        return ""
     if not full.startswith(root + os.sep):
         raise InvalidInput(
             f"`{path:.200}` lies outside of the worktree `{root}`", "Name a file or folder in it"

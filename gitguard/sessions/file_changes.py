@@ -7,7 +7,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.file_authors import AUTHORS, steps_between
 from gitguard.sessions.history import find
 from gitguard.store.git.trees import FOLDER, Trees
-from gitguard.store.worktree.restoring import CHANGED, CREATED, DELETED, is_below
+from gitguard.store.worktree.planned import CHANGED, CREATED, DELETED, is_below
 from gitguard.store.worktree.snapshot import read_snapshot
 
 TYPE_CHECKING = False

@@ -17,18 +17,15 @@ from gitguard.model.text import counted
 from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others
+from gitguard.sessions.restore_records import RestoreRecords
 from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
-from gitguard.store.worktree.kept import KeptSnapshot, Retention, retained
+from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained
 from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
-from gitguard.store.worktree.restore_record import (
-    FileRecord,
-    RestoreRecord,
-    read_record,
-    write_record,
-)
-from gitguard.store.worktree.restoring import PlannedFile, Worktree
+from gitguard.store.worktree.planned import PlannedFile
+from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
+from gitguard.store.worktree.restoring import Worktree
 from gitguard.store.worktree.snapshot import FILES, MANIFEST, read_snapshot
 
 TYPE_CHECKING = False
@@ -41,7 +38,6 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import Saved, SessionStore
 
 _NOTHING = Circumstances()
-_RECORD, _ASIDE = "restore.json", "restored"
 _NAMED = 5
 """Files that the next conversation is told by name."""
 _UNFINISHED_STATES = {
@@ -94,19 +90,8 @@ class FilesRestored(Value):
 
 def unfinished_restore(store: SessionStore) -> RestoreRecord | None:
     """Return the record of a restore that was cut off in this worktree, None where none was."""
-    record = _record_of(store)
-    return record if record is not None and not record.is_done else None
-
-
-def _record_of(store: SessionStore) -> RestoreRecord | None:
-    record = read_record(_record_path(store))
-    # What was begun in another worktree is that one's to finish.
-    is_here = record is not None and record.git_dir == store.workspace.place.git_dir
-    return record if is_here else None
-
-
-def _record_path(store: SessionStore) -> str:
-    return os.path.join(store.workspace.anchor_folder(store.session), _RECORD)
+    newest = RestoreRecords(store).newest()
+    return newest[1] if newest is not None and not newest[1].is_done else None
 
 
 class FileRestore:
@@ -119,8 +104,7 @@ class FileRestore:
         self._repository = store.repository()
         workspace = store.workspace
         self._worktree = Worktree(self._repository, workspace.redactor, workspace.at_step)
-        self._record_path = _record_path(store)
-        self._aside = os.path.join(workspace.anchor_folder(store.session), _ASIDE)
+        self._records = RestoreRecords(store)
 
     # What would change
 
@@ -143,9 +127,11 @@ class FileRestore:
 
     def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
         """Return what undoing the last restore would change; raise `NothingFound` without one."""
-        record = _record_of(self._store)
-        if record is None:
+        self._refuse_unfinished_git()
+        newest = self._records.newest()
+        if newest is None:
             raise NothingFound("no restore of files to undo", "See `gitguard log` for checkpoints")
+        record = newest[1]
         with self._repository.reader():
             planned = self._worktree.plan_versions(
                 {unescaped(f.path): (f.after, f.before) for f in record.files},
@@ -199,10 +185,13 @@ class FileRestore:
     def commands(self, name: str, plan: FilePlan) -> tuple[str, ...]:
         """Return git commands that put a plan's files back; they keep nothing."""
         checkpoint = self._checkpoint(name)
+        root = self._store.workspace.place.worktree
         put = [shlex.quote(f.path) for f in plan.chosen if f.after.mode]
-        gone = [shlex.quote(f.path) for f in plan.chosen if not f.after.mode]
-        source = f"git restore --source={checkpoint.files}:{FILES} --worktree --"
-        commands = [f"{source} {' '.join(put)}"] if put else []
+        gone = [shlex.quote(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
+        # Paths are taken as they are, and not as patterns.
+        git = f"git -C {shlex.quote(root)} --literal-pathspecs"
+        restore = f"{git} restore --source={checkpoint.files}:{FILES} --worktree --"
+        commands = [f"{restore} {' '.join(put)}"] if put else []
         return (*commands, *([f"rm -- {' '.join(gone)}"] if gone else []))
 
     def export(self, name: str, folder: str, paths: Sequence[str] = ()) -> int:
@@ -234,15 +223,16 @@ class FileRestore:
             raise GitguardError(
                 f"nothing was restored, because the safety checkpoint is pending: {safety.pending}"
             )
-        record = self._kept(plan, chosen)
-        write_record(self._record_path, record)
+        path = self._records.new()
+        record = self._kept(plan, chosen, path)
+        write_record(path, record)
         store.workspace.at_step("restore-recorded")
-        return self._finish(record)
+        return self._finish(path, record)
 
-    def _kept(self, plan: FilePlan, chosen: tuple[PlannedFile, ...]) -> RestoreRecord:
+    def _kept(self, plan: FilePlan, chosen: tuple[PlannedFile, ...], path: str) -> RestoreRecord:
         """Keep what lies there, as a snapshot of its own, and return the record."""
         store = self._store
-        aside = os.path.join(self._aside, f"{int(store.clock() * 1000)}")
+        aside = os.path.dirname(path)
         with self._repository.object_writer() as writer, self._repository.reader() as reader:
             records = self._worktree.keep(chosen, writer.write, aside)
             snapshot = self._write_snapshot(Trees(reader), records, writer.write)
@@ -258,6 +248,7 @@ class FileRestore:
             source=plan.source,
             snapshot=snapshot,
             git_dir=store.workspace.place.git_dir,
+            token=os.path.basename(aside),
             files=records,
         )
 
@@ -276,14 +267,14 @@ class FileRestore:
         parts = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
         return trees.changed("", parts, write)
 
-    def _finish(self, record: RestoreRecord) -> FilesRestored:
+    def _finish(self, path: str, record: RestoreRecord) -> FilesRestored:
         store = self._store
         with self._repository.reader() as reader:
             stayed = self._worktree.apply(reader, record)
         record = record.replace(is_done=True)
-        write_record(self._record_path, record)
+        write_record(path, record)
         store.workspace.at_step("restore-done")
-        self._forget_aside(record)
+        self._records.forget_older(store.clock() - self._retention.days * DAY)
         paths = [unescaped(file.path) for file in record.files]
         done = tuple(path for path in paths if path not in stayed)
         return FilesRestored(record.source, done, stayed, self._told(record, done))
@@ -305,14 +296,8 @@ class FileRestore:
 
     def finish(self) -> FilesRestored | None:
         """Go on with a restore that was cut off, None where there is none."""
-        record = unfinished_restore(self._store)
-        return self._finish(record) if record is not None else None
-
-    def _forget_aside(self, record: RestoreRecord) -> None:
-        """Remove what was kept beside the repository for restores that nothing can undo now."""
-        sources = {v.source for file in record.files for v in (file.before, file.after)}
-        used = {os.path.dirname(s.removeprefix("aside:")) for s in sources if s[:6] == "aside:"}
-        for name in os.listdir(self._aside) if os.path.isdir(self._aside) else ():
-            folder = os.path.join(self._aside, name)
-            if folder not in used:
-                files.remove_tree(folder)
+        newest = self._records.newest()
+        if newest is None or newest[1].is_done:
+            return None
+        self._refuse_unfinished_git()
+        return self._finish(*newest)

@@ -195,7 +195,7 @@ def _cut_off(store: SessionStore) -> tuple[str, ...]:
     named = ", ".join(paths) + (", …" if len(record.files) > _NAMED else "")
     return (
         f"a restore of files to {record.source} was cut off ({named}); `gitguard restore --undo` "
-        "takes it back, any other `gitguard restore --files` finishes it first",
+        "takes it back, and any other `gitguard restore --files` finishes it",
     )
 
 

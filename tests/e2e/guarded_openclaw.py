@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gitguard.store.session.naming import Session
+from tests.support.waiting import wait_until
 
 from .guarded import BLOCK, gitguard, gitguard_json
-from .openclaw import MAIN_KEY, SealedOpenClaw
+from .openclaw import MAIN_KEY, GatewayFailure, SealedOpenClaw
 from .openclaw_install import LEGACY
 from .repository import git
 from .scripted_model import Request, Step, ToolCall
@@ -113,3 +116,18 @@ def note(*options: str, tokens: int = 5_000) -> Step:
 
 def says(text: str, tokens: int = 6_000) -> Step:
     return Step(text=text, input_tokens=tokens)
+
+
+def kill_in_its_turn(guarded: GuardedOpenClaw, request: str) -> None:
+    """Kill the Gateway as soon as the turn's shell command has begun."""
+    import threading
+
+    def kill() -> None:
+        wait_until((guarded.repo / "started").exists, seconds=60)
+        guarded.openclaw.stop_gateway(kill=True)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    with pytest.raises(GatewayFailure):
+        guarded.openclaw.send(request)
+    killer.join()

@@ -10,11 +10,10 @@ import pytest
 from tests.support.waiting import wait_until
 
 from .guarded import Guarded
-from .guarded_openclaw import GuardedOpenClaw, Guarding, shell
+from .guarded_openclaw import GuardedOpenClaw, Guarding, kill_in_its_turn, shell
 from .openclaw import MAIN_KEY
 from .scripted_model import ScriptedModel, Step, ToolCall, bash, write
 from .sealing import kill_group
-from .test_memory_openclaw import kill_in_its_turn
 
 Files = dict[str, bytes]
 DESTROY = "git reset --hard --quiet && git clean -fdq -e .gitguard -e .claude && touch started"

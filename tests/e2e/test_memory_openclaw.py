@@ -7,10 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.waiting import wait_until
-
-from .guarded_openclaw import GuardedOpenClaw, Guarding, block_of, says, shell
-from .openclaw import MAIN_KEY, GatewayFailure
+from .guarded_openclaw import GuardedOpenClaw, Guarding, block_of, kill_in_its_turn, says, shell
+from .openclaw import MAIN_KEY
 from .report_task import FAILING, GOAL, REQUEST, script_a_task
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall
 
@@ -33,21 +31,6 @@ def read(path: str) -> ToolCall:
 def block_in(model: ScriptedModel) -> str:
     """The block of the newest request."""
     return block_of(model.requests(Kind.MAIN)[-1])
-
-
-def kill_in_its_turn(guarded: GuardedOpenClaw, request: str) -> None:
-    """Kill the Gateway as soon as the turn's shell command has begun."""
-    import threading
-
-    def kill() -> None:
-        wait_until((guarded.repo / "started").exists, seconds=60)
-        guarded.openclaw.stop_gateway(kill=True)
-
-    killer = threading.Thread(target=kill)
-    killer.start()
-    with pytest.raises(GatewayFailure):
-        guarded.openclaw.send(request)
-    killer.join()
 
 
 def test_a_conversation_without_a_note_is_handed_over_after_a_kill(

@@ -7,32 +7,39 @@ each folder on the way is opened from the one above it, and the name is used in 
 from __future__ import annotations
 
 import os
+import stat
 from contextlib import suppress
 
 from gitguard.store.disk import files
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _OPENING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-_PUTTING = ".gitguard-restoring.tmp"
-"""Always the same name, so that whoever goes on after a crash replaces what it left."""
+_EXECUTABLE = 0o111
 
 
 class _Below:
     """A context manager: a path below a folder, with the folder it stands in opened.
 
-    Raises `OSError` where something else than a folder stands on the way; with make, folders that
-    are missing are made.
+    Raises `OSError` where something else than a folder stands on the way, and where a name leads
+    out of the folder; with make, folders that are missing are made.
     """
 
-    __slots__ = ("_inner", "_make", "_root", "folder", "name")
+    __slots__ = ("_make", "_names", "_root", "folder", "name")
 
     def __init__(self, root: str, path: str, *, make: bool = False) -> None:
         self._root, self._make = root, make
-        self._inner, _, self.name = path.rpartition("/")
+        *self._names, self.name = path.split("/")
         self.folder: int | None = None
 
     def __enter__(self) -> _Below:
+        for name in (*self._names, self.name):
+            if name in ("", ".", "..") or name.lower() == ".git":
+                raise OSError(f"`{name}` is no name of a file in a worktree")
         handle = os.open(self._root, _OPENING)
-        for name in filter(None, self._inner.split("/")):
+        for name in self._names:
             above = handle
             try:
                 if self._make:
@@ -48,36 +55,47 @@ class _Below:
         if self.folder is not None:
             os.close(self.folder)
 
-    def settle(self) -> None:
-        """Make the names in the folder durable."""
-        if self.folder is not None:
-            os.fsync(self.folder)
+    def facts(self) -> os.stat_result | None:
+        """Return what is known of the regular file that lies there, None where none does."""
+        try:
+            facts = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        return facts if stat.S_ISREG(facts.st_mode) else None
 
 
-def put(root: str, path: str, data: bytes, mode: int) -> None:
-    """Replace a file by its path from a root; a new one gets its mode as the user's umask says."""
+def put(
+    root: str, path: str, data: bytes, permissions: int, temporary: str, *, is_exact: bool = False
+) -> None:
+    """Replace a file by its path from a root.
+
+    One that is replaced keeps its permissions, but for who may run it, unless they are exact; a new
+    one gets what the user's umask leaves of them. temporary is a name that nobody else uses.
+    """
     with _Below(root, path, make=True) as at:
-        files.replace_at(at, data, mode, None, _PUTTING)
-        at.settle()
+        before = at.facts()
+        if before is not None and not is_exact:
+            kept = stat.S_IMODE(before.st_mode) & ~_EXECUTABLE
+            # Whoever may read it may run it, as git does it.
+            permissions = kept | ((kept & 0o444) >> 2 if permissions & _EXECUTABLE else 0)
+        files.replace_at(at, data, permissions, before, temporary)
 
 
-def put_link(root: str, path: str, target: bytes) -> None:
+def put_link(root: str, path: str, target: bytes, temporary: str) -> None:
     """Put a symbolic link in the place of a file."""
     with _Below(root, path, make=True) as at:
         with suppress(FileNotFoundError):
-            os.unlink(_PUTTING, dir_fd=at.folder)
-        os.symlink(os.fsdecode(target), _PUTTING, dir_fd=at.folder)
-        os.replace(_PUTTING, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
-        at.settle()
+            os.unlink(temporary, dir_fd=at.folder)
+        os.symlink(os.fsdecode(target), temporary, dir_fd=at.folder)
+        os.replace(temporary, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
 
 
-def remove(root: str, path: str) -> None:
+def remove(root: str, path: str, temporary: str) -> None:
     """Remove a file or link, and the folders above it that are empty then."""
     with suppress(FileNotFoundError), _Below(root, path) as at:
-        for name in (_PUTTING, at.name):
+        for name in (temporary, at.name):
             with suppress(FileNotFoundError):
                 os.unlink(name, dir_fd=at.folder)
-        at.settle()
     folder = path.rpartition("/")[0]
     while folder:
         try:
@@ -86,3 +104,13 @@ def remove(root: str, path: str) -> None:
         except OSError:
             return
         folder = folder.rpartition("/")[0]
+
+
+def settle(root: str, paths: Iterable[str]) -> None:
+    """Make durable what was put or removed at some paths."""
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        # A folder may be gone, or a file may stand in its place: then the one above was changed.
+        gone = suppress(FileNotFoundError, NotADirectoryError)
+        with gone, _Below(root, f"{folder}/-".lstrip("/")) as at:
+            if at.folder is not None:
+                os.fsync(at.folder)

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE = 0o040000, 0o120000, 0o100644, 0o100755, 0o160000
 _TREE_LIMIT = 64 << 20
 _COMMIT_LIMIT = 1 << 20
+_IGNORED_BY_HFS = frozenset(
+    "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
+)
 _MOST_DEEP = 1_000
 """Folders in one another; a path that a system opens has fewer."""
 
@@ -131,6 +134,18 @@ class Trees:
         return write("tree", _encoded(entries)) if entries else ""
 
 
+def is_plain_name(name: str) -> bool:
+    """Say whether a name can stand in a folder of a worktree, as git has it too.
+
+    Whoever wrote a commit chose the names in it: none may lead elsewhere, or into git's own folder
+    by any of the spellings that some file system takes for `.git`.
+    """
+    if not name or name in (".", "..") or "/" in name or "\0" in name:
+        return False
+    folded = "".join(c for c in name if c not in _IGNORED_BY_HFS).lower()
+    return folded.rstrip(" .").partition(":")[0] not in (".git", "git~1") and "\\" not in name
+
+
 def _parsed(tree: str, data: bytes) -> Iterator[tuple[str, TreeEntry]]:
     width, start = len(tree) // 2, 0
     while start < len(data):
@@ -139,6 +154,8 @@ def _parsed(tree: str, data: bytes) -> Iterator[tuple[str, TreeEntry]]:
         start = end + 1 + width
         if end < 0 or start > len(data) or not mode.isdigit():
             raise InvalidDocument(f"tree {tree} does not read")
+        if not is_plain_name(os.fsdecode(name)):
+            raise InvalidDocument(f"tree {tree} has an entry that no worktree may have")
         yield os.fsdecode(name), TreeEntry(int(mode, 8), data[end + 1 : start].hex())
 
 

@@ -6,7 +6,7 @@ import os
 import stat
 
 from gitguard.model.value import Value
-from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM
+from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, is_plain_name
 
 _READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """A named pipe that took a file's place must not make us wait."""
@@ -35,6 +35,8 @@ class FileContent(Value):
     """As git has modes; 0 for nothing there, and that of the system for what git has none for."""
     data: bytes | None = None
     """Of a file its bytes, of a link its target; None where that was not read."""
+    permissions: int = 0
+    """Of a file, as the system has them; 0 for none."""
 
 
 class FileReading(Value):
@@ -82,7 +84,7 @@ class WorktreeFiles:
                 # A folder in a file's place: what is in it is listed by itself.
                 return FileContent(0 if stat.S_ISDIR(facts.st_mode) else stat.S_IFMT(facts.st_mode))
             mode = PROGRAM if facts.st_mode & stat.S_IXUSR else PLAIN
-            return FileContent(mode, self._bytes(full))
+            return FileContent(mode, self._bytes(full), stat.S_IMODE(facts.st_mode))
         except (FileNotFoundError, NotADirectoryError):
             return FileContent()
         except (OSError, ValueError):
@@ -101,7 +103,7 @@ class WorktreeFiles:
         """Say whether a path is below the root by folders alone, without a link."""
         if folder not in self._folders:
             above, _, name = folder.rpartition("/")
-            is_below = name not in ("", ".", "..") and self._is_folder(above)
+            is_below = is_plain_name(name) and self._is_folder(above)
             try:
                 mode = os.lstat(os.path.join(self._root, folder)).st_mode if is_below else 0
             except (OSError, ValueError):

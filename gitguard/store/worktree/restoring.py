@@ -12,12 +12,13 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NotReadable, NotWritable
 from gitguard.model.redaction.file_names import is_secret_file
-from gitguard.model.value import Value
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
 from gitguard.store.git.trees import FOLDER, LINK, PROGRAM, SUBMODULE, TreeEntry, Trees
 from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
 from gitguard.store.worktree.manifest import escaped, unescaped
+from gitguard.store.worktree.planned import CHANGED, CREATED, DELETED, PlannedFile, is_below
+from gitguard.store.worktree.refusals import RULES, Refusals
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
 
 TYPE_CHECKING = False
@@ -31,26 +32,11 @@ if TYPE_CHECKING:
     from gitguard.store.git.trees import Write
     from gitguard.store.worktree.snapshot import Snapshot
 
-CREATED, CHANGED, DELETED = ACTIONS = ("create", "change", "delete")
 _LARGEST = 1 << 31
 """Bytes of a file that is put back or replaced."""
 UNLIMITED = ReadLimits(index=1 << 40, new=1 << 40, files=1 << 40, file=_LARGEST, bytes=1 << 50)
 _OBJECT_LIMIT = 20 << 20
 """Bytes above which a file that is replaced is kept beside the repository, and not in it."""
-
-
-class PlannedFile(Value):
-    """A file that is not what a snapshot has."""
-
-    path: str
-    action: str
-    """create, change or delete."""
-    before: Version
-    """What lies there now."""
-    after: Version
-    """What the snapshot has."""
-    refusal: str = ""
-    """Why it stays as it is; empty where it is put back."""
 
 
 class Worktree:
@@ -65,6 +51,7 @@ class Worktree:
         self._redactor = redactor
         self._at_step = at_step
         self._conversions = Conversions(repository)
+        self._id_length = 0
 
     # What would change
 
@@ -77,25 +64,33 @@ class Worktree:
         """
         trees = Trees(reader)
         head = trees.of_commit(look.commit) if look.commit else ""
-        different = {*trees.differences(head, target.tree), *(file.path for file in look.files)}
+        seen_now = {file.path for file in look.files}
+        different = {*trees.differences(head, target.tree), *seen_now}
         chosen = sorted(path for path in different if is_below(path.rstrip("/"), paths))
         entries = {path: _file_at(trees, target.tree, path) for path in chosen}
-        kinds = self._conversions.of(path for path, entry in entries.items() if entry is not None)
-        skipped = {unescaped(file.path): file.reason for file in target.manifest.skipped}
+        raw = target.manifest.raw_paths
+        kinds = self._conversions.of(
+            path for path, entry in entries.items() if entry is not None and path not in raw
+        )
         here = self._files()
         planned = []
         for path, entry in entries.items():
             before = self._version(here, path)
-            reason = skipped.get(path.rstrip("/"), "")
-            kind = "" if path in target.manifest.raw_paths else kinds.get(path, "")
-            after, refusal = self._wanted(reader, here, path, entry, kind)
-            if reason:
-                refusal = f"it was left out of the snapshot: {reason}"
-            elif before.is_unread:
-                refusal = "what lies there cannot be read, and so cannot be kept"
+            after, refusal = self._version_of(reader, here, path, entry, kinds.get(path, ""))
+            file = PlannedFile(path, _action(before, after), before, after, refusal)
             if refusal or before.is_unlike(after):
-                planned.append(PlannedFile(path, _action(before, after), before, after, refusal))
-        return tuple(planned)
+                is_committed = _file_at(trees, head, path) is not None
+                planned.append(
+                    file.replace(is_committed=is_committed, is_unchanged=path not in seen_now)
+                )
+        rules = {
+            os.path.basename(path)
+            for path in different
+            if os.path.basename(path) in RULES
+            and self._version(here, path).id != _id_of(_file_at(trees, target.tree, path))
+        }
+        refusals = Refusals(self.root, self._repository, self._redactor, target, rules)
+        return refusals.applied(tuple(planned), paths)
 
     def plan_versions(
         self, versions: Mapping[str, tuple[Version, Version]], *, theirs_too: bool
@@ -114,14 +109,17 @@ class Worktree:
         return tuple(planned)
 
     def _files(self) -> WorktreeFiles:
-        width = 40 if self._repository.object_format() == "sha1" else 64
-        return WorktreeFiles(self.root, width, UNLIMITED)
+        # A fresh one for each file that is put in place: what lies around it may have changed.
+        if not self._id_length:
+            self._id_length = 40 if self._repository.object_format() == "sha1" else 64
+        return WorktreeFiles(self.root, self._id_length, UNLIMITED)
 
     def _version(self, here: WorktreeFiles, path: str) -> Version:
         content = here.content(path)
-        return Version(content.mode, here.id_of(content.data) if content.data is not None else "")
+        data = content.data
+        return Version(content.mode, here.id_of(data) if data is not None else "")
 
-    def _wanted(
+    def _version_of(
         self,
         reader: ObjectReader,
         here: WorktreeFiles,
@@ -168,7 +166,9 @@ class Worktree:
         for path, entry in entries.items():
             is_converted = kinds.get(path) == CONVERTED and path not in raw and entry.mode != LINK
             source = f"converted:{entry.id}" if is_converted else f"blob:{entry.id}"
-            self._place(folder, path, entry.mode, self._bytes(reader, path, source))
+            data = self._bytes(reader, path, source)
+            self._place(folder, path, Version(entry.mode), data, ".gitguard-new.tmp")
+        users_files.settle(folder, entries)
         return len(entries)
 
     # Keeping what lies there
@@ -200,10 +200,11 @@ class Worktree:
         if (content.mode, here.id_of(content.data)) != (file.before.mode, file.before.id):
             raise GitguardError(f"`{file.path}` changed meanwhile; nothing was restored")
         if self._may_be_object(file.path, content.data):
-            return file.before.replace(source=f"blob:{write('blob', content.data)}")
-        files.make_folder(os.path.dirname(aside))
-        files.write_bytes(aside, content.data)
-        return file.before.replace(source=f"aside:{aside}")
+            source = f"blob:{write('blob', content.data)}"
+        else:
+            files.write_bytes(aside, content.data)
+            source = f"aside:{aside}"
+        return file.before.replace(source=source, permissions=content.permissions)
 
     def _may_be_object(self, path: str, data: bytes) -> bool:
         if len(data) > _OBJECT_LIMIT or is_secret_file(path):
@@ -221,6 +222,7 @@ class Worktree:
         """
         stay: dict[str, str] = {}
         failures: dict[str, str] = {}
+        temporary = f".gitguard-{record.token}.tmp"
         deleted = [file for file in record.files if not file.after.mode]
         put = [file for file in record.files if file.after.mode]
         # Deepest first, so that a folder is gone where a file takes its place.
@@ -228,17 +230,18 @@ class Worktree:
         for file in (*deleted, *put):
             path = unescaped(file.path)
             try:
-                reason = self._put(reader, path, file)
+                reason = self._put(reader, path, file, temporary)
             except (OSError, GitguardError) as error:
                 failures[path] = _reason(error)
                 continue
             if reason:
                 stay[path] = reason
             self._at_step("file-restored")
+        users_files.settle(self.root, (unescaped(file.path) for file in record.files))
         _refuse_failures(failures)
         return stay
 
-    def _put(self, reader: ObjectReader, path: str, file: FileRecord) -> str:
+    def _put(self, reader: ObjectReader, path: str, file: FileRecord, temporary: str) -> str:
         """Put one file in place; return why it stays, empty where it does not."""
         present = self._version(self._files(), path)
         if present.is_unread:
@@ -248,16 +251,20 @@ class Worktree:
         if present.is_unlike(file.before):
             return "somebody changed it meanwhile"
         if not file.after.mode:
-            users_files.remove(self.root, path)
+            users_files.remove(self.root, path, temporary)
             return ""
-        self._place(self.root, path, file.after.mode, self._content(reader, path, file.after))
+        data = self._content(reader, path, file.after)
+        self._place(self.root, path, file.after, data, temporary)
         return ""
 
-    def _place(self, root: str, path: str, mode: int, data: bytes) -> None:
-        if mode == LINK:
-            users_files.put_link(root, path, data)
+    def _place(self, root: str, path: str, version: Version, data: bytes, temporary: str) -> None:
+        if version.mode == LINK:
+            users_files.put_link(root, path, data, temporary)
+        elif version.permissions:
+            users_files.put(root, path, data, version.permissions, temporary, is_exact=True)
         else:
-            users_files.put(root, path, data, 0o777 if mode == PROGRAM else 0o666)
+            permissions = 0o777 if version.mode == PROGRAM else 0o666
+            users_files.put(root, path, data, permissions, temporary)
 
     def _content(self, reader: ObjectReader, path: str, version: Version) -> bytes:
         """Return the bytes of a version, hashed again."""
@@ -277,16 +284,14 @@ class Worktree:
         return self._conversions.converted(path, name) if kind == "converted" else data
 
 
+def _id_of(entry: TreeEntry | None) -> str:
+    return entry.id if entry is not None else ""
+
+
 def _file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:
     """Return what a tree has at a path, None where it has a folder there, or nothing."""
     entry = trees.at(tree, path)
     return None if entry is None or entry.mode == FOLDER else entry
-
-
-def is_below(path: str, folders: Sequence[str]) -> bool:
-    """Say whether a path is one of some files or lies in one of some folders; all do in none."""
-    names = [folder.rstrip("/") for folder in folders]
-    return not names or any(path == name or path.startswith(f"{name}/") for name in names)
 
 
 def _action(before: Version, after: Version) -> str:

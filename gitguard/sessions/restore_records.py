@@ -1,0 +1,56 @@
+"""The records of restores, each in a private folder of its own with what may not be in git.
+
+None is replaced by a later one: what was kept for an undo stays as long as snapshots do.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.store.disk import files
+from gitguard.store.worktree.restore_record import read_record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.worktree.restore_record import RestoreRecord
+
+_FOLDER, _RECORD = "restored", "restore.json"
+
+
+class RestoreRecords:
+    """The records of one session, beside its anchor."""
+
+    def __init__(self, store: SessionStore) -> None:
+        """Describe the folder; nothing is read yet."""
+        self._folder = os.path.join(store.workspace.anchor_folder(store.session), _FOLDER)
+        self._git_dir = store.workspace.place.git_dir
+        self._clock = store.clock
+
+    def new(self) -> str:
+        """Make the folder of a new record; return the record's path."""
+        number = max([int(self._clock() * 1000), *(int(name) + 1 for name in self._names()[:1])])
+        folder = os.path.join(self._folder, str(number))
+        files.make_folder(folder)
+        return os.path.join(folder, _RECORD)
+
+    def newest(self) -> tuple[str, RestoreRecord] | None:
+        """Return path and content of this worktree's newest record, None where there is none."""
+        for name in self._names():
+            path = os.path.join(self._folder, name, _RECORD)
+            record = read_record(path)
+            # What was begun in another worktree is that one's to finish, and to undo.
+            if record is not None and record.git_dir == self._git_dir:
+                return path, record
+        return None
+
+    def forget_older(self, before: float) -> None:
+        """Remove the records that were made before a time in Unix seconds, but for the newest."""
+        for name in self._names()[1:]:
+            if int(name) < before * 1000:
+                files.remove_tree(os.path.join(self._folder, name))
+
+    def _names(self) -> list[str]:
+        """Return the folders' names, the newest first."""
+        numbers = [name for name in files.names_in(self._folder) if name.isdecimal()]
+        return sorted(numbers, key=int, reverse=True)
