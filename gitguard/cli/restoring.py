@@ -134,7 +134,8 @@ def _restore_files(console: Console, checkpoint: str, options: dict[str, Any]) -
         else files.plan(checkpoint, paths, theirs_too=theirs_too)
     )
     if options["patch"]:
-        click.echo(files.patch(plan), nl=False)
+        # Bytes, because a file's content need not be UTF-8.
+        click.echo(files.patch(plan).encode("utf-8", "surrogateescape"), nl=False)
     elif options["explain"]:
         console.say("\n".join(files.commands(checkpoint, plan)), _document(plan))
     else:

@@ -48,6 +48,8 @@ class _Moment(Value):
 
     checkpoint: Checkpoint
     tree: str
+    raw: frozenset[str]
+    """Paths whose content is as it lay there, and not as git would store it."""
 
 
 def steps_between(
@@ -68,7 +70,7 @@ def steps_between(
     if look is not None and moments:
         newest = moments[0]
         written = _written_since(store)
-        for path in _different(trees, newest.tree, look):
+        for path in _different(store, trees, newest, look):
             author = written.get(path, OTHERS)
             steps.setdefault(path, []).append(Step(author, newest.checkpoint.name))
     artifacts = {m.checkpoint.id: _artifacts(store, m.checkpoint) for m in moments}
@@ -109,7 +111,8 @@ def _moments(
     for number, checkpoint in enumerate(store.chain.history(store.own_head().id)):
         is_within = is_within or (until is not None and checkpoint.id == until.id)
         if is_within and checkpoint.files:
-            yield _Moment(checkpoint, read_snapshot(reader, checkpoint.files).tree)
+            snapshot = read_snapshot(reader, checkpoint.files)
+            yield _Moment(checkpoint, snapshot.tree, snapshot.manifest.raw_paths)
         if checkpoint.id == since.id:
             return
         if number > _MOST:
@@ -136,24 +139,25 @@ def _written_since(store: SessionStore) -> Mapping[str, str]:
     """Return the files that hooks saw written since the newest checkpoint, and by what."""
     ready = store.state()
     part = store.journal.read(ready.journal_id, ready.journal_offset)
-    return {
-        path: SHELL if entry.is_shell else TOOLS
-        for entry in part.unfolded
-        for path in entry.written
-    }
+    # What shell commands changed is only journalled at the next checkpoint.
+    entries = (*store.worktree.shell_edits(store.last_look()), *part.unfolded)
+    return {path: SHELL if entry.is_shell else TOOLS for entry in entries for path in entry.written}
 
 
-def _different(trees: Trees, tree: str, look: Differences) -> Iterator[str]:
+def _different(
+    store: SessionStore, trees: Trees, moment: _Moment, look: Differences
+) -> Iterator[str]:
     """Yield the paths at which the worktree is not as in a snapshot."""
     head = trees.of_commit(look.commit) if look.commit else ""
     now = {file.path: file for file in look.files}
-    for path in {*trees.differences(head, tree), *now}:
-        entry, file = trees.at(tree, path), now.get(path)
+    for path in {*trees.differences(head, moment.tree), *now}:
+        entry, file = trees.at(moment.tree, path), now.get(path)
         if file is None:
             is_same = trees.at(head, path) == entry
         elif entry is None:
             is_same = file.mode == 0
         else:
-            is_same = (file.mode, file.id) == (entry.mode, entry.id)
+            here = store.worktree.id_of(path) if path in moment.raw else file.id
+            is_same = (file.mode, here) == (entry.mode, entry.id)
         if not is_same:
             yield path

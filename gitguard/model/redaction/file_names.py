@@ -15,7 +15,7 @@ _NAMES = frozenset(
     )
 )  # fmt: skip
 _ENDINGS = (
-    ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key",
+    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key",
     ".tfstate", ".tfstate.backup", ".auto.tfvars",
 )  # fmt: skip
 _EXAMPLES = ("example", "sample", "template", "dist", "defaults", "test")
@@ -24,7 +24,7 @@ _EXAMPLES = ("example", "sample", "template", "dist", "defaults", "test")
 
 def is_secret_file(path: str) -> bool:
     """Say whether a file's name alone says that it holds secrets."""
-    name = path.rpartition("/")[2].lower()
+    name = path.rpartition("/")[2].lower().removesuffix("~").removesuffix(".bak")
     if name.startswith(".env."):
         return name.rpartition(".")[2] not in _EXAMPLES
     return name in _NAMES or name.endswith(_ENDINGS)

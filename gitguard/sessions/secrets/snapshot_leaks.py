@@ -10,7 +10,7 @@ from gitguard.errors import GitguardError
 from gitguard.sessions.secrets.leaks import UNREAD, Leak
 from gitguard.store.git.trees import PLAIN, PROGRAM, Trees
 from gitguard.store.worktree.manifest import escaped
-from gitguard.store.worktree.snapshot import read_snapshot
+from gitguard.store.worktree.snapshot import read_snapshot, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,8 +66,7 @@ class SnapshotSecrets:
 
     def _found_in(self, reader: ObjectReader, blob: str) -> tuple[str, ...]:
         if blob not in self._rules:
-            data = reader.read(blob, "blob", limit=_FILE_LIMIT)
-            is_text = b"\0" not in data
-            findings = self._redactor.find(data.decode("utf-8", "replace")) if is_text else ()
+            text = text_of(reader.read(blob, "blob", limit=_FILE_LIMIT))
+            findings = self._redactor.find(text) if text is not None else ()
             self._rules[blob] = tuple(dict.fromkeys(finding.rule for finding in findings))
         return self._rules[blob]

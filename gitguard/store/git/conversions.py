@@ -31,9 +31,11 @@ class Conversions:
     """What stands between the contents of one repository and the files of its worktree."""
 
     def __init__(self, repository: Repository) -> None:
-        """Describe the repository; nothing is asked yet."""
+        """Describe the repository; what is asked of its configuration is asked once."""
         self._git = repository.git
         self._place = repository.place
+        self._settings: tuple[str, ...] | None = None
+        self._crlf: str | None = None
 
     def of(self, paths: Iterable[str]) -> Mapping[str, str]:
         """Return for each path whether git filters or converts it, or leaves it unchanged."""
@@ -60,6 +62,11 @@ class Conversions:
 
     def filters_off(self) -> tuple[str, ...]:
         """Return the settings that switch off each filter that the repository defines."""
+        if self._settings is None:
+            self._settings = self._settings_without_filters()
+        return self._settings
+
+    def _settings_without_filters(self) -> tuple[str, ...]:
         if not self._may_define_filters():
             return ()
         listed = self._asked(
@@ -88,6 +95,11 @@ class Conversions:
 
     def _autocrlf(self) -> str:
         """Return the value by which git writes CRLF into files without attributes, else empty."""
+        if self._crlf is None:
+            self._crlf = self._crlf_setting()
+        return self._crlf
+
+    def _crlf_setting(self) -> str:
         local = self._asked("config", "-z", "--get-regexp", _AUTOCRLF, fails_with=1)
         value = local.rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
         values = [value for _, value in self._git.user_settings(_AUTOCRLF)]

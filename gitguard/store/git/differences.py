@@ -183,7 +183,7 @@ class Looker:
             if not is_object_id(base):  # it may be anybody's text, an option of git's as well
                 raise GitFailed(f"`{base[:80]}` is not an object id")
             # Started first and asked last, so that both gits work at the same time.
-            with _Question(self._git, *_LIST_NEW) as new:
+            with _Question(self._git, *_LIST_NEW, settings=self._git.user_excludes()) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new, self._limits.new)
             if tracked_unseen:

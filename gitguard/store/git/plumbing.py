@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from gitguard.errors import GitFailed
+from gitguard.errors import GitFailed, GitguardError
 from gitguard.model.text import visible
 from gitguard.model.value import Value
 from gitguard.store.disk import files
@@ -66,6 +66,7 @@ NETWORK_TIME_LIMIT = 300
 _USERS_OWN = ("GIT_ASKPASS", "GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH")
 """Variables of git's by which a user reaches a remote."""
 _NOT_FOR_REMOTES = frozenset({"GIT_CONFIG_NOSYSTEM", "GIT_CONFIG_GLOBAL", "GIT_ALLOW_PROTOCOL"})
+_CONFIG_LIMIT = 1 << 20
 _USERS = ("system", "global")
 """The scopes of settings that no repository can make."""
 
@@ -162,6 +163,27 @@ class Plumbing:
         # A setting without `=` has no line feed and no value, which git takes for true.
         pairs = (setting.partition("\n") for scope, setting in scoped if scope in _USERS)
         return [(name, value) for name, _, value in pairs]
+
+    def user_excludes(self) -> tuple[str, ...]:
+        """Return the setting that names the user's own file of ignore rules, if there is one.
+
+        Git is only asked where one of the user's files can have it.
+        """
+        home = self._plain_environment.get("HOME", "")
+        config = self._plain_environment.get("XDG_CONFIG_HOME", os.path.join(home, ".config"))
+        paths = (
+            os.path.join(home, ".gitconfig"),
+            os.path.join(config, "git", "config"),
+            "/etc/gitconfig",
+        )
+        try:
+            texts = [(files.read_bytes(p, limit=_CONFIG_LIMIT) or b"").lower() for p in paths]
+        except GitguardError:
+            texts = [b"include"]
+        if not any(word in text for text in texts for word in (b"excludesfile", b"include")):
+            return ()
+        values = [value for _, value in self.user_settings(r"^core\.excludesfile$")]
+        return (f"core.excludesFile={values[-1]}",) if values else ()
 
     def is_users_own(self, path: str) -> bool:
         """Say whether a path in the user's settings leads to one place, outside of the worktree."""

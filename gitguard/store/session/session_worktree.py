@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitguard.model.config.files import FilesConfig
     from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.naming import Session
     from gitguard.store.session.own_journal import OwnJournal
@@ -77,23 +78,40 @@ class SessionWorktree:
 
         A turn without such commands needs none.
         """
-        if before is None:
-            return None
         try:
-            from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
-
-            since = self._journal.read(before.journal_id, before.journal_offset)
-            runs = shell_runs(since.entries)
-            if not runs:
-                return None
-            look = self._looker().look(before.look.commit, also=before.look.new_files)
-            changed = changed_files(self._workspace.place.worktree, before.look, look)
-            for entry in edits_of(runs, since.entries, changed):
+            look, edits = self._shell_edits(before)
+            for entry in edits:
                 self._journal.append(entry)
         except GitguardError as error:
             self._workspace.note_fault("looking at what shell commands changed", error)
             return None
         return look
+
+    def shell_edits(self, before: KeptLook | None) -> tuple[JournalEntry, ...]:
+        """Return which files shell commands changed since the last look, journalled by nobody."""
+        return self._shell_edits(before)[1]
+
+    def _shell_edits(
+        self, before: KeptLook | None
+    ) -> tuple[Differences | None, tuple[JournalEntry, ...]]:
+        if before is None:
+            return None, ()
+        from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
+
+        since = self._journal.read(before.journal_id, before.journal_offset)
+        runs = shell_runs(since.entries)
+        if not runs:
+            return None, ()
+        look = self._looker().look(before.look.commit, also=before.look.new_files)
+        changed = changed_files(self._workspace.place.worktree, before.look, look)
+        return look, edits_of(runs, since.entries, changed)
+
+    def id_of(self, path: str) -> str:
+        """Return the id of the bytes that lie at a path, as git names a blob; empty for none."""
+        from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
+
+        width = 40 if self._repository.object_format() == "sha1" else 64
+        return WorktreeFiles(self._workspace.place.worktree, width, ReadLimits()).read(path).id
 
     def see(self, commit: str, before: KeptLook | None, look: Differences | None) -> Seen | None:
         """Take a snapshot of the files as they differ from a commit; None where no look works.

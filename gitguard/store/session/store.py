@@ -227,7 +227,7 @@ class SessionStore:
         the branch is not where this machine left it.
         """
         ready = ready or self.state()
-        before = self._last_look()
+        before = self.last_look()
         look = self.worktree.take_in_shell_edits(before)
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
@@ -346,7 +346,7 @@ class SessionStore:
             )
         return self._worktree
 
-    def _last_look(self) -> KeptLook | None:
+    def last_look(self) -> KeptLook | None:
         """Return what the worktree looked like at the newest checkpoint, None if nobody knows."""
         try:
             anchor = self.chain.anchors.read()

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from difflib import unified_diff
 
+from gitguard.store.worktree.restore_record import Version
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.store.worktree.restore_record import Version
-
+_KIND = 0o170000
+"""The part of a mode that tells a file from a link."""
 _LONGEST = 1 << 20
 """Bytes of a file that is compared line by line."""
 _QUOTED = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
@@ -17,6 +19,11 @@ _QUOTED = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
 
 def patch_of(path: str, before: Version, after: Version, old: bytes, new: bytes) -> Iterator[str]:
     """Yield the lines of one file's patch; of binary and large files only that they differ."""
+    if before.mode and after.mode and before.mode & _KIND != after.mode & _KIND:
+        # A file that becomes a link, or a link a file, is one that goes and one that comes.
+        yield from patch_of(path, before, Version(), old, b"")
+        yield from patch_of(path, Version(), after, b"", new)
+        return
     one, other = _quoted(f"a/{path}"), _quoted(f"b/{path}")
     yield f"diff --git {one} {other}\n"
     if not before.mode:

@@ -102,9 +102,10 @@ class Refusals:
             return frozenset()
         question = ("--no-literal-pathspecs", "check-ignore", "--no-index", "-z", "--stdin")
         request = b"".join(os.fsencode(path) + b"\0" for path in paths)
-        done = self._repository.git.attempt(*question, stdin=request)
+        git = self._repository.git
+        done = git.start(*question, settings=git.user_excludes()).finish(request)
         if done.returncode not in (0, 1):
-            raise self._repository.git.failure("check-ignore", done)
+            raise git.failure("check-ignore", done)
         return frozenset(os.fsdecode(path) for path in done.stdout.split(b"\0") if path)
 
     def _is_repository(self, folder: str) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidDocument, NotReadable, NotWritable
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotReadable, NotWritable
 from gitguard.model.redaction.file_names import is_secret_file
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
@@ -20,6 +20,7 @@ from gitguard.store.worktree.manifest import escaped, unescaped
 from gitguard.store.worktree.planned import CHANGED, CREATED, DELETED, PlannedFile, is_below
 from gitguard.store.worktree.refusals import RULES, Refusals
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
+from gitguard.store.worktree.snapshot import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Worktree:
         different = {*trees.differences(head, target.tree), *seen_now}
         chosen = sorted(path for path in different if is_below(path.rstrip("/"), paths))
         entries = {path: _file_at(trees, target.tree, path) for path in chosen}
+        self._refuse_unknown(trees, target.tree, paths)
         raw = target.manifest.raw_paths
         kinds = self._conversions.of(
             path for path, entry in entries.items() if entry is not None and path not in raw
@@ -91,6 +93,16 @@ class Worktree:
         }
         refusals = Refusals(self.root, self._repository, self._redactor, target, rules)
         return refusals.applied(tuple(planned), paths)
+
+    def _refuse_unknown(self, trees: Trees, tree: str, paths: Sequence[str]) -> None:
+        """Refuse a name that stands for nothing, neither here nor in the snapshot."""
+        for path in paths:
+            is_here = os.path.lexists(os.path.join(self.root, path))
+            if not is_here and trees.at(tree, path.rstrip("/")) is None:
+                raise InvalidInput(
+                    f"there is no `{path:.200}`, neither here nor in the snapshot",
+                    "`gitguard diff --files` lists what changed since a checkpoint",
+                )
 
     def plan_versions(
         self, versions: Mapping[str, tuple[Version, Version]], *, theirs_too: bool
@@ -161,6 +173,7 @@ class Worktree:
             for path, entry in Trees(reader).files(target.tree)
             if entry.mode != SUBMODULE and is_below(path, paths)
         }
+        self._refuse_unknown(Trees(reader), target.tree, paths)
         kinds = self._conversions.of(entries)
         raw = target.manifest.raw_paths
         for path, entry in entries.items():
@@ -209,8 +222,8 @@ class Worktree:
     def _may_be_object(self, path: str, data: bytes) -> bool:
         if len(data) > _OBJECT_LIMIT or is_secret_file(path):
             return False
-        text = data.decode("utf-8", "replace")
-        return b"\0" in data or self._redactor.text(text) == text
+        text = text_of(data)
+        return text is None or self._redactor.text(text) == text
 
     # Putting back
 

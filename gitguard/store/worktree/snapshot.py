@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 FILES, MANIFEST = "files", "manifest.json"
 _MANIFEST_LIMIT = 8 << 20
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a text of that encoding begins."""
 _MOST_NEW = 20_000
 _MEGABYTE = 1 << 20
 
@@ -117,6 +119,16 @@ def take(
         entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
         snapshot = trees.changed("", entries, writer.write)
     return Taken(Snapshot(snapshot, tree, manifest), taking.new_bytes)
+
+
+def text_of(data: bytes) -> str | None:
+    """Return the text that a file holds, None where it holds none.
+
+    In a binary file no rule tells a secret from chance.
+    """
+    if data[:2] in _UTF_16:
+        return data.decode("utf-16", "replace")
+    return None if b"\0" in data else data.decode("utf-8", "replace")
 
 
 class _Taking:
@@ -204,10 +216,8 @@ class _Taking:
         return f"larger than {megabytes} MB, beyond what one snapshot may hold, or unreadable"
 
     def _holds_secret(self, data: bytes) -> bool:
-        if b"\0" in data:
-            return False  # in a binary file no rule says what is a secret and what is chance
-        text = data.decode("utf-8", "replace")
-        return self._redactor.text(text) != text
+        text = text_of(data)
+        return text is not None and self._redactor.text(text) != text
 
     def manifest(self, look: Differences) -> Manifest:
         """Return what the snapshot says of itself."""

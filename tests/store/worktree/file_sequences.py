@@ -120,11 +120,16 @@ class Sequence:
         """Put everything back to a random snapshot."""
         self._restore(self.guard)
 
-    def _restore(self, guard: Guard, paths: tuple[str, ...] = ()) -> str:
+    def _restore(self, guard: Guard, below: tuple[str, ...] = ()) -> str:
         if not self.snapshots:
             return ""
         name = self.chance.choice(sorted(self.snapshots))
         before = tree_of(self.root)
+        # What stands for nothing is refused.
+        there = {*before, *self.snapshots[name]}
+        paths = tuple(n for n in below if any(p == n or p.startswith(f"{n}/") for p in there))
+        if below and not paths:
+            return ""
         plan = guard.files.plan(name, paths, theirs_too=True)
         assert not plan.refused, (self.done, plan.refused)
         if not plan.files:
