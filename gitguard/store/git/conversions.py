@@ -58,7 +58,11 @@ class Conversions:
         """Return a content as git writes it into the worktree at a path without a filter."""
         settings = [f"core.autocrlf={self._autocrlf()}"] if self._autocrlf() else []
         question = ("cat-file", "--filters", f"--path={path}", blob)
-        return self._asked(*question, settings=(*self.filters_off(), *settings))
+        # Git finds the attributes of this question by the folder that it runs in.
+        done = self._git.attempt(*question, settings=(*self.filters_off(), *settings))
+        if done.returncode:
+            raise self._git.failure("cat-file", done)
+        return done.stdout
 
     def filters_off(self) -> tuple[str, ...]:
         """Return the settings that switch off each filter that the repository defines."""

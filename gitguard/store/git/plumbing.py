@@ -111,9 +111,11 @@ class Plumbing:
         where = (f"--git-dir={self._place.git_dir}", f"--work-tree={self._place.worktree}")
         return [self._git, *options, *where, *arguments]
 
-    def attempt(self, *arguments: str, stdin: bytes = b"") -> GitOutcome:
+    def attempt(
+        self, *arguments: str, stdin: bytes = b"", settings: tuple[str, ...] = ()
+    ) -> GitOutcome:
         """Run a git command and return its outcome; raise `GitFailed` if it does not run."""
-        command = self.command(*arguments)
+        command = self.command(*arguments, settings=settings)
         return GitProcess(command, self._environment, self._place.worktree).finish(stdin)
 
     def attempt_with_keys(
