@@ -17,10 +17,10 @@ from gitguard.model.text import counted
 from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others
-from gitguard.sessions.restore_records import RestoreRecords
 from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained
 from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
 from gitguard.store.worktree.planned import PlannedFile

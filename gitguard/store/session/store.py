@@ -290,6 +290,8 @@ class SessionStore:
 
     def sweep(self) -> None:
         """Remove what processes that died left unfinished in the folders of this session."""
+        from gitguard.store.session.restore_records import RestoreRecords
+
         workspace = self.workspace
         folders = (
             workspace.folder,
@@ -300,6 +302,7 @@ class SessionStore:
         )
         for folder in folders:
             files.sweep(folder, self.clock())
+        RestoreRecords(self).sweep()
         self.chain.sweep()
 
     def _commit(

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from gitguard.store.worktree.restore_record import RestoreRecord
 
 _FOLDER, _RECORD = "restored", "restore.json"
+_SWEPT = 3
+"""Records beside which something unfinished may lie: one for each worktree that restores."""
 
 
 class RestoreRecords:
@@ -49,6 +51,11 @@ class RestoreRecords:
         for name in self._names()[1:]:
             if int(name) < before * 1000:
                 files.remove_tree(os.path.join(self._folder, name))
+
+    def sweep(self) -> None:
+        """Remove what processes that died left unfinished beside the newest records."""
+        for name in self._names()[:_SWEPT]:
+            files.sweep(os.path.join(self._folder, name), self._clock())
 
     def _names(self) -> list[str]:
         """Return the folders' names, the newest first."""
