@@ -6,7 +6,7 @@ the two snapshots that differ. What somebody else did to the same file in betwee
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidDocument, NothingFound
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.store.git.trees import Trees
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
+    from gitguard.store.worktree.snapshot import Snapshot
 
 TOOLS, SHELL, OTHERS = AUTHORS = ("agent's tools", "agent's shell", "somebody else")
 _MOST = 2_000
@@ -50,6 +51,22 @@ class _Moment(Value):
     tree: str
     raw: frozenset[str]
     """Paths whose content is as it lay there, and not as git would store it."""
+
+
+def snapshot_of(reader: ObjectReader, checkpoint: Checkpoint) -> Snapshot:
+    """Return the snapshot that a checkpoint names; raise `NothingFound` where there is none."""
+    if not checkpoint.files:
+        raise NothingFound(
+            f"{checkpoint.name} has no snapshot of the files",
+            "`gitguard status --files` says why the newest one has none",
+        )
+    try:
+        return read_snapshot(reader, checkpoint.files)
+    except InvalidDocument as error:
+        raise NothingFound(
+            f"the snapshot of the files at {checkpoint.name} is not here: {error.message}",
+            "Snapshots stay on the machine that took them, as long as `files.days` says",
+        ) from error
 
 
 def steps_between(
@@ -111,7 +128,12 @@ def _moments(
     for number, checkpoint in enumerate(store.chain.history(store.own_head().id)):
         is_within = is_within or (until is not None and checkpoint.id == until.id)
         if is_within and checkpoint.files:
-            snapshot = read_snapshot(reader, checkpoint.files)
+            try:
+                snapshot = snapshot_of(reader, checkpoint)
+            except NothingFound:
+                if checkpoint.id == since.id:
+                    raise
+                continue  # it is forgotten by now, and counts as not taken
             yield _Moment(checkpoint, snapshot.tree, snapshot.manifest.raw_paths)
         if checkpoint.id == since.id:
             return

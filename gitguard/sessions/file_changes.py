@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from gitguard.errors import NothingFound
 from gitguard.model.value import Value
-from gitguard.sessions.file_authors import AUTHORS, steps_between
+from gitguard.sessions.file_authors import AUTHORS, snapshot_of, steps_between
 from gitguard.sessions.history import find
 from gitguard.store.git.trees import FOLDER, Trees
 from gitguard.store.worktree.planned import CHANGED, CREATED, DELETED, is_below
-from gitguard.store.worktree.snapshot import read_snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitguard.store.git.differences import Differences
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
 
@@ -46,14 +44,14 @@ def file_changes(
     Only below some paths, if any are given. Raises `NothingFound` for a checkpoint without a
     snapshot of the files.
     """
-    since = _with_files(find(store, older or store.own_head().id))
-    until = _with_files(find(store, newer)) if newer else None
+    since = find(store, older or store.own_head().id)
+    until = find(store, newer) if newer else None
     look = store.worktree.look() if until is None else None
     with store.repository().reader() as reader:
+        before = snapshot_of(reader, since).tree
+        after = snapshot_of(reader, until).tree if until is not None else ""
         steps = steps_between(store, reader, since, until, look)
         trees = Trees(reader)
-        before = read_snapshot(reader, since.files).tree
-        after = read_snapshot(reader, until.files).tree if until is not None else ""
         changes = []
         for path in sorted(steps):
             if not is_below(path, paths):
@@ -73,20 +71,11 @@ def changes_in(store: SessionStore, name: str) -> FileChanges:
 
     Raises `NothingFound` where either has none.
     """
-    newer = _with_files(find(store, name))
+    newer = find(store, name)
     for checkpoint in store.chain.history(newer.parent):
         if checkpoint.files:
             return file_changes(store, checkpoint.id, newer.id)
     raise NothingFound(f"no checkpoint before {newer.name} has a snapshot of the files")
-
-
-def _with_files(checkpoint: Checkpoint) -> Checkpoint:
-    if checkpoint.files:
-        return checkpoint
-    raise NothingFound(
-        f"{checkpoint.name} has no snapshot of the files",
-        "`gitguard status --files` says why the newest one has none",
-    )
 
 
 def _is_there(trees: Trees, tree: str, path: str) -> bool:

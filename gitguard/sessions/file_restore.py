@@ -11,12 +11,11 @@ import shlex
 
 from gitguard.errors import GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
-from gitguard.model.digest import sha256
 from gitguard.model.items import CORRECTION, Origin
 from gitguard.model.text import counted
 from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
-from gitguard.sessions.file_authors import changed_by_others
+from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
@@ -26,7 +25,7 @@ from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
 from gitguard.store.worktree.planned import PlannedFile
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
 from gitguard.store.worktree.restoring import Worktree
-from gitguard.store.worktree.snapshot import FILES, MANIFEST, read_snapshot
+from gitguard.store.worktree.snapshot import FILES, MANIFEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,12 +69,6 @@ class FilePlan(Value):
         """The files that stay as they are."""
         return tuple(file for file in self.files if file.refusal)
 
-    @property
-    def digest(self) -> str:
-        """A hash of what would change, so that what a person saw is what is done."""
-        rows = [(f.path, f.before.mode, f.before.id, f.after.mode, f.after.id) for f in self.chosen]
-        return sha256(repr((self.source, rows)).encode("utf-8", "surrogateescape"))
-
 
 class FilesRestored(Value):
     """What became of a restore."""
@@ -118,7 +111,7 @@ class FileRestore:
         checkpoint = self._checkpoint(name)
         look = self._store.worktree.look()
         with self._repository.reader() as reader:
-            target = read_snapshot(reader, checkpoint.files)
+            target = snapshot_of(reader, checkpoint)
             planned = self._worktree.plan(reader, target, look, paths)
             if not theirs_too:
                 planned = self._without_theirs(reader, checkpoint, look, planned)
@@ -145,11 +138,6 @@ class FileRestore:
         doubt = self._store.chain.doubt_of(head, checkpoint)
         if doubt:
             raise GitguardError(doubt, "Files are restored from checkpoints of this machine only")
-        if not checkpoint.files:
-            raise NothingFound(
-                f"{checkpoint.name} has no snapshot of the files",
-                "`gitguard log` lists checkpoints; `gitguard status` says why one has none",
-            )
         return checkpoint
 
     def _without_theirs(
@@ -205,7 +193,7 @@ class FileRestore:
             raise InvalidInput(f"`{folder}` is not an empty folder", "Name a new one")
         files.make_folder(folder)
         with self._repository.reader() as reader:
-            target = read_snapshot(reader, checkpoint.files)
+            target = snapshot_of(reader, checkpoint)
             return self._worktree.export(reader, target, folder, paths)
 
     # Doing it
@@ -285,7 +273,7 @@ class FileRestore:
         ready = store.state()
         named = ", ".join(done[:_NAMED]) + (", …" if len(done) > _NAMED else "")
         what = f"{counted(len(done), 'file')} as at {record.source} ({named})"
-        words = f"I put back {what}. Read them again; later work on them is gone."
+        words = f"I put back {what}. Read them again: what came after is not in them."
         message = said_by_user(words, Origin(when=store.now), kind=CORRECTION)
         state = ready.state.replace(
             exchanges=extend(ready.state.exchanges, [message]), updated_at=store.now

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, NotWritable
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.store.disk import files
@@ -174,6 +174,9 @@ class SessionWorktree:
             return Seen(look, before.snapshot)
         try:
             return Seen(look, self._store(look, before))
+        except NotWritable as error:
+            # As in a sandbox, where the checkpoint itself waits for a run that can write.
+            return Seen(look, refusal=error.message)
         except GitguardError as error:
             self._workspace.note_fault("taking a snapshot of the files", error)
             return Seen(look, refusal=f"it failed: {error.message}")

@@ -9,6 +9,7 @@ or somebody else changed it, and then it stays as it is and is named.
 from __future__ import annotations
 
 import os
+import shlex
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotReadable, NotWritable
 from gitguard.model.redaction.file_names import is_secret_file
@@ -78,7 +79,9 @@ class Worktree:
         planned = []
         for path, entry in entries.items():
             before = self._version(here, path)
-            after, refusal = self._version_of(reader, here, path, entry, kinds.get(path, ""))
+            after, refusal = self._version_of(
+                reader, here, path, entry, kinds.get(path, ""), target.id
+            )
             file = PlannedFile(path, _action(before, after), before, after, refusal)
             if refusal or before.is_unlike(after):
                 is_committed = _file_at(trees, head, path) is not None
@@ -138,6 +141,7 @@ class Worktree:
         path: str,
         entry: TreeEntry | None,
         kind: str,
+        snapshot: str,
     ) -> tuple[Version, str]:
         """Return what a file is to be, and why it cannot be put back; empty where it can."""
         if path.endswith("/") or (entry is not None and entry.mode == SUBMODULE):
@@ -146,8 +150,8 @@ class Worktree:
             return Version(), ""
         if kind == FILTERED:
             return Version(entry.mode, entry.id), (
-                "a filter of the repository stands between git and the file; "
-                f"`git restore --source={entry.id[:12]}` cannot be run here"
+                "a filter of the repository makes its content, and filters are not run here; "
+                f"`git restore --source={snapshot}:files -- {shlex.quote(path)}` runs it"
             )
         if kind == CONVERTED and entry.mode != LINK:
             data = self._conversions.converted(path, entry.id)
@@ -314,13 +318,14 @@ def _action(before: Version, after: Version) -> str:
 
 
 def _refuse_failures(failures: Mapping[str, str]) -> None:
-    for path, reason in failures.items():
-        others = f", nor could {len(failures) - 1:,} more" if len(failures) > 1 else ""
-        raise NotWritable(
-            f"`{path}` could not be put back: {reason}{others}. What was there before is kept",
-            "Mend that and run the command again, or take it all back with `gitguard restore "
-            "--undo`",
-        )
+    if not failures:
+        return
+    path, reason = next(iter(failures.items()))
+    others = f", nor could {len(failures) - 1:,} more" if len(failures) > 1 else ""
+    raise NotWritable(
+        f"`{path}` could not be put back: {reason}{others}. What was there before is kept",
+        "Mend that and run the command again, or take it all back with `gitguard restore --undo`",
+    )
 
 
 def _reason(error: Exception) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NothingFound
 from gitguard.guard import Guard
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.git.trees import PLAIN, TreeEntry, Trees, is_plain_name
@@ -266,3 +266,33 @@ def test_a_commit_with_a_git_folder_in_it_has_no_snapshot_and_nothing_is_written
     with pytest.raises(GitguardError):
         begun_here.files.restore(planned(begun_here, good))
     assert (git.root / ".git" / "config").read_bytes() == config
+
+
+def test_a_snapshot_that_is_not_in_this_repository_is_said_to_be_elsewhere(
+    begun_here: Guard, git: Git
+) -> None:
+    name = checkpoint(begun_here)
+    (git.root / "tracked").write_text("2\n")
+    begun_here.checkpoint("Later")
+    git("update-ref", "-d", "refs/gitguard/files/main")
+    git("gc", "--quiet", "--prune=now")
+    with pytest.raises(NothingFound, match="is not here"):
+        planned(begun_here, name)
+    with pytest.raises(NothingFound, match="is not here"):
+        begun_here.looking.files(name)
+
+
+def test_a_file_behind_a_filter_is_left_to_git_and_the_command_is_named(
+    begun_here: Guard, git: Git
+) -> None:
+    git("config", "filter.upper.clean", "tr a-z A-Z")
+    git("config", "filter.upper.smudge", "touch pwned; cat")
+    (git.root / ".gitattributes").write_text("*.bin filter=upper\n")
+    (git.root / "m.bin").write_text("content\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "Filtered")
+    name = checkpoint(begun_here)
+    (git.root / "m.bin").unlink()
+    reason = refusals(planned(begun_here, name))["m.bin"]
+    assert f"git restore --source={begun_here.log(1)[0].files}:files -- m.bin" in reason
+    assert not (git.root / "pwned").exists()
