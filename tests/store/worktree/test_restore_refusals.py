@@ -289,6 +289,7 @@ def test_a_file_behind_a_filter_is_left_to_git_and_the_command_is_named(
     git("config", "filter.upper.smudge", "touch pwned; cat")
     (git.root / ".gitattributes").write_text("*.bin filter=upper\n")
     (git.root / "m.bin").write_text("content\n")
+    os.utime(git.root / "m.bin", (1_700_000_000, 1_700_000_000))  # so git need not read it again
     git("add", "--all")
     git("commit", "--quiet", "--message", "Filtered")
     name = checkpoint(begun_here)
