@@ -7,6 +7,7 @@ from gitguard.hooks import gate_record, rises
 from gitguard.hooks.shell_commands import destructive_rule
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
+from gitguard.model.text import one_line
 from gitguard.store.session import entries, state_file
 from gitguard.store.session.conversations import hold_path, keep_hold
 from gitguard.store.session.session_record import read_record
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession, Stop
 
+_NAMED = 3
+"""Files that are named of those that no snapshot has."""
 _SAVED_BEFORE = "State and summary were saved when the halt began."
 
 
@@ -59,14 +62,35 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
 def _begin_tool(conversation: Conversation) -> HookReply:
     tool = conversation.tool
     reason = _destructive_reason(tool.command, conversation.config.destructive)
+    notice = ""
     if reason:
         with conversation.recording():
             conversation.checkpoint(
                 triggers.BEFORE_DESTRUCTIVE, f"Before `{reason}`: {tool.summary}"
             )
+        notice = _not_kept(conversation, reason)
     with conversation.lock():
         conversation.store.journal.append(conversation.entry(entries.STARTED))
-    return NEUTRAL
+    return HookReply(notice=notice) if notice else NEUTRAL
+
+
+def _not_kept(conversation: Conversation, reason: str) -> str:
+    """Name the files that no snapshot has, for the person; empty where every file is kept."""
+    if not conversation.config.files.enabled:
+        return ""
+    from gitguard.sessions.file_status import file_status
+
+    try:
+        status = file_status(conversation.store)
+    except GitguardError:
+        return ""  # `gitguard status` says what is wrong with the history
+    lacking = [f"{file.path} ({file.reason})" for file in status.left_out[:_NAMED]]
+    more = len(status.left_out) - len(lacking)
+    lacking += [f"{more:,} more files"] if more else []
+    lacking += [*status.unseen, *([f"any file, since {status.refusal}"] if status.refusal else [])]
+    if not lacking:
+        return ""
+    return one_line(f"gitguard: no copy was kept before `{reason}` of {', '.join(lacking)}")
 
 
 def _destructive_reason(command: str, own_rules: tuple[str, ...]) -> str:

@@ -83,3 +83,15 @@ def test_a_checkpoint_without_a_snapshot_is_said(begun_talk: Conversation) -> No
     with pytest.raises(NothingFound, match="has no snapshot of the files"):
         begun_talk.guard.looking.files(newest)
     assert "no `.gitignore`" in begun_talk.guard.files.status().refusal
+
+
+def test_before_a_destructive_command_the_person_reads_what_no_snapshot_has(
+    begun_talk: Conversation,
+) -> None:
+    call = {"tool_input": {"command": "git clean -fd"}, "tool_use_id": "toolu_9"}
+    assert begun_talk.send("PreToolUse.Bash", **call) == {}
+    (begun_talk.root / ".env").write_text("TOKEN=1\n")
+    reply = begun_talk.send("PreToolUse.Bash", **{**call, "tool_use_id": "toolu_10"})
+    reason = "its name says that it holds secrets"
+    said = f"gitguard: no copy was kept before `git clean` of .env ({reason})"
+    assert reply == {"systemMessage": said}
