@@ -83,7 +83,7 @@ class FilesRestored(Value):
 
 def unfinished_restore(store: SessionStore) -> RestoreRecord | None:
     """Return the record of a restore that was cut off in this worktree, None where none was."""
-    newest = RestoreRecords(store).newest()
+    newest = RestoreRecords(store.workspace, store.session).newest()
     return newest[1] if newest is not None and not newest[1].is_done else None
 
 
@@ -97,7 +97,7 @@ class FileRestore:
         self._repository = store.repository()
         workspace = store.workspace
         self._worktree = Worktree(self._repository, workspace.redactor, workspace.at_step)
-        self._records = RestoreRecords(store)
+        self._records = RestoreRecords(workspace, store.session)
 
     # What would change
 

@@ -12,7 +12,8 @@ from gitguard.store.worktree.restore_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.restore_record import RestoreRecord
 
 _FOLDER, _RECORD = "restored", "restore.json"
@@ -23,11 +24,11 @@ _SWEPT = 3
 class RestoreRecords:
     """The records of one session, beside its anchor."""
 
-    def __init__(self, store: SessionStore) -> None:
+    def __init__(self, workspace: Workspace, session: Session) -> None:
         """Describe the folder; nothing is read yet."""
-        self._folder = os.path.join(store.workspace.anchor_folder(store.session), _FOLDER)
-        self._git_dir = store.workspace.place.git_dir
-        self._clock = store.clock
+        self._folder = os.path.join(workspace.anchor_folder(session), _FOLDER)
+        self._git_dir = workspace.place.git_dir
+        self._clock = workspace.clock
 
     def new(self) -> str:
         """Make the folder of a new record; return the record's path."""

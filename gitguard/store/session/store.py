@@ -302,7 +302,7 @@ class SessionStore:
         )
         for folder in folders:
             files.sweep(folder, self.clock())
-        RestoreRecords(self).sweep()
+        RestoreRecords(workspace, self.session).sweep()
         self.chain.sweep()
 
     def _commit(
