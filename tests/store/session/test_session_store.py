@@ -446,10 +446,10 @@ def test_a_session_that_is_not_there_is_not_shown(typed: Place) -> None:
     ],
 )
 def test_a_name_that_is_given_and_empty_is_refused(command: str, typed: Place) -> None:
-    before = typed.type("gitguard session list")
+    before = typed.type("git for-each-ref; ls .gitguard/sessions")
     done = typed.run(f"gitguard {command}")
     assert (done.returncode, "is given and empty" in done.stderr) == (23, True)
-    assert typed.type("gitguard session list") == before
+    assert typed.type("git for-each-ref; ls .gitguard/sessions") == before
 
 
 # Archived ones
