@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model import fields
 from gitguard.model.fields import Kind, Later
 from gitguard.model.text import is_timestamp
@@ -126,6 +126,18 @@ class Section(Record):
 
     def check(self, what: str) -> None:
         """Raise `InvalidConfig` where a value is beyond its bounds; what is the file."""
+
+    def refuse_beyond(self, bounds: Mapping[str, tuple[int, int]], what: str, name: str) -> None:
+        """Raise `InvalidConfig` where a number is not between its bounds, which both count.
+
+        what is the file, and name the section's own in it.
+        """
+        for field, (least, most) in bounds.items():
+            value = getattr(self, field)
+            if not least <= value <= most:
+                raise InvalidConfig(
+                    f"{what}: `{name}.{field}` is {value:,}; it must be {least:,} to {most:,}"
+                )
 
 
 def _check_json(value: Any, where: str, depth: int) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidConfig
 from gitguard.model import fields
 from gitguard.model.record import Section
 
@@ -31,9 +30,4 @@ class FilesConfig(Section):
 
     def check(self, what: str) -> None:
         """Refuse limits under which nothing would be kept, or no limit would be left."""
-        for name, (least, most) in _BOUNDS.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise InvalidConfig(
-                    f"{what}: `files.{name}` is {value:,}; it must be {least:,} to {most:,}"
-                )
+        self.refuse_beyond(_BOUNDS, what, "files")

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidConfig
 from gitguard.model import fields
 from gitguard.model.record import Section
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 
 WARN, ENFORCE = "warn", "enforce"
 _BOUNDS = {
@@ -36,9 +31,4 @@ class MaintenanceConfig(Section):
 
     def check(self, what: str) -> None:
         """Refuse limits that would put away what is at work, or nothing ever."""
-        for name, (least, most) in _BOUNDS.items():
-            value = getattr(self, name)
-            if not least <= value <= most:
-                raise InvalidConfig(
-                    f"{what}: `maintenance.{name}` is {value:,}; it must be {least:,} to {most:,}"
-                )
+        self.refuse_beyond(_BOUNDS, what, "maintenance")

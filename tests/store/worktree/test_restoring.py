@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -11,21 +10,7 @@ from gitguard.errors import GitguardError, NothingFound, NotWritable
 from gitguard.guard import Guard
 from tests.conftest import Clock, Git
 
-Tree = dict[str, tuple[int, bytes]]
-
-
-def tree_of(root: Path) -> Tree:
-    """Return every file and link of a worktree that is not git's or gitguard's."""
-    tree = {}
-    for folder, names, file_names in os.walk(root):
-        names[:] = [name for name in names if name not in (".git", ".gitguard")]
-        links = [name for name in names if os.path.islink(os.path.join(folder, name))]
-        for name in (*file_names, *links):
-            path = Path(folder, name)
-            mode = path.lstat().st_mode
-            data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
-            tree[str(path.relative_to(root))] = (mode, data)
-    return tree
+from .file_sequences import tree_of
 
 
 @pytest.fixture
