@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitguard.cli.paging import Line
+from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.text import one_line, shorten, timestamp
 
 if TYPE_CHECKING:
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from gitguard.review.sentences import Sentence
 
 _LONGEST = 500
-_SIGNS = {"added": ("+", "green"), "changed": ("~", "yellow"), "removed": ("-", "red")}
+SIGNS = {ADDED: ("+", "green"), CHANGED: ("~", "yellow"), REMOVED: ("-", "red")}
+"""By what happened, the sign in front of a line, and its colour."""
 
 
 def change_lines(change: CheckpointChange, code: str, wanted: str) -> list[Line]:
@@ -42,7 +44,7 @@ def change_lines(change: CheckpointChange, code: str, wanted: str) -> list[Line]
 def difference_lines(sentences: Sequence[Sentence], now: float, whole: str) -> list[Line]:
     """Return sentences behind `+`, `~` or `-`; whole is the command that cuts nothing."""
     lines = [
-        Line(f"{_SIGNS[sentence.action][0]} {line.text}", line.colour)
+        Line(f"{SIGNS[sentence.action][0]} {line.text}", line.colour)
         for sentence, line in zip(sentences, sentence_lines(sentences, timestamp(now)), strict=True)
     ]
     return [*(lines or [Line("No difference.")]), *cut_hint(sentences, whole)]
@@ -51,7 +53,7 @@ def difference_lines(sentences: Sequence[Sentence], now: float, whole: str) -> l
 def sentence_lines(sentences: Sequence[Sentence], at: str) -> list[Line]:
     """Return sentences as lines; of a time on the day of at, only the hour is said."""
     day = at.partition("T")[0]
-    return [Line(shorten(s.line(day), _LONGEST), _SIGNS[s.action][1]) for s in sentences]
+    return [Line(shorten(s.line(day), _LONGEST), SIGNS[s.action][1]) for s in sentences]
 
 
 def cut_hint(sentences: Sequence[Sentence], command: str) -> list[Line]:

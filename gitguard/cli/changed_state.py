@@ -39,5 +39,11 @@ def say_changed(console: Console, change: StateChange) -> None:
     lines = [one_line(f"Done: {note}.") for note in change.notes]
     if change.saved is not None:
         lines.append(saved_text(change.saved))
-    document = {"notes": list(change.notes), "saved": change.saved, "state": change.after}
+    lines += [change.remark] if change.remark else []
+    document = {
+        "notes": list(change.notes),
+        "remark": change.remark,
+        "saved": change.saved,
+        "state": change.after,
+    }
     console.say("\n".join(lines) or "Done.", document, pending(change.saved))

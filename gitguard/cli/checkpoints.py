@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.change_lines import change_lines, difference_lines
+from gitguard.cli.change_lines import SIGNS, change_lines, difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.paging import Line, no_pager_option, say_paged
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from gitguard.sessions.file_changes import FileChanges
     from gitguard.store.git.code_history import CodeCommit
 
-_FILE_SIGNS = {"create": ("+", "green"), "change": ("~", "yellow"), "delete": ("-", "red")}
 _CHANGE = "change"
 """What `show 17` prints: what changed in the checkpoint, in sentences."""
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}
@@ -168,7 +167,7 @@ def _say_state_changes(
 def _say_file_changes(console: Console, changes: FileChanges, *, no_pager: bool) -> None:
     lines = [Line(f"Files from {changes.older} to {changes.newer}:")]
     for change in changes.files:
-        sign, colour = _FILE_SIGNS[change.action]
+        sign, colour = SIGNS[change.action]
         lines.append(Line(f"{sign} {one_line(change.path)}  ({', '.join(change.by)})", colour))
     if not changes.files:
         lines.append(Line("No file changed."))

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from gitguard.cli.change_lines import SIGNS
 from gitguard.cli.changed_state import ask_about, say_changed, show_plan, shown_changes
 from gitguard.cli.console import Console, asking, can_ask, confirm, named, with_console
 from gitguard.cli.notes import saved_text
-from gitguard.cli.process_environment import refuse_agents
+from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.text import counted, one_line
 
@@ -20,9 +21,38 @@ if TYPE_CHECKING:
 
     from gitguard.sessions.file_restore import FilePlan, FilesRestored
 
-_SIGNS = {"create": "+", "change": "~", "delete": "-"}
 _SHOWN = 200
 """Files that a preview names; --json names all."""
+
+
+class _Choice(NamedTuple):
+    """What a person asked for."""
+
+    paths: tuple[str, ...]
+    is_files: bool
+    is_state: bool
+    undo: bool
+    theirs_too: bool
+    folder: str
+    patch: bool
+    explain: bool
+    untrusted: bool
+    dry_run: bool
+    yes: bool
+
+    @property
+    def about_files(self) -> str:
+        """The first option that is about files, empty for none."""
+        options = {
+            "--files": self.is_files,
+            "--undo": self.undo,
+            "--to": self.folder,
+            "--patch": self.patch,
+            "--explain": self.explain,
+            "--theirs-too": self.theirs_too,
+            "PATH": self.paths,
+        }
+        return next((option for option, is_given in options.items() if is_given), "")
 
 
 @click.command()
@@ -40,7 +70,7 @@ _SHOWN = 200
 )
 @asking
 @with_console
-def restore(console: Console, checkpoint: str, **options: Any) -> None:
+def restore(console: Console, checkpoint: str, **given: Any) -> None:
     """Restore the task state or the files of an earlier CHECKPOINT
 
     On a terminal, shows what differs in both and asks for each; elsewhere, and with --state, it
@@ -50,54 +80,44 @@ def restore(console: Console, checkpoint: str, **options: Any) -> None:
 
     Example: `gitguard restore 17 --files src --dry-run`
     """
-    if not checkpoint and not options["undo"]:
+    choice = _Choice(**given)
+    if not checkpoint and not choice.undo:
         raise click.MissingParameter(param_hint="'CHECKPOINT'", param_type="argument")
-    if checkpoint and options["undo"]:
+    if checkpoint and choice.undo:
         raise click.UsageError(f"--undo takes no checkpoint, such as `{checkpoint:.80}`")
-    if options["undo"] and (options["folder"] or options["explain"]):
+    if choice.undo and (choice.folder or choice.explain):
         raise click.UsageError("--undo goes with --patch and --dry-run, not with --to or --explain")
-    about_files = [name for name in _ABOUT_FILES if options[name]]
+    about_files = choice.about_files
+    if console.as_json and choice.is_state and about_files:
+        raise click.UsageError(f"--json prints one document: leave out --state or {about_files}")
     if about_files:
-        refuse_agents(f"restore {_ABOUT_FILES[about_files[0]]}")
-        _restore_files(console, checkpoint, options)
-    if options["is_state"] or not about_files:
-        _restore_state(console, checkpoint, options, asks_for_files=not options["is_state"])
-
-
-_ABOUT_FILES = {
-    "is_files": "--files",
-    "undo": "--undo",
-    "paths": "PATH",
-    "folder": "--to",
-    "patch": "--patch",
-    "explain": "--explain",
-}
-"""The parameters that are about files, and how each is given."""
+        refuse_agents(f"restore {about_files}")
+        _restore_files(console, checkpoint, choice)
+    if choice.is_state or not about_files:
+        _restore_state(console, checkpoint, choice)
 
 
 # The state
 
 
-def _restore_state(
-    console: Console, checkpoint: str, options: dict[str, Any], *, asks_for_files: bool
-) -> None:
-    untrusted = options["untrusted"]
+def _restore_state(console: Console, checkpoint: str, choice: _Choice) -> None:
+    untrusted = choice.untrusted
     if untrusted:
         refuse_agents("restore --untrusted")
     plan = console.guard.restore(checkpoint, dry_run=True, untrusted=untrusted)
-    if options["dry_run"]:
+    if choice.dry_run:
         show_plan(console, plan)
     elif shown_changes(plan):
-        ask_about(console, plan, "Restore this state?", yes=options["yes"])
+        ask_about(console, plan, "Restore this state?", yes=choice.yes)
         say_changed(console, console.guard.restore(checkpoint, untrusted=untrusted))
     else:
         document: dict[str, Any] = {"notes": [], "saved": None, "state": plan.after}
         console.say("Nothing to restore: the state is the same.", document)
-    if asks_for_files and plan.checkpoint is not None and plan.checkpoint.files:
-        _offer_files(console, plan.checkpoint.name, options)
+    if not choice.is_state and plan.checkpoint is not None and plan.checkpoint.files:
+        _offer_files(console, plan.checkpoint.name, choice)
 
 
-def _offer_files(console: Console, name: str, options: dict[str, Any]) -> None:
+def _offer_files(console: Console, name: str, choice: _Choice) -> None:
     """Say whether the files differ too; on a terminal, ask whether to put them back."""
     if console.as_json:
         return
@@ -109,7 +129,7 @@ def _offer_files(console: Console, name: str, options: dict[str, Any]) -> None:
     if not plan.files:
         return
     differ = f"{counted(len(plan.files), 'file')} not as at {name}"
-    if options["dry_run"] or options["yes"] or not can_ask():
+    if choice.dry_run or choice.yes or not can_ask() or is_agents_shell():
         console.remark(f"note: {differ}; `gitguard restore {name} --files --dry-run` shows them")
         return
     click.echo("\n".join(_plan_lines(plan)))
@@ -120,57 +140,62 @@ def _offer_files(console: Console, name: str, options: dict[str, Any]) -> None:
 # The files
 
 
-def _restore_files(console: Console, checkpoint: str, options: dict[str, Any]) -> None:
+def _restore_files(console: Console, checkpoint: str, choice: _Choice) -> None:
     files = console.guard.files
     root = console.guard.workspace.place.worktree
-    paths = tuple(path for path in (_from_root(root, p) for p in options["paths"]) if path)
-    theirs_too = options["theirs_too"]
-    if options["folder"]:
-        _export(console, checkpoint, paths, options)
+    paths = tuple(path for path in (_from_root(root, p) for p in choice.paths) if path)
+    theirs_too = choice.theirs_too
+    if choice.folder:
+        _export(console, checkpoint, paths, choice)
         return
     plan = (
         files.plan_undo(theirs_too=theirs_too)
-        if options["undo"]
+        if choice.undo
         else files.plan(checkpoint, paths, theirs_too=theirs_too)
     )
-    if options["patch"]:
+    if choice.patch:
         # Bytes, because a file's content need not be UTF-8.
         click.echo(files.patch(plan).encode("utf-8", "surrogateescape"), nl=False)
-    elif options["explain"]:
+    elif choice.explain:
         console.say("\n".join(files.commands(checkpoint, plan)), _document(plan))
     else:
-        _carry_out(console, plan, options)
+        _carry_out(console, plan, choice)
 
 
-def _export(
-    console: Console, checkpoint: str, paths: tuple[str, ...], options: dict[str, Any]
-) -> None:
-    folder = options["folder"]
-    if options["dry_run"]:
+def _export(console: Console, checkpoint: str, paths: tuple[str, ...], choice: _Choice) -> None:
+    folder = choice.folder
+    if choice.dry_run:
         raise click.UsageError("--to writes into a new folder, and has no --dry-run")
     written = console.guard.files.export(checkpoint, folder, paths)
     text = f"Written: {counted(written, 'file')} into {one_line(folder)}"
     console.say(text, {"folder": folder, "files": written})
 
 
-def _carry_out(console: Console, plan: FilePlan, options: dict[str, Any]) -> None:
-    if options["dry_run"] or not plan.files:
+def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
+    files = console.guard.files
+    # An undo takes back what a restore that was cut off has done so far.
+    if not (choice.dry_run or choice.undo) and files.unfinished() is not None:
+        _finish(console, yes=choice.yes)
+    if choice.dry_run or not plan.files:
         nothing = f"Nothing to restore: the files are as at {plan.source}."
         console.say("\n".join(_plan_lines(plan)) if plan.files else nothing, _document(plan))
         return
     if not console.as_json:
         click.echo("\n".join(_plan_lines(plan)))
     if plan.chosen:
-        confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=options["yes"])
-    # An undo takes back what a restore that was cut off has done so far.
-    finished = None if options["undo"] else console.guard.files.finish()
-    if finished is not None:
-        raise GitguardError(
-            f"a restore of {finished.source} had been cut off, and is finished now; nothing else "
-            "was put back",
-            "Run the command again, with the files as they are now",
-        )
-    _say_files(console, console.guard.files.restore(plan))
+        confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=choice.yes)
+    _say_files(console, files.restore(plan))
+
+
+def _finish(console: Console, *, yes: bool) -> None:
+    """Finish a restore that was cut off, and end there: the files are others than a plan saw."""
+    confirm("Finish the restore that was cut off?", yes=yes)
+    finished = console.guard.files.finish()
+    source = finished.source if finished is not None else "files"
+    raise GitguardError(
+        f"a restore of {source} had been cut off, and is finished now; nothing else was put back",
+        "Run the command again, with the files as they are now",
+    )
 
 
 def _from_root(root: str, path: str) -> str:
@@ -188,7 +213,7 @@ def _from_root(root: str, path: str) -> str:
 def _plan_lines(plan: FilePlan) -> Iterator[str]:
     chosen, refused = plan.chosen, plan.refused
     yield f"Files as at {one_line(plan.source)}:"
-    yield from (f"  {_SIGNS[file.action]} {one_line(file.path)}" for file in chosen[:_SHOWN])
+    yield from (f"  {SIGNS[file.action][0]} {one_line(file.path)}" for file in chosen[:_SHOWN])
     if len(chosen) > _SHOWN:
         yield f"  … {len(chosen) - _SHOWN:,} more"
     if refused:

@@ -54,8 +54,8 @@ def status(console: Console, clear: bool, files: bool) -> None:
     Example: `gitguard status`
     """
     if files:
-        kept = console.guard.files.status()
-        console.say("\n".join(_file_lines(kept)), fields_of(kept))
+        file_status = console.guard.files.status()
+        console.say("\n".join(_file_lines(file_status)), fields_of(file_status))
         return
     try:
         overview = console.guard.status()
@@ -133,17 +133,18 @@ def _conversation(conversation: HostSession) -> list[str]:
     return parts
 
 
-def _file_lines(kept: FileStatus) -> Iterator[str]:
+def _file_lines(status: FileStatus) -> Iterator[str]:
     """Yield what is kept of the files; disk that is given up comes back with `git gc`."""
-    megabytes = f"{kept.new_bytes / 1_000_000:.1f} MB of new content"
-    between = f", {kept.oldest} to {kept.newest}" if kept.kept else ""
-    yield f"Snapshots: {kept.kept:,}{between}; {megabytes}, before compression"
-    if kept.refusal:
-        yield f"The newest checkpoint has none: {one_line(kept.refusal)}"
-    if kept.left_out:
+    megabytes = f"{status.new_bytes / 1_000_000:.1f} MB of new content"
+    between = f", {status.oldest} to {status.newest}" if status.snapshots else ""
+    yield f"Snapshots: {status.snapshots:,}{between}; {megabytes}, before compression"
+    gaps = status.gaps
+    if gaps.refusal:
+        yield f"The newest checkpoint has none: {one_line(gaps.refusal)}"
+    if gaps.left_out:
         yield "Left out of the newest one:"
-        yield from (f"  {one_line(f.path)}: {one_line(f.reason)}" for f in kept.left_out)
-    yield from (f"Not looked at: {one_line(unseen)}" for unseen in kept.unseen)
+        yield from (f"  {one_line(f.path)}: {one_line(f.reason)}" for f in gaps.left_out)
+    yield from (f"Not looked at: {one_line(unseen)}" for unseen in gaps.unseen)
 
 
 def _overview_document(overview: Overview) -> dict[str, object]:

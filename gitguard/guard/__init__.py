@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from gitguard.compaction.transcripts import Transcripts
     from gitguard.errors import GitguardError
     from gitguard.guard.delegation import Delegation
+    from gitguard.guard.files import Files
     from gitguard.guard.looking import Looking
     from gitguard.guard.profile import Profiles
     from gitguard.guard.review import Reviews
     from gitguard.guard.secrets import WorkspaceSecrets
     from gitguard.guard.settings import Settings
-    from gitguard.guard.worktree_files import WorktreeFiles
     from gitguard.hooks.bundle import Bundle, ContextItem
     from gitguard.hooks.gate_question import Gated
     from gitguard.model.config.config import Config
@@ -184,11 +184,11 @@ class Guard:
         return Handoff(self.store(self.any_session()), self.config.handoff)
 
     @property
-    def files(self) -> WorktreeFiles:
+    def files(self) -> Files:
         """The worktree's files at a checkpoint, and putting them back."""
-        from gitguard.guard.worktree_files import WorktreeFiles
+        from gitguard.guard.files import Files
 
-        return WorktreeFiles(self.sessions)
+        return Files(self.sessions)
 
     @property
     def looking(self) -> Looking:

@@ -78,16 +78,13 @@ def _not_kept(conversation: Conversation, reason: str) -> str:
     """Name the files that no snapshot has, for the person; empty where every file is kept."""
     if not conversation.config.files.enabled:
         return ""
-    from gitguard.sessions.file_status import file_status
+    from gitguard.sessions.file_status import newest_gaps
 
-    try:
-        status = file_status(conversation.store)
-    except GitguardError:
-        return ""  # `gitguard status` says what is wrong with the history
-    lacking = [f"{file.path} ({file.reason})" for file in status.left_out[:_NAMED]]
-    more = len(status.left_out) - len(lacking)
+    gaps = newest_gaps(conversation.store)
+    lacking = [f"{file.path} ({file.reason})" for file in gaps.left_out[:_NAMED]]
+    more = len(gaps.left_out) - len(lacking)
     lacking += [f"{more:,} more files"] if more else []
-    lacking += [*status.unseen, *([f"any file, since {status.refusal}"] if status.refusal else [])]
+    lacking += [*gaps.unseen, *([f"any file, since {gaps.refusal}"] if gaps.refusal else [])]
     if not lacking:
         return ""
     return one_line(f"gitguard: no copy was kept before `{reason}` of {', '.join(lacking)}")

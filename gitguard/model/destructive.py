@@ -545,8 +545,8 @@ def _input_of(command: SimpleCommand) -> str:
     feeder = command.feeder
     if command.input or feeder is None:
         return command.input
-    said = feeder.words[1:] if feeder.words[:1] and feeder.words[0] in _SAYING else []
-    return " ".join((*said, feeder.input))
+    words = feeder.words[1:] if feeder.words[:1] and feeder.words[0] in _SAYING else []
+    return " ".join((*words, feeder.input))
 
 
 def _statement_in(text: str) -> str:

@@ -6,6 +6,7 @@ control characters nor colours, so that a terminal, a report and a web page can 
 
 from __future__ import annotations
 
+from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.items import AGENT_KINDS, UNFINISHED
 from gitguard.model.text import counted, spelled_out
 from gitguard.model.value import Value
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.items import Command, Exchange, Failure, Item, Origin, Step
-
-ADDED, CHANGED, REMOVED = ACTIONS = ("added", "changed", "removed")
 
 
 class Sentence(Value):

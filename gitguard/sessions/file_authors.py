@@ -113,9 +113,9 @@ def changed_by_others(
     steps = steps_between(store, reader, since, None, look)
     theirs = {}
     for path in paths:
-        others = [step for step in steps.get(path, ()) if step.author == OTHERS]
-        if others or path not in steps:
-            when = others[0].when if others else f"since {since.name}"
+        by_others = [step.when for step in steps.get(path, ()) if step.author == OTHERS]
+        if by_others or path not in steps:
+            when = by_others[0] if by_others else f"since {since.name}"
             theirs[path] = f"somebody else changed it {when}"
     return theirs
 

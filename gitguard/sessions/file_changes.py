@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from gitguard.errors import NothingFound
+from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import AUTHORS, snapshot_of, steps_between
 from gitguard.sessions.history import find
 from gitguard.store.git.trees import FOLDER, Trees
-from gitguard.store.worktree.planned import CHANGED, CREATED, DELETED, is_below
+from gitguard.store.worktree.planned import is_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gitguard.store.git.differences import Differences
     from gitguard.store.session.store import SessionStore
 
 
@@ -22,7 +22,7 @@ class FileChange(Value):
 
     path: str
     action: str
-    """create, change or delete."""
+    """added, changed or removed."""
     by: tuple[str, ...]
     """Who changed it on the way: agent's tools, agent's shell, somebody else."""
 
@@ -46,22 +46,29 @@ def file_changes(
     """
     since = find(store, older or store.own_head().id)
     until = find(store, newer) if newer else None
-    look = store.worktree.look() if until is None else None
+    look = store.worktree.look(store.own_head().code.head) if until is None else None
     with store.repository().reader() as reader:
         before = snapshot_of(reader, since).tree
-        after = snapshot_of(reader, until).tree if until is not None else ""
         steps = steps_between(store, reader, since, until, look)
         trees = Trees(reader)
+        modes_now = {}
+        if look is not None:
+            # What does not differ from the commit lies there as the commit has it.
+            modes_now = {file.path: file.mode for file in look.files}
+            after = trees.of_commit(look.commit) if look.commit else ""
+        else:
+            assert until is not None
+            after = snapshot_of(reader, until).tree
         changes = []
         for path in sorted(steps):
             if not is_below(path, paths):
                 continue
             was = _is_there(trees, before, path)
-            now = _is_there(trees, after, path) if look is None else _lies_there(look, trees, path)
+            now = modes_now[path] != 0 if path in modes_now else _is_there(trees, after, path)
             if not (was or now):
                 continue
             authors = {step.author for step in steps[path]}
-            action = CREATED if not was else CHANGED if now else DELETED
+            action = ADDED if not was else CHANGED if now else REMOVED
             changes.append(FileChange(path, action, tuple(a for a in AUTHORS if a in authors)))
     return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
 
@@ -81,10 +88,3 @@ def changes_in(store: SessionStore, name: str) -> FileChanges:
 def _is_there(trees: Trees, tree: str, path: str) -> bool:
     entry = trees.at(tree, path)
     return entry is not None and entry.mode != FOLDER
-
-
-def _lies_there(look: Differences, trees: Trees, path: str) -> bool:
-    for file in look.files:
-        if file.path == path:
-            return file.mode != 0
-    return _is_there(trees, trees.of_commit(look.commit), path) if look.commit else False

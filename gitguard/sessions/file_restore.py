@@ -24,7 +24,7 @@ from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained
 from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
 from gitguard.store.worktree.planned import PlannedFile
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
-from gitguard.store.worktree.restoring import Worktree
+from gitguard.store.worktree.restoring import Restorer
 from gitguard.store.worktree.snapshot import FILES, MANIFEST
 
 TYPE_CHECKING = False
@@ -96,7 +96,7 @@ class FileRestore:
         self._retention = retention
         self._repository = store.repository()
         workspace = store.workspace
-        self._worktree = Worktree(self._repository, workspace.redactor, workspace.at_step)
+        self._restorer = Restorer(self._repository, workspace.redactor, workspace.at_step)
         self._records = RestoreRecords(workspace, store.session)
 
     # What would change
@@ -109,10 +109,10 @@ class FileRestore:
         """
         self._refuse_unfinished_git()
         checkpoint = self._checkpoint(name)
-        look = self._store.worktree.look()
+        look = self._store.worktree.look(self._store.own_head().code.head)
         with self._repository.reader() as reader:
             target = snapshot_of(reader, checkpoint)
-            planned = self._worktree.plan(reader, target, look, paths)
+            planned = self._restorer.plan(reader, target, look, paths)
             if not theirs_too:
                 planned = self._without_theirs(reader, checkpoint, look, planned)
         unseen = (*target.manifest.unseen, *((look.new_unseen,) if look.new_unseen else ()))
@@ -126,7 +126,7 @@ class FileRestore:
             raise NothingFound("no restore of files to undo", "See `gitguard log` for checkpoints")
         record = newest[1]
         with self._repository.reader():
-            planned = self._worktree.plan_versions(
+            planned = self._restorer.plan_versions(
                 {unescaped(f.path): (f.after, f.before) for f in record.files},
                 theirs_too=theirs_too,
             )
@@ -168,7 +168,7 @@ class FileRestore:
     def patch(self, plan: FilePlan) -> str:
         """Return what a plan would change as a patch that `git apply` reads."""
         with self._repository.reader() as reader:
-            return "".join(self._worktree.patch(reader, plan.chosen))
+            return "".join(self._restorer.patch(reader, plan.chosen))
 
     def commands(self, name: str, plan: FilePlan) -> tuple[str, ...]:
         """Return git commands that put a plan's files back; they keep nothing."""
@@ -194,7 +194,7 @@ class FileRestore:
         files.make_folder(folder)
         with self._repository.reader() as reader:
             target = snapshot_of(reader, checkpoint)
-            return self._worktree.export(reader, target, folder, paths)
+            return self._restorer.export(reader, target, folder, paths)
 
     # Doing it
 
@@ -222,13 +222,13 @@ class FileRestore:
         store = self._store
         aside = os.path.dirname(path)
         with self._repository.object_writer() as writer, self._repository.reader() as reader:
-            records = self._worktree.keep(chosen, writer.write, aside)
+            records = self._restorer.keep(chosen, writer.write, aside)
             snapshot = self._write_snapshot(Trees(reader), records, writer.write)
         store.workspace.at_step("restore-kept")
-        kept = store.worktree.kept_snapshots()
+        snapshots = store.worktree.kept_snapshots()
         new = KeptSnapshot(int(store.clock()), 0, snapshot)
-        listed = [other for other in kept.list() if other.id != snapshot]
-        kept.put(
+        listed = [kept for kept in snapshots.list() if kept.id != snapshot]
+        snapshots.put(
             retained([*listed, new], self._retention, store.clock()), "what a restore is to replace"
         )
         return RestoreRecord(
@@ -258,7 +258,7 @@ class FileRestore:
     def _finish(self, path: str, record: RestoreRecord) -> FilesRestored:
         store = self._store
         with self._repository.reader() as reader:
-            stayed = self._worktree.apply(reader, record)
+            stayed = self._restorer.apply(reader, record)
         record = record.replace(is_done=True)
         write_record(path, record)
         store.workspace.at_step("restore-done")

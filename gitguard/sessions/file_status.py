@@ -20,38 +20,52 @@ class LeftOut(Value):
     reason: str
 
 
-class FileStatus(Value):
-    """The snapshots of one session."""
+class Gaps(Value):
+    """What the newest snapshot lacks; nothing in any part where it has every file."""
 
-    kept: int
-    """How many snapshots are kept."""
-    new_bytes: int
-    """Bytes of content that were stored for them, before compression."""
-    oldest: str = ""
-    """When the oldest was taken; empty where there is none."""
-    newest: str = ""
     left_out: tuple[LeftOut, ...] = ()
     """What is not in the newest one."""
     unseen: tuple[str, ...] = ()
+    """What was not looked at."""
     refusal: str = ""
-    """Why the newest checkpoint has none."""
+    """Why there is none."""
+
+
+class FileStatus(Value):
+    """The snapshots of one session."""
+
+    snapshots: int
+    """How many are kept."""
+    new_bytes: int
+    """Bytes of content that were stored for them, before compression."""
+    oldest: str
+    """When the oldest was taken; empty where there is none."""
+    newest: str
+    gaps: Gaps
 
 
 def file_status(store: SessionStore) -> FileStatus:
     """Return what is kept of a session's files; raise `GitguardError` where that does not read."""
-    kept = store.worktree.kept_snapshots().list()
-    times = [timestamp(snapshot.at) for snapshot in (*kept[:1], *kept[-1:])]
-    status = FileStatus(
-        len(kept), sum(snapshot.new_bytes for snapshot in kept), *(times if kept else ())
+    snapshots = store.worktree.kept_snapshots().list()
+    times = [timestamp(snapshot.at) for snapshot in snapshots]
+    return FileStatus(
+        len(snapshots),
+        sum(snapshot.new_bytes for snapshot in snapshots),
+        times[0] if times else "",
+        times[-1] if times else "",
+        newest_gaps(store),
     )
-    anchor = store.chain.anchors.read()
-    look = store.worktree.kept_at(anchor.committed) if anchor is not None else None
+
+
+def newest_gaps(store: SessionStore) -> Gaps:
+    """Return what the newest checkpoint's snapshot lacks; nothing where nobody knows."""
+    look = store.last_look()
     if look is None or not look.snapshot:
-        return status.replace(refusal=look.refusal if look is not None else "")
+        return Gaps(refusal=look.refusal if look is not None else "")
     try:
         with store.repository().reader() as reader:
             manifest = read_snapshot(reader, look.snapshot).manifest
     except GitguardError as error:
-        return status.replace(refusal=f"it does not read: {error.message}")
+        return Gaps(refusal=f"it does not read: {error.message}")
     left_out = tuple(LeftOut(unescaped(file.path), file.reason) for file in manifest.skipped)
-    return status.replace(left_out=left_out, unseen=manifest.unseen)
+    return Gaps(left_out, manifest.unseen)

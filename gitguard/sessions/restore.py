@@ -61,16 +61,16 @@ def restore(store: SessionStore, name: str, *, untrusted: bool = False) -> State
     ready = store.save(after.replace(updated_at=store.now), store.state())
     why = f"Restored from {checkpoint.name}."
     saved = store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready)
-    notes = (f"restored {checkpoint.name}", *_about_code(store, checkpoint))
-    return StateChange(before, after, checkpoint, saved, notes)
+    notes = (f"restored {checkpoint.name}",)
+    return StateChange(before, after, checkpoint, saved, notes, _about_code(store, checkpoint))
 
 
-def _about_code(store: SessionStore, checkpoint: Checkpoint) -> tuple[str, ...]:
+def _about_code(store: SessionStore, checkpoint: Checkpoint) -> str:
     """Say where the code stood then, if another commit is checked out now."""
     then, now = checkpoint.code.head, store.own_head().code.head
     if not then or then == now:
-        return ()
+        return ""
     return (
-        f"the state was saved at code commit {then[:12]}, and {now[:12] or 'none'} is checked out; "
-        f"`git switch --detach {then[:12]}` brings that one",
+        f"The state was saved at code commit {then[:12]}, and {now[:12] or 'none'} is checked out; "
+        f"`git switch --detach {then[:12]}` checks that one out."
     )

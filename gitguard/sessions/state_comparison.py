@@ -21,6 +21,8 @@ class StateChange(Value):
     checkpoint: Checkpoint | None = None
     saved: Saved | None = None
     notes: tuple[str, ...] = ()
+    remark: str = ""
+    """What a person should know beside that; empty for nothing."""
     sha256: str = ""
     """The hash of an edited file as it was shown."""
 

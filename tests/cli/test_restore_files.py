@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_place import Place
+from tests.support.terminal import on_terminal
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_files_are_written_elsewhere_and_only_into_an_empty_folder(changed: Plac
 def test_json_names_what_would_change(changed: Place) -> None:
     done = changed.run("gitguard restore cp_002 src --theirs-too --dry-run --json")
     assert json.loads(done.stdout)["files"] == [
-        {"path": "src/a", "action": "change", "refusal": ""}
+        {"path": "src/a", "action": "changed", "refusal": ""}
     ]
 
 
@@ -112,4 +113,33 @@ def test_one_checkpoint_shows_which_files_changed_in_it(changed: Place) -> None:
 def test_a_restored_state_says_which_code_commit_it_is_of(changed: Place) -> None:
     changed.type("git commit --quiet --allow-empty -m more; gitguard note --goal Port")
     done = changed.run("gitguard restore cp_002 --state --yes")
-    assert "the state was saved at code commit " in done.stdout
+    assert "\nThe state was saved at code commit " in done.stdout
+
+
+def test_a_person_on_a_terminal_is_asked_for_the_files_and_an_agent_there_is_not(
+    tmp_path: Path,
+) -> None:
+    place = Place(tmp_path)
+    place.type("gitguard ensure; gitguard checkpoint -m here; echo new > c")
+    _, seen = on_terminal(place, "gitguard restore cp_002 --theirs-too", b"n\n")
+    assert "Put back 1 file?" in seen
+    _, seen = on_terminal(place, "gitguard restore cp_002")
+    assert "Files as at cp_002:" in seen
+    _, seen = on_terminal(place, "gitguard restore cp_002", b"y\n", CLAUDECODE="1")
+    assert "Files as at cp_002:" not in seen
+    assert "note: 1 file not as at cp_002" in seen
+    assert (place.root / "c").exists()
+
+
+def test_json_is_one_document(changed: Place) -> None:
+    done = changed.run("gitguard restore cp_002 --files --state --json --dry-run")
+    assert (done.returncode, done.stdout.count('"source"')) == (2, 0)
+
+
+def test_a_file_with_a_backslash_in_its_name_is_kept(changed: Place) -> None:
+    (changed.root / "a\\b").write_text("1\n")
+    changed.type("git add --all; git commit --quiet -m Backslash; gitguard checkpoint -m more")
+    (changed.root / "a\\b").unlink()
+    changed.type("gitguard restore cp_003 --files --theirs-too --yes")
+    assert (changed.root / "a\\b").read_text() == "1\n"
+    assert "FAULT" not in changed.type("gitguard status")

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitguard.model.actions import ACTIONS
 from gitguard.model.items import (
     Artifact,
     Command,
@@ -20,7 +21,7 @@ from gitguard.model.items import (
     Step,
     ToolOutput,
 )
-from gitguard.review.sentences import ACTIONS, Sentence, printable, sentences
+from gitguard.review.sentences import Sentence, printable, sentences
 from gitguard.store.session.task import TaskState, new_task
 from tests.support.state_documents import NOW
 

@@ -174,8 +174,8 @@ def _changes(
 
     taken_at = timestamp(checkpoint.at)
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
-    kept = store.worktree.kept_at(checkpoint.id)
-    look = kept.look if kept is not None else None
+    last_look = store.worktree.kept_at(checkpoint.id)
+    look = last_look.look if last_look is not None else None
     redactor = store.workspace.redactor
     drift = look_around(store.repository(), redactor, checkpoint.code, head.code, look, ours)
     return changes_since(checkpoint.code, drift, redactor)

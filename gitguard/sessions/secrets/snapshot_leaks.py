@@ -36,21 +36,21 @@ class SnapshotSecrets:
 
     def leaks(self) -> Iterator[Leak]:
         """Yield what the snapshots hold, and which of them could not be read."""
-        kept = self._store.worktree.kept_snapshots()
+        snapshots = self._store.worktree.kept_snapshots()
         with self._store.repository().reader() as reader:
-            for snapshot in kept.list():
+            for kept in snapshots.list():
                 try:
-                    yield from self._of(reader, kept.ref, snapshot)
+                    yield from self._of(reader, snapshots.ref, kept)
                 except GitguardError:
-                    yield Leak(kept.ref, "", snapshot.id, UNREAD, snapshot.name)
+                    yield Leak(snapshots.ref, "", kept.id, UNREAD, kept.name)
 
     def forget(self) -> None:
         """Take the snapshots with a finding out of the list, and the look that names the newest."""
-        kept = self._store.worktree.kept_snapshots()
+        snapshots = self._store.worktree.kept_snapshots()
         leaking = {leak.commit for leak in self.leaks()}
-        stay = [snapshot for snapshot in kept.list() if snapshot.id not in leaking]
+        stay = [kept for kept in snapshots.list() if kept.id not in leaking]
         if leaking:
-            kept.put(stay, "secrets were found in snapshots of files")
+            snapshots.put(stay, "secrets were found in snapshots of files")
             self._store.worktree.forget()
 
     def _of(self, reader: ObjectReader, ref: str, kept: KeptSnapshot) -> Iterator[Leak]:

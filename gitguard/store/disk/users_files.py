@@ -75,9 +75,9 @@ def put(
     with _Below(root, path, make=True) as at:
         before = at.facts()
         if before is not None and not is_exact:
-            kept = stat.S_IMODE(before.st_mode) & ~_EXECUTABLE
+            readable = stat.S_IMODE(before.st_mode) & ~_EXECUTABLE
             # Whoever may read it may run it, as git does it.
-            permissions = kept | ((kept & 0o444) >> 2 if permissions & _EXECUTABLE else 0)
+            permissions = readable | ((readable & 0o444) >> 2 if permissions & _EXECUTABLE else 0)
         files.replace_at(at, data, permissions, before, temporary)
 
 

@@ -24,6 +24,8 @@ _TIME_LIMIT = 3
 """Seconds for each of git's answers."""
 _MOST_FILTERS = 100
 _CONFIG_LIMIT = 1 << 20
+CRLF = ("true", "yes", "on", "1")
+"""Values of `core.autocrlf` by which git writes CRLF; with `input` it only takes it away."""
 _AUTOCRLF = r"^core\.autocrlf$"
 
 
@@ -46,7 +48,7 @@ class Conversions:
         answer = self._asked(*question, request=b"".join(os.fsencode(n) + b"\0" for n in names))
         words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
         # Without attributes the user's own settings may say that line endings are converted.
-        kinds = dict.fromkeys(names, CONVERTED if self._autocrlf() else UNCHANGED)
+        kinds = dict.fromkeys(names, CONVERTED if self.autocrlf() in CRLF else UNCHANGED)
         for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
             if name == _FILTER and value not in _UNSET:
                 kinds[path] = FILTERED
@@ -56,7 +58,7 @@ class Conversions:
 
     def converted(self, path: str, blob: str) -> bytes:
         """Return a content as git writes it into the worktree at a path without a filter."""
-        settings = [f"core.autocrlf={self._autocrlf()}"] if self._autocrlf() else []
+        settings = [f"core.autocrlf={self.autocrlf()}"] if self.autocrlf() in CRLF else []
         question = ("cat-file", "--filters", f"--path={path}", blob)
         # Git finds the attributes of this question by the folder that it runs in.
         done = self._git.attempt(*question, settings=(*self.filters_off(), *settings))
@@ -97,8 +99,11 @@ class Conversions:
             return True
         return any(word in text for text in texts for word in (b"filter", b"include"))
 
-    def _autocrlf(self) -> str:
-        """Return the value by which git writes CRLF into files without attributes, else empty."""
+    def autocrlf(self) -> str:
+        """Return by which setting git converts files without attributes: one of `CRLF`, or other.
+
+        The repository's own counts before the user's.
+        """
         if self._crlf is None:
             self._crlf = self._crlf_setting()
         return self._crlf
@@ -107,8 +112,7 @@ class Conversions:
         local = self._asked("config", "-z", "--get-regexp", _AUTOCRLF, fails_with=1)
         value = local.rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
         values = [value for _, value in self._git.user_settings(_AUTOCRLF)]
-        value = value if local else (values or [""])[-1]
-        return value if value.lower() in ("true", "yes", "on", "1") else ""
+        return (value if local else (values or [""])[-1]).lower()
 
     def _asked(
         self,

@@ -20,7 +20,7 @@ from gitguard.errors import GitFailed
 from gitguard.model import fields
 from gitguard.model.record import Record
 from gitguard.model.value import Value
-from gitguard.store.git.conversions import Conversions
+from gitguard.store.git.conversions import CRLF, Conversions
 from gitguard.store.git.objects import is_object_id
 from gitguard.store.git.trees import SUBMODULE
 from gitguard.store.git.worktree_files import FileReading, ReadLimits, WorktreeFiles
@@ -167,7 +167,7 @@ class Looker:
         """
         self._limits = limits
         self._redactor = redactor
-        self._repository = repository
+        self._conversions = Conversions(repository)
         self._place = repository.place
         self._git = repository.git
         self._object_format = repository.object_format
@@ -208,7 +208,7 @@ class Looker:
         if size > self._limits.index:
             return {}, f"tracked files (the index is larger than {self._limits.index >> 20} MiB)"
         try:
-            settings = Conversions(self._repository).filters_off()
+            settings = self._conversions.filters_off()
             with _Question(self._git, *_COMPARE, base, "--", settings=settings) as compared:
                 return _parsed(compared.answer()), ""
         except GitFailed:
@@ -229,13 +229,7 @@ class Looker:
 
     def _converts_all(self) -> bool:
         """Say whether line endings are converted in files without attributes."""
-        pattern = r"^core\.autocrlf$"
-        with _Question(self._git, "config", "-z", "--get-regexp", pattern) as process:
-            local = (
-                process.answer(fails_with=1).rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
-            )
-        values = [local or "false", *(value for _, value in self._git.user_settings(pattern))]
-        return (local or values[-1]).lower() in ("true", "input", "yes", "on", "1")
+        return self._conversions.autocrlf() in (*CRLF, "input")
 
     # What lies there
 

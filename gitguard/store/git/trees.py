@@ -143,7 +143,9 @@ def is_plain_name(name: str) -> bool:
     if not name or name in (".", "..") or "/" in name or "\0" in name:
         return False
     folded = "".join(c for c in name if c not in _IGNORED_BY_HFS).lower()
-    return folded.rstrip(" .").partition(":")[0] not in (".git", "git~1") and "\\" not in name
+    if "\\" in name and os.sep == "\\":
+        return False  # elsewhere it is a letter like others
+    return folded.rstrip(" .").partition(":")[0] not in (".git", "git~1")
 
 
 def _parsed(tree: str, data: bytes) -> Iterator[tuple[str, TreeEntry]]:

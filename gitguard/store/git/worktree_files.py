@@ -28,6 +28,12 @@ class ReadLimits(Value):
     """Bytes of all files."""
 
 
+LARGEST = 1 << 31
+"""Bytes of a file beyond which none is read."""
+UNLIMITED = ReadLimits(index=1 << 40, new=1 << 40, files=1 << 40, file=LARGEST, bytes=1 << 50)
+"""For a person, who waits for what is asked."""
+
+
 class FileContent(Value):
     """What lies at a path of the worktree."""
 

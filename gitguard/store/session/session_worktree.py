@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, NotWritable
+from gitguard.errors import GitguardError, InvalidDocument, NotWritable
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.store.disk import files
@@ -88,7 +88,7 @@ class SessionWorktree:
         return look
 
     def shell_edits(self, before: KeptLook | None) -> tuple[JournalEntry, ...]:
-        """Return which files shell commands changed since the last look, journalled by nobody."""
+        """Return which files shell commands changed since the last look, and journal nothing."""
         return self._shell_edits(before)[1]
 
     def _shell_edits(
@@ -119,27 +119,29 @@ class SessionWorktree:
         before is the last look that was kept; look is one that was taken just now, if any.
         """
         try:
-            if look is None or look.commit != commit:
-                look = self._looker().look(commit)
-            return self._snapshot(look, before)
+            return self._snapshot(self.look_again(commit, look), before)
         except GitguardError as error:
             self._workspace.note_fault("looking at the worktree", error)
             return None
 
-    def look(self) -> Differences:
-        """Return how the files differ now from the commit that is checked out."""
-        from gitguard.store.git.differences import Looker
-        from gitguard.store.worktree.restoring import UNLIMITED
+    def look(self, commit: str) -> Differences:
+        """Return how the files differ now from a commit, for a person who waits for it.
 
-        commit = self._repository.checked_out_commit()
+        Raises `GitguardError` where they cannot be compared.
+        """
+        from gitguard.store.git.differences import Looker
+        from gitguard.store.git.worktree_files import UNLIMITED
+
         look = Looker(self._repository, self._workspace.redactor, UNLIMITED).look(commit)
         if look.tracked_unseen:
             raise GitguardError(f"the worktree cannot be compared: {look.tracked_unseen}")
         return look
 
-    def has_changed(self, commit: str, before: KeptLook | None) -> bool:
-        """Say whether the files are not as they were at the last look."""
-        return before is None or self._looker().look(commit) != before.look
+    def look_again(self, commit: str, look: Differences | None) -> Differences:
+        """Return a look that was taken just now at what differs from a commit, or take one."""
+        if look is None or look.commit != commit:
+            look = self._looker().look(commit)
+        return look
 
     def keep(self, seen: Seen, checkpoint: str, part: JournalPart) -> None:
         """Keep what was seen, for the next look to be compared with."""
@@ -174,8 +176,9 @@ class SessionWorktree:
             return Seen(look, before.snapshot)
         try:
             return Seen(look, self._store(look, before))
-        except NotWritable as error:
-            # As in a sandbox, where the checkpoint itself waits for a run that can write.
+        except (NotWritable, InvalidDocument) as error:
+            # No fault of ours: a sandbox, where the checkpoint itself waits for a run that can
+            # write, or a commit that no worktree may have.
             return Seen(look, refusal=error.message)
         except GitguardError as error:
             self._workspace.note_fault("taking a snapshot of the files", error)
@@ -199,12 +202,12 @@ class SessionWorktree:
             earlier,
         )
         self._workspace.at_step("files-written")
-        new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.snapshot.id)
+        new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
         retention = keeping.Retention(self._config.most, self._config.days)
         others = [snapshot for snapshot in kept if snapshot.id != new.id]
         snapshots.put(keeping.retained([*others, new], retention, now), "a snapshot of the files")
         self._workspace.at_step("files-kept")
-        return taken.snapshot.id
+        return taken.id
 
     def _refusal(self, look: Differences) -> str:
         """Say why no snapshot is taken of a worktree; empty where one is."""

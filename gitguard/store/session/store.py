@@ -240,8 +240,11 @@ class SessionStore:
             anchor = head.anchor
             unchanged = anchor is not None and anchor.state_sha256 == ready.sha256
             if unchanged and (if_changed or trigger in ONLY_IF_CHANGED):
-                is_about_files = trigger == BEFORE_DESTRUCTIVE and self.config.files.enabled
-                if not (is_about_files and self.worktree.has_changed(head.code.head, before)):
+                if trigger != BEFORE_DESTRUCTIVE or not self.config.files.enabled:
+                    return Saved(trigger)
+                # Files may have changed by somebody else's hand, and are about to be destroyed.
+                look = self.worktree.look_again(head.code.head, look)
+                if before is not None and before.look == look:
                     return Saved(trigger)
             seen = self.worktree.see(head.code.head, before, look)
             snapshot = seen.snapshot if seen is not None else ""

@@ -43,18 +43,13 @@ class KeptSnapshot(Value):
         return f"{self.at:010d}-{self.new_bytes}-{self.id[:12]}"
 
 
-def ref_of(session_name: str) -> str:
-    """Return the ref that keeps a session's snapshots."""
-    return f"{FOLDER_OF_REFS}/{session_name}"
-
-
 class KeptSnapshots:
     """The list of one session's snapshots."""
 
     def __init__(self, repository: Repository, session_name: str) -> None:
         """Describe the list; nothing is read yet."""
         self._repository = repository
-        self.ref = ref_of(session_name)
+        self.ref = f"{FOLDER_OF_REFS}/{session_name}"
 
     def list(self) -> tuple[KeptSnapshot, ...]:
         """Return the snapshots that are kept, oldest first; raise where the list does not read."""
@@ -79,12 +74,11 @@ class KeptSnapshots:
         if commit != head:
             self._repository.move_ref(self.ref, commit, head or "0" * len(commit), why)
 
-    def forget_all(self) -> bool:
-        """Forget all snapshots; return whether there was a list."""
+    def forget_all(self) -> None:
+        """Forget all snapshots."""
         head = self._head()
         if head:
             self._repository.delete_ref(self.ref, head)
-        return bool(head)
 
 
 def retained(

@@ -9,15 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-CREATED, CHANGED, DELETED = ACTIONS = ("create", "change", "delete")
-
 
 class PlannedFile(Value):
     """A file that is not what a snapshot has."""
 
     path: str
     action: str
-    """create, change or delete."""
+    """added, changed or removed."""
     before: Version
     """What lies there now."""
     after: Version

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import os
 
+from gitguard.model.actions import ADDED, REMOVED
 from gitguard.store.worktree.manifest import unescaped
-from gitguard.store.worktree.planned import CREATED, DELETED, PlannedFile
+from gitguard.store.worktree.planned import PlannedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ class Refusals:
         self, planned: tuple[PlannedFile, ...], paths: Sequence[str]
     ) -> tuple[PlannedFile, ...]:
         """Return the files with why each stays; paths are those that a person named."""
-        deleted = [f.path for f in planned if f.action == DELETED and not f.refusal]
+        deleted = [f.path for f in planned if f.action == REMOVED and not f.refusal]
         ignored = self._ignored(deleted)
         refused = []
         for file in planned:
             reason = file.refusal or self._reason(file)
-            if not reason and file.action == DELETED and file.path not in paths:
+            if not reason and file.action == REMOVED and file.path not in paths:
                 reason = self._reason_to_keep(file, ignored)
             if not reason and _ATTRIBUTES in self._changed_rules:
                 reason = self._reason_by_attributes(file)
@@ -73,7 +74,7 @@ class Refusals:
             return "it lies in a repository of its own"
         if file.before.is_unread:
             return "what lies there cannot be read, and so cannot be kept"
-        if file.action == CREATED and file.is_committed and file.is_unchanged:
+        if file.action == ADDED and file.is_committed and file.is_unchanged:
             return "git is told to leave it out of the worktree, as in a sparse checkout"
         return ""
 
@@ -91,7 +92,7 @@ class Refusals:
 
     def _reason_by_attributes(self, file: PlannedFile) -> str:
         """Say why a content cannot be written yet that git may have converted in another way."""
-        is_plain = file.action == DELETED or file.path in self._target.manifest.raw_paths
+        is_plain = file.action == REMOVED or file.path in self._target.manifest.raw_paths
         if is_plain or os.path.basename(file.path) in (_ATTRIBUTES, _IGNORE):
             return ""
         return f"the `{_ATTRIBUTES}` differ from the snapshot's; restore them first, by their names"

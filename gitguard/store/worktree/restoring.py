@@ -12,13 +12,14 @@ import os
 import shlex
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotReadable, NotWritable
+from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.redaction.file_names import is_secret_file
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
 from gitguard.store.git.trees import FOLDER, LINK, PROGRAM, SUBMODULE, TreeEntry, Trees
-from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
+from gitguard.store.git.worktree_files import LARGEST, UNLIMITED, WorktreeFiles
 from gitguard.store.worktree.manifest import escaped, unescaped
-from gitguard.store.worktree.planned import CHANGED, CREATED, DELETED, PlannedFile, is_below
+from gitguard.store.worktree.planned import PlannedFile, is_below
 from gitguard.store.worktree.refusals import RULES, Refusals
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
 from gitguard.store.worktree.snapshot import text_of
@@ -34,15 +35,12 @@ if TYPE_CHECKING:
     from gitguard.store.git.trees import Write
     from gitguard.store.worktree.snapshot import Snapshot
 
-_LARGEST = 1 << 31
-"""Bytes of a file that is put back or replaced."""
-UNLIMITED = ReadLimits(index=1 << 40, new=1 << 40, files=1 << 40, file=_LARGEST, bytes=1 << 50)
 _OBJECT_LIMIT = 20 << 20
 """Bytes above which a file that is replaced is kept beside the repository, and not in it."""
 
 
-class Worktree:
-    """The worktree of one repository, as far as files are put back in it."""
+class Restorer:
+    """Puts files back in the worktree of one repository."""
 
     def __init__(
         self, repository: Repository, redactor: Redactor, at_step: Callable[[str], object]
@@ -293,11 +291,11 @@ class Worktree:
     def _bytes(self, reader: ObjectReader, path: str, source: str) -> bytes:
         kind, _, name = source.partition(":")
         if kind == "aside":
-            data = files.read_bytes(name, limit=_LARGEST)
+            data = files.read_bytes(name, limit=LARGEST)
             if data is None:
                 raise InvalidDocument(f"`{name}`, where its content was kept, is gone")
             return data
-        data = reader.read(name, "blob", limit=_LARGEST)
+        data = reader.read(name, "blob", limit=LARGEST)
         return self._conversions.converted(path, name) if kind == "converted" else data
 
 
@@ -313,8 +311,8 @@ def _file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:
 
 def _action(before: Version, after: Version) -> str:
     if not before.mode:
-        return CREATED
-    return CHANGED if after.mode else DELETED
+        return ADDED
+    return CHANGED if after.mode else REMOVED
 
 
 def _refuse_failures(failures: Mapping[str, str]) -> None:

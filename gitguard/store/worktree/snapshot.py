@@ -69,7 +69,7 @@ class Snapshot(Value):
 class Taken(Value):
     """A snapshot that was taken just now."""
 
-    snapshot: Snapshot
+    id: str
     new_bytes: int
     """Bytes of the contents that were stored for it."""
 
@@ -118,7 +118,7 @@ def take(
         blob = writer.write("blob", dump_manifest(manifest))
         entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
         snapshot = trees.changed("", entries, writer.write)
-    return Taken(Snapshot(snapshot, tree, manifest), taking.new_bytes)
+    return Taken(snapshot, taking.new_bytes)
 
 
 def text_of(data: bytes) -> str | None:

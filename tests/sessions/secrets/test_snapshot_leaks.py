@@ -24,4 +24,4 @@ def test_a_snapshot_with_a_secret_is_found_and_forgotten(
     git("gc", "--quiet", "--prune=now")
     assert holders(git, TOKEN) == []
     assert begun.log(1)[0].name != name
-    assert "settings.py" in {f.path for f in begun.files.status().left_out}
+    assert "settings.py" in {f.path for f in begun.files.status().gaps.left_out}

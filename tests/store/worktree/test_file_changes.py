@@ -35,19 +35,19 @@ def test_each_change_has_its_author(begun_talk: Conversation) -> None:
     written_by_tool(talk, "by_tool.py", "1\n")
     (talk.root / "by_hand.py").write_text("2\n")
     assert changes(talk, begin) == [
-        ("by_hand.py", "create", "somebody else"),
-        ("by_tool.py", "create", "agent's tools"),
+        ("by_hand.py", "added", "somebody else"),
+        ("by_tool.py", "added", "agent's tools"),
     ]
     talk.guard.checkpoint("More")
     more = talk.guard.log(1)[0].name
     (talk.root / "by_tool.py").write_text("by hand now\n")
     assert changes(talk, begin, more) == [
-        ("by_hand.py", "create", "somebody else"),
-        ("by_tool.py", "create", "agent's tools"),
+        ("by_hand.py", "added", "somebody else"),
+        ("by_tool.py", "added", "agent's tools"),
     ]
     assert changes(talk, begin)[1] == (
         "by_tool.py",
-        "create",
+        "added",
         "agent's tools, somebody else",
     )
 
@@ -82,7 +82,7 @@ def test_a_checkpoint_without_a_snapshot_is_said(begun_talk: Conversation) -> No
     newest = begun_talk.guard.log(1)[0].name
     with pytest.raises(NothingFound, match="has no snapshot of the files"):
         begun_talk.guard.looking.files(newest)
-    assert "no `.gitignore`" in begun_talk.guard.files.status().refusal
+    assert "no `.gitignore`" in begun_talk.guard.files.status().gaps.refusal
 
 
 def test_before_a_destructive_command_the_person_reads_what_no_snapshot_has(

@@ -73,13 +73,13 @@ def test_a_plan_writes_nothing(worked: Guard, git: Git) -> None:
     before, refs = tree_of(git.root), git("for-each-ref")
     plan = worked.files.plan(name, theirs_too=True)
     assert {file.path: file.action for file in plan.files} == {
-        "tracked": "create",
-        "program": "change",
-        "link": "change",
-        "folder": "delete",
-        "folder/inner": "create",
-        "new/file": "delete",
-        "other": "change",
+        "tracked": "added",
+        "program": "changed",
+        "link": "changed",
+        "folder": "removed",
+        "folder/inner": "added",
+        "new/file": "removed",
+        "other": "changed",
     }
     assert (tree_of(git.root), git("for-each-ref")) == (before, refs)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gitguard.store.worktree.restore_record import RestoreRecord
 
 
-class WorktreeFiles:
+class Files:
     """Restores files of the worktree; nothing changes without a plan that somebody has seen."""
 
     def __init__(self, sessions: WorkspaceSessions) -> None:
