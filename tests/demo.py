@@ -281,7 +281,7 @@ def files(stage: Stage, head: str) -> None:
     stage.git("clean", "--quiet", "-fd")
     check(not (stage.root / "hello.py").exists(), "the agent's file is gone")
     newest = json.loads(stage.run(GITGUARD, "log", "-1", "--json"))["checkpoints"][0]
-    restore = (GITGUARD, "restore", str(newest["sequence"]), "--files", "--theirs-too", "--yes")
+    restore = (GITGUARD, "restore", str(newest["sequence"]), "--files", "--yes")
     say(f"\n   $ gitguard {' '.join(restore[1:])}")
     show(stage.run(*restore))
     check((stage.root / "hello.py").read_text() == "print('hi')\n", "it is back")

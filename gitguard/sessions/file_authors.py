@@ -1,7 +1,8 @@
 """Who changed files between checkpoints: this session, as its hooks saw, or somebody else.
 
-A change counts as the session's if hooks saw a tool or a shell command of it write the file between
-the two snapshots that differ. What somebody else did to the same file in between is not told apart.
+A change counts as the session's if hooks saw a tool or a shell command of it write or remove the
+file between the two snapshots that differ. What somebody else did to the same file in between is
+not told apart.
 """
 
 from __future__ import annotations
@@ -48,9 +49,12 @@ class _Moment(Value):
     """A checkpoint with a snapshot of the files."""
 
     checkpoint: Checkpoint
-    tree: str
-    raw: frozenset[str]
-    """Paths whose content is as it lay there, and not as git would store it."""
+    snapshot: Snapshot
+
+    @property
+    def tree(self) -> str:
+        """The tree of its files."""
+        return self.snapshot.tree
 
 
 def snapshot_of(reader: ObjectReader, checkpoint: Checkpoint) -> Snapshot:
@@ -93,8 +97,9 @@ def steps_between(
     artifacts = {m.checkpoint.id: _artifacts(store, m.checkpoint) for m in moments}
     for newer, older in zip(moments, moments[1:], strict=False):
         after, before = artifacts[newer.checkpoint.id], artifacts[older.checkpoint.id]
+        by_shell = newer.snapshot.manifest.shell_paths
         for path in trees.differences(older.tree, newer.tree):
-            author = _author(before.get(path), after.get(path))
+            author = _author(before.get(path), after.get(path), by_shell=path in by_shell)
             step = Step(author, older.checkpoint.name, newer.checkpoint.name)
             steps.setdefault(path, []).append(step)
     return {path: tuple(each) for path, each in steps.items()}
@@ -134,7 +139,7 @@ def _moments(
                 if checkpoint.id == since.id:
                     raise
                 continue  # it is forgotten by now, and counts as not taken
-            yield _Moment(checkpoint, snapshot.tree, snapshot.manifest.raw_paths)
+            yield _Moment(checkpoint, snapshot)
         if checkpoint.id == since.id:
             return
         if number > _MOST:
@@ -151,10 +156,10 @@ def _artifacts(store: SessionStore, checkpoint: Checkpoint) -> Mapping[str, Arti
     return {artifact.path: artifact for artifact in state.artifacts}
 
 
-def _author(before: Artifact | None, after: Artifact | None) -> str:
-    if after is None or after.writes <= (before.writes if before is not None else 0):
-        return OTHERS
-    return SHELL if after.by_shell else TOOLS
+def _author(before: Artifact | None, after: Artifact | None, *, by_shell: bool) -> str:
+    if after is not None and after.writes > (before.writes if before is not None else 0):
+        return SHELL if after.by_shell else TOOLS
+    return SHELL if by_shell else OTHERS
 
 
 def _written_since(store: SessionStore) -> Mapping[str, str]:
@@ -162,8 +167,11 @@ def _written_since(store: SessionStore) -> Mapping[str, str]:
     ready = store.state()
     part = store.journal.read(ready.journal_id, ready.journal_offset)
     # What shell commands changed is only journalled at the next checkpoint.
-    entries = (*store.worktree.shell_edits(store.last_look()), *part.unfolded)
-    return {path: SHELL if entry.is_shell else TOOLS for entry in entries for path in entry.written}
+    edits = store.worktree.shell_edits(store.last_look())
+    authors = dict.fromkeys(edits.paths, SHELL)
+    for entry in part.unfolded:
+        authors.update(dict.fromkeys(entry.written, SHELL if entry.is_shell else TOOLS))
+    return authors
 
 
 def _different(
@@ -172,6 +180,7 @@ def _different(
     """Yield the paths at which the worktree is not as in a snapshot."""
     head = trees.of_commit(look.commit) if look.commit else ""
     now = {file.path: file for file in look.files}
+    raw = moment.snapshot.manifest.raw_paths
     for path in {*trees.differences(head, moment.tree), *now}:
         entry, file = trees.at(moment.tree, path), now.get(path)
         if file is None:
@@ -179,7 +188,7 @@ def _different(
         elif entry is None:
             is_same = file.mode == 0
         else:
-            here = store.worktree.id_of(path) if path in moment.raw else file.id
+            here = store.worktree.id_of(path) if path in raw else file.id
             is_same = (file.mode, here) == (entry.mode, entry.id)
         if not is_same:
             yield path

@@ -36,7 +36,7 @@ def bring_back(run: Callable[..., str], log: Callable[..., dict[str, object]], r
     assert isinstance(checkpoints, list)
     newest = next(c for c in checkpoints if c["trigger"] == "before-destructive")
     name = f"cp_{newest['sequence']:03d}"
-    run("restore", name, "--files", "--theirs-too", "--yes")
+    run("restore", name, "--files", "--yes")
     restored = files_of(repo)
     assert restored["parser.py"] == b"def parse(): ...\n"
     assert b"sed was here" in restored["README.md"]

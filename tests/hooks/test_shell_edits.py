@@ -66,7 +66,10 @@ def test_a_file_that_a_command_changed_is_listed_with_what_wrote_it(talk: Conver
 
 def test_a_new_file_a_renamed_one_and_a_mode_are_seen(talk: Conversation) -> None:
     run(talk, "python things.py", "echo x > new.txt; mv kept.txt moved.txt; chmod +x other.txt")
-    assert set(end_turn(talk)) == {"new.txt", "moved.txt", "other.txt"}
+    assert set(end_turn(talk)) == {"new.txt", "moved.txt", "other.txt", "kept.txt"}
+    block = talk.beside("S2").prompt("where were we?")
+    assert "kept.txt (gone)" in block
+    assert "deleted" not in block, "nobody else deleted it"
 
 
 def test_what_a_person_edits_between_commands_is_not_the_agents(talk: Conversation) -> None:
@@ -104,6 +107,53 @@ def test_contents_of_another_commit_are_no_edits(talk: Conversation) -> None:
     _next_second()
     run(talk, "git -C . --no-pager checkout HEAD~1 kept.txt", "git checkout -q HEAD~1 -- kept.txt")
     assert end_turn(talk) == {}
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["rm kept.txt", "git reset --quiet --hard", "git stash --quiet", "git checkout --quiet -- ."],
+)
+@pytest.mark.parametrize("is_ended", [True, False])
+def test_what_a_command_threw_away_is_put_back_without_a_word_about_others(
+    talk: Conversation, command: str, is_ended: bool
+) -> None:
+    (talk.root / "kept.txt").write_text("a person's, not committed\n")
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    run(talk, command, command)
+    if is_ended:
+        end_turn(talk)
+    assert (talk.root / "kept.txt").exists() is not command.startswith("rm")
+    changes = talk.guard.looking.files(before).files
+    assert [(file.path, file.by) for file in changes] == [("kept.txt", ("agent's shell",))]
+    plan = talk.guard.files.plan(before)
+    assert [(file.path, file.refusal) for file in plan.files] == [("kept.txt", "")]
+    talk.guard.files.restore(plan)
+    assert (talk.root / "kept.txt").read_text() == "a person's, not committed\n"
+
+
+def test_what_a_command_destroyed_before_it_was_cut_off_is_the_agents(talk: Conversation) -> None:
+    (talk.root / "kept.txt").write_text("not committed\n")
+    command = "git reset --hard && sleep 100"
+    talk.bash(command, tool_use_id="toolu_cut_off")
+    before = talk.guard.log(1)[0]
+    assert before.trigger == "before-destructive"
+    talk.git("reset", "--quiet", "--hard")
+    assert [f.path for f in talk.guard.files.plan(before.name).chosen] == ["kept.txt"]
+    talk.prompt("What happened?")
+    assert end_turn(talk) == {}, "it is no edit"
+    assert [f.path for f in talk.guard.files.plan(before.name).chosen] == ["kept.txt"]
+
+
+def test_what_a_person_removed_after_a_command_is_not_the_agents(talk: Conversation) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    run(talk, "true", "true")
+    _next_second()
+    (talk.root / "kept.txt").unlink()
+    assert end_turn(talk) == {}
+    assert [f.by for f in talk.guard.looking.files(before).files] == [("somebody else",)]
+    assert talk.guard.files.plan(before).chosen == ()
 
 
 def test_after_a_command_that_was_interrupted_nobody_knows_whose_a_change_is(

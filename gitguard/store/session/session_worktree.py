@@ -19,12 +19,14 @@ if TYPE_CHECKING:
     from gitguard.model.config.files import FilesConfig
     from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.naming import Session
     from gitguard.store.session.own_journal import OwnJournal
+    from gitguard.store.session.shell_edits import ShellEdits
     from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.kept import KeptSnapshots
+
+    Paths = frozenset[str]
 
 _MOST_UNIGNORED = 1_000
 """Untracked files that a worktree without ignore rules may have."""
@@ -73,35 +75,39 @@ class SessionWorktree:
 
         return KeptSnapshots(self._repository, self._session.name)
 
-    def take_in_shell_edits(self, before: KeptLook | None) -> Differences | None:
-        """Journal which files shell commands changed since the last look; return the new look.
+    def take_in_shell_edits(self, before: KeptLook | None) -> tuple[Differences | None, Paths]:
+        """Journal which files shell commands edited since the last look.
 
-        A turn without such commands needs none.
+        Returns the new look, and all that changed under these commands. A turn without any needs no
+        look.
         """
         try:
             look, edits = self._shell_edits(before)
-            for entry in edits:
+            for entry in edits.entries:
                 self._journal.append(entry)
         except GitguardError as error:
             self._workspace.note_fault("looking at what shell commands changed", error)
-            return None
-        return look
+            return None, frozenset()
+        return look, edits.paths
 
-    def shell_edits(self, before: KeptLook | None) -> tuple[JournalEntry, ...]:
-        """Return which files shell commands changed since the last look, and journal nothing."""
+    def shell_edits(self, before: KeptLook | None) -> ShellEdits:
+        """Return what shell commands changed since the last look, and journal nothing."""
         return self._shell_edits(before)[1]
 
-    def _shell_edits(
-        self, before: KeptLook | None
-    ) -> tuple[Differences | None, tuple[JournalEntry, ...]]:
-        if before is None:
-            return None, ()
-        from gitguard.store.session.shell_edits import changed_files, edits_of, shell_runs
+    def _shell_edits(self, before: KeptLook | None) -> tuple[Differences | None, ShellEdits]:
+        from gitguard.store.session.shell_edits import (
+            ShellEdits,
+            changed_files,
+            edits_of,
+            shell_runs,
+        )
 
+        if before is None:
+            return None, ShellEdits()
         since = self._journal.read(before.journal_id, before.journal_offset)
         runs = shell_runs(since.entries)
         if not runs:
-            return None, ()
+            return None, ShellEdits()
         look = self._looker().look(before.look.commit, also=before.look.new_files)
         changed = changed_files(self._workspace.place.worktree, before.look, look)
         return look, edits_of(runs, since.entries, changed)
@@ -113,13 +119,20 @@ class SessionWorktree:
         width = 40 if self._repository.object_format() == "sha1" else 64
         return WorktreeFiles(self._workspace.place.worktree, width, ReadLimits()).read(path).id
 
-    def see(self, commit: str, before: KeptLook | None, look: Differences | None) -> Seen | None:
+    def see(
+        self,
+        commit: str,
+        before: KeptLook | None,
+        look: Differences | None,
+        by_shell: Paths = frozenset(),
+    ) -> Seen | None:
         """Take a snapshot of the files as they differ from a commit; None where no look works.
 
-        before is the last look that was kept; look is one that was taken just now, if any.
+        before is the last look that was kept; look is one that was taken just now, if any; by_shell
+        is what shell commands changed in between.
         """
         try:
-            return self._snapshot(self.look_again(commit, look), before)
+            return self._snapshot(self.look_again(commit, look), before, by_shell)
         except GitguardError as error:
             self._workspace.note_fault("looking at the worktree", error)
             return None
@@ -168,14 +181,14 @@ class SessionWorktree:
         largest = self._config.file_megabytes * _MEGABYTE
         return SnapshotLimits(largest, bytes_left, self._config.seconds)
 
-    def _snapshot(self, look: Differences, before: KeptLook | None) -> Seen:
+    def _snapshot(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> Seen:
         refusal = self._refusal(look)
         if refusal:
             return Seen(look, refusal=refusal)
         if before is not None and before.snapshot and before.look == look:
             return Seen(look, before.snapshot)
         try:
-            return Seen(look, self._store(look, before))
+            return Seen(look, self._store(look, before, by_shell))
         except (NotWritable, InvalidDocument) as error:
             # No fault of ours: a sandbox, where the checkpoint itself waits for a run that can
             # write, or a commit that no worktree may have.
@@ -184,7 +197,7 @@ class SessionWorktree:
             self._workspace.note_fault("taking a snapshot of the files", error)
             return Seen(look, refusal=f"it failed: {error.message}")
 
-    def _store(self, look: Differences, before: KeptLook | None) -> str:
+    def _store(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> str:
         from gitguard.store.worktree import kept as keeping
         from gitguard.store.worktree.snapshot import take
 
@@ -200,6 +213,7 @@ class SessionWorktree:
             self._limits(max(left, 0)),
             self._workspace.clock,
             earlier,
+            by_shell,
         )
         self._workspace.at_step("files-written")
         new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)

@@ -1,9 +1,10 @@
-"""Which files shell commands of the agent changed, by content.
+"""Which files shell commands of the agent changed or removed, by content.
 
 No host says what a command wrote. A file counts as changed by a command if its content is not what
 it was at the last checkpoint, and if the file system dates its last change within the command's
-run. Content decides whether it changed, and the time only who did it: a person may edit too while
-the agent waits. A person who edits while a command runs cannot be told apart from it.
+run; one that is gone, if its folder last changed within it. Content decides whether it changed, and
+the time only who did it: a person may edit too while the agent waits. A person who edits while a
+command runs cannot be told apart from it.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import re
 
 from gitguard.model.checks import checks_of
-from gitguard.model.text import timestamp
+from gitguard.model.text import seconds, timestamp
 from gitguard.model.value import Value
 from gitguard.store.session import entries
 
@@ -27,6 +28,8 @@ _GENERATED = frozenset(("__pycache__", "node_modules"))
 """Folders in which nobody edits; they lie around untracked where nobody told git to ignore them."""
 _MOST_FILES = 20
 """Files of one command; one that changes more generates them, or applies one change to many."""
+_SOON = 10
+"""Seconds after its begin within which a command that was cut off destroyed what it did."""
 _MOVES_WORKTREE = re.compile(
     r"\bgit(?:\s+-[cC]\s+\S+|\s+-(?![cC]\s)\S+)*\s+(?:am|bisect|checkout|cherry-pick|clone|merge"
     r"|pull|rebase|reset|restore|revert|stash|submodule|switch|worktree)\b"
@@ -34,15 +37,35 @@ _MOVES_WORKTREE = re.compile(
 """Commands that put contents of other commits into the worktree, which is no edit."""
 
 
-class ShellRun(Value):
-    """A shell command that ended, with the seconds within which it ran."""
+class ShellEdits(Value):
+    """What shell commands changed between two looks at the worktree."""
 
-    ended: JournalEntry
+    entries: tuple[JournalEntry, ...] = ()
+    """One for each command that edited files, the most important file first."""
+    paths: frozenset[str] = frozenset()
+    """All that changed under a command, also what it only took out of another commit."""
+
+
+class ShellRun(Value):
+    """A shell command, with the seconds within which it ran."""
+
+    call: JournalEntry
     begun_at: str
+    until: str
+    was_cut_off: bool = False
+    """Whether nobody knows when it ended."""
+
+    @property
+    def edits(self) -> bool:
+        """Whether what changed meanwhile counts as its edit.
+
+        It may also be the content of another commit.
+        """
+        return not self.was_cut_off and not _MOVES_WORKTREE.search(self.call.summary)
 
     def covers(self, second: str) -> bool:
         """Say whether it ran at a time, which like its own is cut to whole seconds."""
-        return self.begun_at <= second <= self.ended.at
+        return self.begun_at <= second <= self.until
 
 
 class TimedFile(Value):
@@ -57,66 +80,95 @@ class TimedFile(Value):
 def shell_runs(entries_since: Iterable[JournalEntry]) -> tuple[ShellRun, ...]:
     """Return the commands that can have changed files; the entries are in the journal's order.
 
-    A command that was interrupted is left out, because nobody knows when it ended.
+    Of a command that was cut off nobody knows when it ended. One that destroys is taken to have
+    done so in its first seconds, and others are left out.
     """
-    begun: dict[str, str] = {}
+    begun: dict[str, JournalEntry] = {}
+    cut_off: list[JournalEntry] = []
     runs = []
     for entry in entries_since:
         if entry.event == entries.STARTED:
-            begun[entry.id] = entry.at
+            begun[entry.id] = entry
         elif entry.event in (entries.ENDED, entries.FAILED) and entry.id in begun:
-            begun_at = begun.pop(entry.id)
-            if entry.is_shell and not _MOVES_WORKTREE.search(entry.summary):
-                runs.append(ShellRun(entry, begun_at))
+            begun_at = begun.pop(entry.id).at
+            if entry.is_shell:
+                runs.append(ShellRun(entry, begun_at, entry.at))
+        elif entry.event == entries.INTERRUPTED and entry.id in begun:
+            cut_off.append(begun.pop(entry.id))
+    for call in (*cut_off, *begun.values()):
+        if call.is_shell and _destroys(call.shell_line):
+            until = timestamp(seconds(call.at) + _SOON)
+            runs.append(ShellRun(call, call.at, until, was_cut_off=True))
     return tuple(runs)
+
+
+def _destroys(line: str) -> bool:
+    # Imported here: few turns are cut off, and the table is long.
+    from gitguard.model.destructive import destructive_reason
+
+    return bool(destructive_reason(line))
 
 
 def edits_of(
     runs: Sequence[ShellRun],
     entries_since: Iterable[JournalEntry],
     changed: Iterable[TimedFile],
-) -> tuple[JournalEntry, ...]:
-    """Return an entry for each command that changed files, with their paths.
-
-    The most important file stands first. What a build or a test leaves behind is no edit.
-    """
+) -> ShellEdits:
+    """Return what commands changed. What a build or a test leaves behind is no edit."""
     by_tools = {(path, entry.at) for entry in entries_since for path in entry.written}
+    paths = set()
     written: dict[int, list[str]] = {}
     for file in changed:
-        if (file.path, file.second) in by_tools:
+        covering = [number for number, run in enumerate(runs) if run.covers(file.second)]
+        if not covering or (file.path, file.second) in by_tools:
+            continue
+        paths.add(file.path)
+        editing = [number for number in covering if runs[number].edits]
+        if not editing:
             continue
         # Of commands that ran side by side, the one that began last is the likeliest.
-        covering = [number for number, run in enumerate(runs) if run.covers(file.second)]
-        if not covering:
-            continue
-        latest = max(covering, key=lambda number: runs[number].begun_at)
-        if not file.is_new or not checks_of(runs[latest].ended.shell_line):
+        latest = max(editing, key=lambda number: runs[number].begun_at)
+        if not file.is_new or not checks_of(runs[latest].call.shell_line):
             written.setdefault(latest, []).append(file.path)
-    return tuple(
-        runs[number].ended.replace(
-            event=entries.SHELL_EDITED,
-            written=tuple(paths[:_MOST_FILES]),
-            command="",
-            output="",
-            error="",
-            calls=0,
-        )
-        for number, paths in sorted(written.items())
+    edits = (_edit(runs[number], written[number]) for number in sorted(written))
+    return ShellEdits(tuple(edits), frozenset(paths))
+
+
+def _edit(run: ShellRun, paths: list[str]) -> JournalEntry:
+    return run.call.replace(
+        event=entries.SHELL_EDITED,
+        written=tuple(paths[:_MOST_FILES]),
+        command="",
+        output="",
+        error="",
+        calls=0,
     )
 
 
 def changed_files(root: str, before: Differences, now: Differences) -> tuple[TimedFile, ...]:
-    """Return the files that changed between two looks, tracked ones first."""
-    new_files = set(now.new_files)
+    """Return the files that changed or went away between two looks, tracked ones first."""
+    new_files = {*before.new_files, *now.new_files}
+    changes = now.since(before)
     files = []
-    for path in now.since(before).changed:
+    for path in (*changes.changed, *changes.gone):
         if not _GENERATED.isdisjoint(path.split("/")):
             continue
         try:
             path.encode()
-            # Not the time of the content, which a program may set.
-            changed = os.lstat(os.path.join(root, path)).st_ctime
+            changed = _changed_at(root, path, is_gone=path in changes.gone)
         except (OSError, ValueError):
             continue  # gone meanwhile, or a name that no text can hold
         files.append(TimedFile(path, timestamp(changed), is_new=path in new_files))
     return tuple(sorted(files, key=lambda file: (file.is_new, file.path)))
+
+
+def _changed_at(root: str, path: str, *, is_gone: bool) -> float:
+    """Return when a file last changed, in Unix seconds; of one that is gone, when its folder did.
+
+    A later change in the same folder hides when the file went: it then counts as nobody's.
+    """
+    full = os.path.join(root, path)
+    while is_gone and not os.path.isdir(full):
+        full = os.path.dirname(full)
+    # Not the time of the content, which a program may set.
+    return os.lstat(full).st_ctime

@@ -228,7 +228,7 @@ class SessionStore:
         """
         ready = ready or self.state()
         before = self.last_look()
-        look = self.worktree.take_in_shell_edits(before)
+        look, by_shell = self.worktree.take_in_shell_edits(before)
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
         from gitguard.model.triggers import BEFORE_DESTRUCTIVE, ONLY_IF_CHANGED
@@ -246,7 +246,7 @@ class SessionStore:
                 look = self.worktree.look_again(head.code.head, look)
                 if before is not None and before.look == look:
                     return Saved(trigger)
-            seen = self.worktree.see(head.code.head, before, look)
+            seen = self.worktree.see(head.code.head, before, look, by_shell)
             snapshot = seen.snapshot if seen is not None else ""
             saved = self._commit(trigger, why, circumstances, ready, part, head, snapshot)
         except Pending as error:

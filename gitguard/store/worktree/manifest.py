@@ -32,6 +32,11 @@ class Manifest(Record):
         default=(),
     )
     unseen: tuple[str, ...] = fields.texts("What was not looked at, in words.", default=())
+    by_shell: tuple[str, ...] = fields.texts(
+        "Paths that changed since the session's snapshot before while a shell command of the agent "
+        "ran, also those that are gone.",
+        default=(),
+    )
 
     @property
     def skipped_paths(self) -> frozenset[str]:
@@ -42,6 +47,11 @@ class Manifest(Record):
     def raw_paths(self) -> frozenset[str]:
         """The paths whose content is to be written as it is."""
         return frozenset(map(unescaped, self.raw))
+
+    @property
+    def shell_paths(self) -> frozenset[str]:
+        """The paths that the agent's shell changed."""
+        return frozenset(map(unescaped, self.by_shell))
 
 
 def dump_manifest(manifest: Manifest) -> bytes:

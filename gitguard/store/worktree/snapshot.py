@@ -98,11 +98,13 @@ def take(
     limits: SnapshotLimits,
     clock: Callable[[], float],
     earlier: Earlier | None = None,
+    by_shell: frozenset[str] = frozenset(),
 ) -> Taken:
     """Store what a look at the worktree saw; what did not change since an earlier look is reused.
 
-    The objects are durable when it returns. Raises `GitguardError` where they cannot be written,
-    and where the tracked files could not be compared.
+    by_shell is what shell commands of the agent changed since that look. The objects are durable
+    when it returns. Raises `GitguardError` where they cannot be written, and where the tracked
+    files could not be compared.
     """
     if look.tracked_unseen:
         raise GitguardError(f"not looked at: {look.tracked_unseen}")
@@ -114,7 +116,7 @@ def take(
         base = trees.of_commit(look.commit) if look.commit else ""
         # Of a path that was left out the snapshot says nothing, not even what the commit has.
         tree = trees.changed(base, changes, writer.write)
-        manifest = taking.manifest(look)
+        manifest = taking.manifest(look, by_shell)
         blob = writer.write("blob", dump_manifest(manifest))
         entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
         snapshot = trees.changed("", entries, writer.write)
@@ -219,8 +221,13 @@ class _Taking:
         text = text_of(data)
         return text is not None and self._redactor.text(text) != text
 
-    def manifest(self, look: Differences) -> Manifest:
+    def manifest(self, look: Differences, by_shell: frozenset[str]) -> Manifest:
         """Return what the snapshot says of itself."""
         skipped = (SkippedFile(escaped(p), self._reasons[p]) for p in sorted(self._reasons))
-        unseen = (look.new_unseen,) if look.new_unseen else ()
-        return Manifest(look.commit, tuple(skipped), tuple(map(escaped, sorted(self._raw))), unseen)
+        return Manifest(
+            look.commit,
+            tuple(skipped),
+            raw=tuple(map(escaped, sorted(self._raw))),
+            unseen=(look.new_unseen,) if look.new_unseen else (),
+            by_shell=tuple(map(escaped, sorted(by_shell)[:_MOST_NEW])),
+        )
