@@ -98,7 +98,9 @@ def steps_between(
     for newer, older in zip(moments, moments[1:], strict=False):
         after, before = artifacts[newer.checkpoint.id], artifacts[older.checkpoint.id]
         by_shell = newer.snapshot.manifest.shell_paths
-        for path in trees.differences(older.tree, newer.tree):
+        # What begins or ends to be left out changed as well, though neither has it.
+        left_out = newer.snapshot.manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
+        for path in {*trees.differences(older.tree, newer.tree), *left_out}:
             author = _author(before.get(path), after.get(path), by_shell=path in by_shell)
             step = Step(author, older.checkpoint.name, newer.checkpoint.name)
             steps.setdefault(path, []).append(step)
