@@ -218,3 +218,32 @@ def test_what_the_system_refuses_leaves_the_restore_open_until_it_is_finished_or
     (git.root / "folder").unlink()
     worked.files.restore(worked.files.plan(name, theirs_too=True))
     assert tree_of(git.root) == before
+
+
+# What stands in the way
+
+
+@pytest.mark.parametrize("name", ["tracked", "link"])
+def test_a_folder_without_a_file_makes_room(worked: Guard, git: Git, name: str) -> None:
+    checkpoint, before = here(worked), tree_of(git.root)
+    (git.root / name).unlink()
+    (git.root / name / "empty" / "deeper").mkdir(parents=True)
+    worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
+    assert tree_of(git.root) == before
+
+
+@pytest.mark.parametrize("name", ["tracked", "link"])
+def test_a_folder_with_an_ignored_file_stays_and_nothing_is_left_beside_it(
+    worked: Guard, git: Git, name: str
+) -> None:
+    checkpoint = here(worked)
+    (git.root / ".git" / "info" / "exclude").write_text("*.log\n")
+    (git.root / name).unlink()
+    (git.root / name).mkdir()
+    (git.root / name / "empty").mkdir()
+    (git.root / name / "kept.log").write_text("kept\n")
+    broken = tree_of(git.root)
+    with pytest.raises(NotWritable, match=f"`{name}` could not be put back"):
+        worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
+    assert tree_of(git.root) == broken
+    assert (git.root / name / "empty").is_dir()
