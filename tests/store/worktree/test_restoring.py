@@ -247,3 +247,31 @@ def test_a_folder_with_an_ignored_file_stays_and_nothing_is_left_beside_it(
         worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
     assert tree_of(git.root) == broken
     assert (git.root / name / "empty").is_dir()
+
+
+# Line endings
+
+
+def test_a_changed_file_comes_back_with_its_line_endings(
+    guard: Guard, git: Git, tmp_path: Path
+) -> None:
+    (git.root / ".gitattributes").write_text("*.txt text eol=crlf\n")
+    path = git.root / "t.txt"
+    path.write_bytes(b"one\r\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "CRLF")
+    guard.ensure()
+    path.write_bytes(b"two\n")
+    guard.checkpoint("LF")
+    name = here(guard)
+    path.write_bytes(b"three\r\n")
+    guard.files.restore(guard.files.plan(name, theirs_too=True))
+    assert path.read_bytes() == b"two\n"
+    guard.files.export(name, str(tmp_path / "exported"))
+    assert (tmp_path / "exported" / "t.txt").read_bytes() == b"two\n"
+    # Git stores the same of both, so it takes this one for unchanged.
+    git("commit", "--quiet", "--all", "--message", "Two")
+    path.write_bytes(b"two\r\n")
+    git("add", "t.txt")
+    guard.files.restore(guard.files.plan(name, theirs_too=True))
+    assert path.read_bytes() == b"two\n"
