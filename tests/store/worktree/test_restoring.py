@@ -10,7 +10,7 @@ from gitguard.errors import GitguardError, NothingFound, NotWritable
 from gitguard.guard import Guard
 from tests.conftest import Clock, Git
 
-from .file_sequences import tree_of
+from .file_model import tree_of
 
 
 @pytest.fixture
