@@ -172,6 +172,6 @@ class History:
             changed = span.changed()
             clear = changed & span.by_agent & span.end.keys() - span.by_others
             agents |= clear
-            # A restore that was cut off may have taken snapshots that nobody here knows of.
+            # A restore that was cut off took snapshots that are not among these.
             doubtful |= (changed - clear) | span.by_others
         return agents - doubtful

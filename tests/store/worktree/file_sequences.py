@@ -375,7 +375,7 @@ class Sequence:
             left = {path: file for path, file in wanted.items() if path not in blockers}
             _same(after, left, "a restore that was blocked", _converted(left))
             self._last = Restored(before, after, frozenset(chosen))
-        self._span.by_others |= different(before, tree_of(self.root))
+        self._span.by_others |= chosen | blockers
         self.snapshot()
 
     # What goes wrong
@@ -396,7 +396,7 @@ class Sequence:
             self._last = None
         else:
             self._finish(was_open, before, wanted, edits, loose, chosen)
-        self._span.by_others |= different(before, tree_of(self.root))
+        self._span.by_others |= chosen
         self.snapshot()
 
     def _finish(
@@ -489,7 +489,7 @@ class Sequence:
             after = tree_of(self.root)
             _same(after, wanted | edits, "a restore beside somebody's edit", snapshot.loose)
             self._last = Restored(before, replaced(after, wanted, edits.keys()), frozenset(chosen))
-        self._span.by_others |= different(before, tree_of(self.root))
+        self._span.by_others |= chosen
         self.snapshot()
 
 
