@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -10,9 +9,10 @@ import click
 from gitguard.cli.change_lines import SIGNS
 from gitguard.cli.changed_state import ask_about, say_changed, show_plan, shown_changes
 from gitguard.cli.console import Console, asking, can_ask, confirm, named, with_console
+from gitguard.cli.file_changes import paths_from_root
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
-from gitguard.errors import GitguardError, InvalidInput
+from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -142,8 +142,7 @@ def _offer_files(console: Console, name: str, choice: _Choice) -> None:
 
 def _restore_files(console: Console, checkpoint: str, choice: _Choice) -> None:
     files = console.guard.files
-    root = console.guard.workspace.place.worktree
-    paths = tuple(path for path in (_from_root(root, p) for p in choice.paths) if path)
+    paths = paths_from_root(console, choice.paths)
     theirs_too = choice.theirs_too
     if choice.folder:
         _export(console, checkpoint, paths, choice)
@@ -196,18 +195,6 @@ def _finish(console: Console, *, yes: bool) -> None:
         f"a restore of {source} had been cut off, and is finished now; nothing else was put back",
         "Run the command again, with the files as they are now",
     )
-
-
-def _from_root(root: str, path: str) -> str:
-    """Return a path as it is named from the worktree's root, empty for the root itself."""
-    full = os.path.normpath(os.path.join(os.path.realpath(os.getcwd()), path))
-    if full == root:
-        return ""
-    if not full.startswith(root + os.sep):
-        raise InvalidInput(
-            f"`{path:.200}` lies outside of the worktree `{root}`", "Name a file or folder in it"
-        )
-    return full.removeprefix(root + os.sep)
 
 
 def _plan_lines(plan: FilePlan) -> Iterator[str]:
