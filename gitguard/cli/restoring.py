@@ -36,6 +36,7 @@ class _Choice(NamedTuple):
     folder: str
     patch: bool
     explain: bool
+    force: bool
     untrusted: bool
     dry_run: bool
     yes: bool
@@ -50,6 +51,7 @@ class _Choice(NamedTuple):
             "--patch": self.patch,
             "--explain": self.explain,
             "--theirs-too": self.theirs_too,
+            "--force": self.force,
             "PATH": self.paths,
         }
         return next((option for option, is_given in options.items() if is_given), "")
@@ -62,6 +64,7 @@ class _Choice(NamedTuple):
 @click.option("--state", "is_state", is_flag=True, help="Restore the task state")
 @click.option("--undo", is_flag=True, help="Undo the last restore of files")
 @click.option("--theirs-too", is_flag=True, help="Also files that somebody else changed since")
+@click.option("--force", is_flag=True, help="Also during a merge, and while others write")
 @click.option("--to", "folder", callback=named, metavar="DIR", help="Write the files into DIR")
 @click.option("--patch", is_flag=True, help="Print what would change in the files as a patch")
 @click.option("--explain", is_flag=True, help="Print git commands that put the files back")
@@ -133,7 +136,7 @@ def _offer_files(console: Console, name: str, choice: _Choice) -> None:
         console.remark(f"note: {differ}; `gitguard restore {name} --files --dry-run` shows them")
         return
     click.echo("\n".join(_plan_lines(plan)))
-    if plan.chosen and click.confirm("Put these files back?", default=False):
+    if plan.chosen and not plan.obstacle and click.confirm("Put these files back?", default=False):
         _say_files(console, console.guard.files.restore(plan))
 
 
@@ -174,22 +177,22 @@ def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
     files = console.guard.files
     # An undo takes back what a restore that was cut off has done so far.
     if not (choice.dry_run or choice.undo) and files.unfinished() is not None:
-        _finish(console, yes=choice.yes)
+        _finish(console, choice)
     if choice.dry_run or not plan.files:
         nothing = f"Nothing to restore: the files are as at {plan.source}."
         console.say("\n".join(_plan_lines(plan)) if plan.files else nothing, _document(plan))
         return
     if not console.as_json:
         click.echo("\n".join(_plan_lines(plan)))
-    if plan.chosen:
+    if plan.chosen and (choice.force or not plan.obstacle):
         confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=choice.yes)
-    _say_files(console, files.restore(plan))
+    _say_files(console, files.restore(plan, force=choice.force))
 
 
-def _finish(console: Console, *, yes: bool) -> None:
+def _finish(console: Console, choice: _Choice) -> None:
     """Finish a restore that was cut off, and end there: the files are others than a plan saw."""
-    confirm("Finish the restore that was cut off?", yes=yes)
-    finished = console.guard.files.finish()
+    confirm("Finish the restore that was cut off?", yes=choice.yes)
+    finished = console.guard.files.finish(force=choice.force)
     source = finished.source if finished is not None else "files"
     raise GitguardError(
         f"a restore of {source} had been cut off, and is finished now; nothing else was put back",
@@ -207,6 +210,9 @@ def _plan_lines(plan: FilePlan) -> Iterator[str]:
         yield "Left as they are; --theirs-too takes those that somebody else changed:"
         yield from (f"  {one_line(f.path)}: {one_line(f.refusal)}" for f in refused[:_SHOWN])
     yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
+    if plan.obstacle:
+        obstacle = plan.obstacle
+        yield f"Not now: {one_line(obstacle.reason)}. {one_line(obstacle.way_out)}."
 
 
 def _document(plan: FilePlan) -> dict[str, Any]:
@@ -214,6 +220,7 @@ def _document(plan: FilePlan) -> dict[str, Any]:
         "source": plan.source,
         "files": [{"path": f.path, "action": f.action, "refusal": f.refusal} for f in plan.files],
         "unseen": list(plan.unseen),
+        "obstacle": plan.obstacle.reason if plan.obstacle else "",
     }
 
 

@@ -138,12 +138,6 @@ def test_a_folder_that_became_a_link_is_not_followed(
     assert (git.root / "folder" / "inner").read_text() == "inner\n"
 
 
-def test_during_a_merge_nothing_is_put_back(worked: Guard, git: Git) -> None:
-    (git.root / ".git" / "MERGE_HEAD").write_text(git("rev-parse", "HEAD") + "\n")
-    with pytest.raises(GitguardError, match="a merge goes on"):
-        worked.files.plan(here(worked))
-
-
 def test_without_a_snapshot_or_a_restore_it_is_said(worked: Guard) -> None:
     with pytest.raises(NothingFound, match="no restore of files to undo"):
         worked.files.plan_undo()
