@@ -94,13 +94,11 @@ def _take_in_cut_off_turns(conversation: Conversation) -> None:
 def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
     record = conversation.record
     if begins_turn:
-        from gitguard.store.disk import processes
+        from gitguard.store.session.host_process import host_process
 
-        pid = processes.program_above(conversation.workspace.places.caller)
         record = record.replace(
             turn_since=conversation.workspace.clock(),
-            process=pid,
-            process_start=processes.start_of(pid) if pid else 0,
+            process=host_process(conversation.workspace.places.caller),
         )
     conversation.record = conversation.with_transcript(
         record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id)

@@ -11,6 +11,7 @@ import os
 from gitguard.errors import GitguardError
 from gitguard.model.value import Value
 from gitguard.store.disk import processes
+from gitguard.store.session.host_process import described, is_running
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record
 
@@ -67,11 +68,11 @@ def _by_agents(workspace: Workspace) -> Obstacle | None:
         except GitguardError:
             continue  # its own status tells what is wrong with it
         for conversation in conversations.values():
-            pid, start = conversation.process, conversation.process_start
-            if conversation.is_in_turn and pid and processes.runs_since(pid, start):
-                who = f"`{processes.name_of(pid)}` (process {pid})"
+            process = conversation.process
+            if conversation.is_in_turn and is_running(process):
+                reason = f"an agent is at work in this worktree: {described(process)}"
                 way_out = "Let it end its turn, or end it, and run the command again"
-                return Obstacle(f"an agent is at work in this worktree: {who}", way_out)
+                return Obstacle(reason, way_out)
     return None
 
 

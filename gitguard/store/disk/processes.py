@@ -41,9 +41,23 @@ def start_of(pid: int) -> int:
     return int(facts[19]) if len(facts) > 19 else 0
 
 
-def runs_since(pid: int, start: int) -> bool:
-    """Say whether the process with a number is still the one that started at these ticks."""
-    return is_alive(pid) and start_of(pid) == start
+def age_of(start: int) -> float:
+    """Return for how many seconds a process has run that started at these ticks."""
+    import time
+
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - start / os.sysconf("SC_CLK_TCK")
+
+
+def number_space() -> str:
+    """Return the name of the space in which processes have their numbers; empty if unknown.
+
+    A container has its own, and so has another start of the machine.
+    """
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb") as opened:
+            return opened.read().decode("ascii").strip() + os.readlink("/proc/self/ns/pid")
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def program_above(pid: int) -> int:

@@ -66,11 +66,10 @@ class HostSession(Record):
         default=0,
         sparse=True,
     )
-    process: int = fields.count(
-        "The host's process in the newest turn, 0 where that is not known.", default=0, sparse=True
-    )
-    process_start: int = fields.count(
-        "When that process started, in the system's ticks.", default=0, sparse=True
+    process: str = fields.text(
+        "The host's process in the newest turn; empty where that is not known.",
+        default="",
+        sparse=True,
     )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,6 +22,7 @@ Process = subprocess.Popen[bytes]
 def sleeping() -> Iterator[Process]:
     """A host's process, which runs until it is killed."""
     with subprocess.Popen(["sleep", "600"]) as process:
+        time.sleep(0.3)  # a younger one may have been started for the hook alone
         yield process
         process.kill()
 
