@@ -10,6 +10,7 @@ import os
 
 from gitguard.errors import GitFailed, GitguardError
 from gitguard.store.disk.files import read_bytes
+from gitguard.store.git.attributes import UNSET, Attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +19,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
 
 FILTERED, CONVERTED, UNCHANGED = "filtered", "converted", "unchanged"
-_FILTER, _CONVERTING = "filter", ("text", "eol", "crlf", "ident", "working-tree-encoding")
-_UNSET = ("unspecified", "unset")
+_FILTER = "filter"
 _TIME_LIMIT = 3
 """Seconds for each of git's answers."""
 _MOST_FILTERS = 100
@@ -34,6 +34,7 @@ class Conversions:
 
     def __init__(self, repository: Repository) -> None:
         """Describe the repository; what is asked of its configuration is asked once."""
+        self.attributes = Attributes(repository)
         self._git = repository.git
         self._place = repository.place
         self._settings: tuple[str, ...] | None = None
@@ -41,19 +42,15 @@ class Conversions:
 
     def of(self, paths: Iterable[str]) -> Mapping[str, str]:
         """Return for each path whether git filters or converts it, or leaves it unchanged."""
-        names = list(dict.fromkeys(paths))
-        if not names:
-            return {}
-        question = ("check-attr", "-z", "--stdin", _FILTER, *_CONVERTING)
-        answer = self._asked(*question, request=b"".join(os.fsencode(n) + b"\0" for n in names))
-        words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
+        names = tuple(paths)
+        attributes = self.attributes.of(names)
         # Without attributes the user's own settings may say that line endings are converted.
-        kinds = dict.fromkeys(names, CONVERTED if self.autocrlf() in CRLF else UNCHANGED)
-        for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
-            if name == _FILTER and value not in _UNSET:
-                kinds[path] = FILTERED
-            elif name != _FILTER and value not in _UNSET and kinds.get(path) == UNCHANGED:
-                kinds[path] = CONVERTED
+        others = CONVERTED if names and self.autocrlf() in CRLF else UNCHANGED
+        kinds = dict.fromkeys(names, others)
+        for path, values in attributes.items():
+            is_set = {name for name, value in values.items() if value not in UNSET}
+            if is_set:
+                kinds[path] = FILTERED if _FILTER in is_set else CONVERTED
         return kinds
 
     def converted(self, path: str, blob: str) -> bytes:
@@ -114,14 +111,8 @@ class Conversions:
         values = [value for _, value in self._git.user_settings(_AUTOCRLF)]
         return (value if local else (values or [""])[-1]).lower()
 
-    def _asked(
-        self,
-        *arguments: str,
-        request: bytes = b"",
-        settings: tuple[str, ...] = (),
-        fails_with: int = 0,
-    ) -> bytes:
-        done = self._git.start(*arguments, settings=settings).finish(request, limit=_TIME_LIMIT)
+    def _asked(self, *arguments: str, fails_with: int = 0) -> bytes:
+        done = self._git.start(*arguments).finish(limit=_TIME_LIMIT)
         if done.returncode not in (0, fails_with):
             raise self._git.failure(arguments[0], done)
         return done.stdout

@@ -20,6 +20,7 @@ from gitguard.errors import GitFailed
 from gitguard.model import fields
 from gitguard.model.record import Record
 from gitguard.model.value import Value
+from gitguard.store.git.attributes import CONVERTING, FILTERING, UNSET
 from gitguard.store.git.conversions import CRLF, Conversions
 from gitguard.store.git.objects import is_object_id
 from gitguard.store.git.trees import SUBMODULE
@@ -27,7 +28,7 @@ from gitguard.store.git.worktree_files import FileReading, ReadLimits, WorktreeF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from gitguard.model.redaction.redactor import Redactor
@@ -42,8 +43,6 @@ _EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-_FILTERING, _CONVERTING = ("filter", "working-tree-encoding", "ident"), ("text", "eol", "crlf")
-_UNSET = ("unspecified", "unset")
 _LIMITS = ReadLimits()
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
 _COMPARE = ("diff-index", *_RAW, "--ignore-submodules=dirty")
@@ -214,19 +213,6 @@ class Looker:
         except GitFailed:
             return {}, "tracked files (git cannot compare them)"
 
-    def _attributes(self, paths: list[str]) -> dict[str, dict[str, str]]:
-        """Return by path and name the attributes that decide what git stores."""
-        if not paths:
-            return {}
-        question = ("check-attr", "-z", "--stdin", *_FILTERING, *_CONVERTING)
-        with _Question(self._git, *question) as process:
-            answer = process.answer(b"".join(os.fsencode(path) + b"\0" for path in paths))
-        words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
-        attributes: dict[str, dict[str, str]] = {}
-        for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
-            attributes.setdefault(path, {})[name] = value
-        return attributes
-
     def _converts_all(self) -> bool:
         """Say whether line endings are converted in files without attributes."""
         return self._conversions.autocrlf() in (*CRLF, "input")
@@ -244,7 +230,7 @@ class Looker:
             for path, reading in readings.items()
             if reading.id and (path not in tracked or reading.id != tracked[path].old_id)
         ]
-        attributes = self._attributes(doubtful)
+        attributes = self._conversions.attributes.of(doubtful)
         converts_all = any(readings[path].unix_id for path in doubtful) and self._converts_all()
         present = {path: ChangedFile(path, entry.mode, entry.id) for path, entry in tracked.items()}
         for path, reading in readings.items():
@@ -276,10 +262,10 @@ class _Question:
         if not self._process.has_ended:
             self._process.kill()
 
-    def answer(self, request: bytes = b"", *, fails_with: int = 0) -> bytes:
-        """Return what git says; it may end with 0 or with what else is no failure."""
-        done = self._process.finish(request, limit=_TIME_LIMIT)
-        if done.returncode not in (0, fails_with):
+    def answer(self) -> bytes:
+        """Return what git says."""
+        done = self._process.finish(limit=_TIME_LIMIT)
+        if done.returncode:
             raise self._git.failure(self._arguments[0], done)
         return done.stdout
 
@@ -307,18 +293,18 @@ def _new(listing: _Question, most: int) -> tuple[tuple[str, ...], str]:
 
 
 def _as_stored(
-    path: str, reading: FileReading, attributes: dict[str, str], *, converts_all: bool
+    path: str, reading: FileReading, attributes: Mapping[str, str], *, converts_all: bool
 ) -> ChangedFile:
     """Return what git would store of a file, as far as no filter decides that."""
-    if any(attributes.get(name, "unset") not in _UNSET for name in _FILTERING):
+    if any(attributes.get(name, "unset") not in UNSET for name in FILTERING):
         return ChangedFile(path, reading.mode, reading.id, is_raw=True)
     is_converted = reading.unix_id and _converts(attributes, converts_all=converts_all)
     return ChangedFile(path, reading.mode, reading.unix_id if is_converted else reading.id)
 
 
-def _converts(attributes: dict[str, str], *, converts_all: bool) -> bool:
+def _converts(attributes: Mapping[str, str], *, converts_all: bool) -> bool:
     """Say whether git stores a text file with LF."""
-    values = [attributes.get(name, "unspecified") for name in _CONVERTING]
+    values = [attributes.get(name, "unspecified") for name in CONVERTING]
     if "unset" in values:
         return False
     return converts_all or any(value != "unspecified" for value in values)

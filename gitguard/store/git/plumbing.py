@@ -153,6 +153,13 @@ class Plumbing:
         process = GitProcess(self.command(*arguments), environment, self._place.worktree)
         return process.finish(limit=NETWORK_TIME_LIMIT)
 
+    @property
+    def user_folder(self) -> str:
+        """The folder in which git has a folder of the user's settings."""
+        home = self._plain_environment.get("HOME", "")
+        # Git takes an empty value for none.
+        return self._plain_environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+
     def user_settings(self, pattern: str) -> list[tuple[str, str]]:
         """Return the settings whose names match, from the user's files alone, in their order."""
         question = ("config", "--null", "--show-scope", "--get-regexp", pattern)
@@ -172,10 +179,9 @@ class Plumbing:
         Git is only asked where one of the user's files can have it.
         """
         home = self._plain_environment.get("HOME", "")
-        config = self._plain_environment.get("XDG_CONFIG_HOME", os.path.join(home, ".config"))
         paths = (
             os.path.join(home, ".gitconfig"),
-            os.path.join(config, "git", "config"),
+            os.path.join(self.user_folder, "git", "config"),
             "/etc/gitconfig",
         )
         try:

@@ -142,6 +142,8 @@ def is_plain_name(name: str) -> bool:
     """
     if not name or name in (".", "..") or "/" in name or "\0" in name:
         return False
+    if name.isascii() and name[0] not in ".gG" and os.sep == "/":
+        return True  # most names, of which a tree may have thousands
     folded = "".join(c for c in name if c not in _IGNORED_BY_HFS).lower()
     if "\\" in name and os.sep == "\\":
         return False  # elsewhere it is a letter like others

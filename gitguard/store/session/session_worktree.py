@@ -206,20 +206,21 @@ class SessionWorktree:
         kept = snapshots.list()
         left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(kept, now)
         earlier = Earlier(before.snapshot, before.look) if before and before.snapshot else None
-        taken = take(
-            self._repository,
-            self._workspace.redactor,
-            look,
-            self._limits(max(left, 0)),
-            self._workspace.clock,
-            earlier,
-            by_shell,
-        )
-        self._workspace.at_step("files-written")
-        new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
-        retention = keeping.Retention(self._config.most, self._config.days)
-        others = [snapshot for snapshot in kept if snapshot.id != new.id]
-        snapshots.put(keeping.retained([*others, new], retention, now), "a snapshot of the files")
+        with snapshots.ref_move("a snapshot of the files") as move:
+            taken = take(
+                self._repository,
+                self._workspace.redactor,
+                look,
+                self._limits(max(left, 0)),
+                self._workspace.clock,
+                earlier,
+                by_shell,
+            )
+            self._workspace.at_step("files-written")
+            new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
+            retention = keeping.Retention(self._config.most, self._config.days)
+            others = [snapshot for snapshot in kept if snapshot.id != new.id]
+            snapshots.put_by(move, keeping.retained([*others, new], retention, now))
         self._workspace.at_step("files-kept")
         return taken.id
 
