@@ -9,8 +9,7 @@ import pytest
 from gitguard.errors import GitguardError, NothingFound, NotWritable
 from gitguard.guard import Guard
 from tests.conftest import Clock, Git
-
-from .file_sequences import tree_of
+from tests.support.kept_files import tree_of
 
 
 @pytest.fixture
