@@ -183,7 +183,7 @@ class Looker:
             if not is_object_id(base):  # it may be anybody's text, an option of git's as well
                 raise GitFailed(f"`{base[:80]}` is not an object id")
             # Started first and asked last, so that both gits work at the same time.
-            with _Question(self._git, *_LIST_NEW, settings=self._git.user_excludes()) as new:
+            with _Question(self._git, *_LIST_NEW, settings=self._conversions.user_rules()) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new, self._limits.new)
             if tracked_unseen:
@@ -208,7 +208,7 @@ class Looker:
         if size > self._limits.index:
             return {}, f"tracked files (the index is larger than {self._limits.index >> 20} MiB)"
         try:
-            settings = self._conversions.filters_off()
+            settings = (*self._conversions.filters_off(), *self._conversions.user_rules())
             with _Question(self._git, *_COMPARE, base, "--", settings=settings) as compared:
                 return _parsed(compared.answer()), ""
         except GitFailed:
@@ -219,7 +219,7 @@ class Looker:
         if not paths:
             return {}
         question = ("check-attr", "-z", "--stdin", *_FILTERING, *_CONVERTING)
-        with _Question(self._git, *question) as process:
+        with _Question(self._git, *question, settings=self._conversions.user_rules()) as process:
             answer = process.answer(b"".join(os.fsencode(path) + b"\0" for path in paths))
         words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
         attributes: dict[str, dict[str, str]] = {}

@@ -166,10 +166,10 @@ class Plumbing:
         pairs = (setting.partition("\n") for scope, setting in scoped if scope in _USERS)
         return [(name, value) for name, _, value in pairs]
 
-    def user_excludes(self) -> tuple[str, ...]:
-        """Return the setting that names the user's own file of ignore rules, if there is one.
+    def user_rules(self) -> tuple[str, ...]:
+        """Return the settings that name the user's own files of ignore rules and of attributes.
 
-        Git is only asked where one of the user's files can have it.
+        Git is only asked where one of the user's files can have them.
         """
         home = self._plain_environment.get("HOME", "")
         config = self._plain_environment.get("XDG_CONFIG_HOME", os.path.join(home, ".config"))
@@ -182,10 +182,11 @@ class Plumbing:
             texts = [(files.read_bytes(p, limit=_CONFIG_LIMIT) or b"").lower() for p in paths]
         except GitguardError:
             texts = [b"include"]
-        if not any(word in text for text in texts for word in (b"excludesfile", b"include")):
+        words = (b"excludesfile", b"attributesfile", b"include")
+        if not any(word in text for text in texts for word in words):
             return ()
-        values = [value for _, value in self.user_settings(r"^core\.excludesfile$")]
-        return (f"core.excludesFile={values[-1]}",) if values else ()
+        named = dict(self.user_settings(r"^core\.(excludesfile|attributesfile)$"))
+        return tuple(f"{name}={path}" for name, path in named.items())
 
     def is_users_own(self, path: str) -> bool:
         """Say whether a path in the user's settings leads to one place, outside of the worktree."""

@@ -107,7 +107,7 @@ class Refusals:
         question = ("--no-literal-pathspecs", "check-ignore", "--no-index", "-z", "--stdin")
         request = b"".join(os.fsencode(path) + b"\0" for path in paths)
         git = self._repository.git
-        done = git.start(*question, settings=git.user_excludes()).finish(request)
+        done = git.start(*question, settings=git.user_rules()).finish(request)
         if done.returncode not in (0, 1):
             raise git.failure("check-ignore", done)
         return frozenset(os.fsdecode(path) for path in done.stdout.split(b"\0") if path)
