@@ -16,7 +16,7 @@ from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.redaction.file_names import is_secret_file
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
-from gitguard.store.git.trees import FOLDER, LINK, PROGRAM, SUBMODULE, TreeEntry, Trees
+from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
 from gitguard.store.git.worktree_files import LARGEST, UNLIMITED, WorktreeFiles
 from gitguard.store.worktree.manifest import escaped, unescaped
 from gitguard.store.worktree.planned import PlannedFile, is_below
@@ -71,12 +71,16 @@ class Restorer:
         self._refuse_unknown(trees, target.tree, paths)
         raw = target.manifest.raw_paths
         kinds = self._conversions.of(
-            path for path, entry in entries.items() if entry is not None and path not in raw
+            path
+            for path, entry in entries.items()
+            if entry is not None and entry.mode != LINK and path not in raw
         )
         here = self._files()
         planned = []
         for path, entry in entries.items():
             before = self._version(here, path)
+            if entry is not None and entry.mode == LINK and path not in raw:
+                entry = self._link_as_git_writes_it(entry)
             after, refusal = self._version_of(
                 reader, here, path, entry, kinds.get(path, ""), target.id
             )
@@ -151,10 +155,13 @@ class Restorer:
                 "a filter of the repository makes its content, and filters are not run here; "
                 f"`git restore --source={snapshot}:files -- {shlex.quote(path)}` runs it"
             )
-        if kind == CONVERTED and entry.mode != LINK:
+        if kind == CONVERTED:
             data = self._conversions.converted(path, entry.id)
             return Version(entry.mode, here.id_of(data), f"converted:{entry.id}"), ""
         return Version(entry.mode, entry.id, f"blob:{entry.id}"), ""
+
+    def _link_as_git_writes_it(self, entry: TreeEntry) -> TreeEntry:
+        return TreeEntry(PLAIN if self._conversions.writes_links_as_files() else LINK, entry.id)
 
     def patch(self, reader: ObjectReader, planned: Iterable[PlannedFile]) -> Iterator[str]:
         """Yield what would change as a patch."""

@@ -192,7 +192,8 @@ class _Taking:
             return None
         self.new_bytes += len(content.data)
         blob = self._write("blob", content.data)
-        if file.is_raw or (file.id and blob != file.id):
+        # A link is one where git would have written a file, too.
+        if file.is_raw or content.mode == LINK or (file.id and blob != file.id):
             self._raw.append(file.path)
         # The mode is git's, which ignores one that the file system makes up.
         return TreeEntry(LINK if content.mode == LINK else file.mode, blob)
