@@ -8,14 +8,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from gitguard.guard import Guard
 from gitguard.store.git.trees import PLAIN
+from gitguard.store.session.workspace import Places
 from gitguard.store.worktree.snapshot import SnapshotLimits
-from tests.conftest import Git
+from tests.conftest import Clock, Git
 from tests.support.hostile import Traps
 from tests.support.kept_files import KeptFiles, files_of, left_out, snapshot_of, tree_of
 from tests.support.measuring import peak_megabytes
@@ -206,6 +208,31 @@ def test_beyond_the_bound_untracked_files_are_said_to_be_missing_and_tracked_one
     assert (kept.root / "tracked").read_text() == "two\n"
     assert len(refused) == 30_000
     assert (kept.root / "many" / "0" / "0").read_text() == "0\n"
+
+
+def test_what_is_left_out_is_named_however_many_files_differ(kept: KeptFiles) -> None:
+    make_many(kept.root / ("long name" * 25), 4_000)
+    write(kept.root, ".env", "A=1\n")
+    kept.snapshot()
+    named = {file.path for file in kept.guard.files.status().gaps.left_out}
+    assert ".env" in named
+
+
+def test_files_that_were_not_reached_in_time_are_in_a_later_snapshot(
+    kept: KeptFiles, places: Places, clock: Clock
+) -> None:
+    names = [f"new{number}" for number in range(9)]
+    for name in names:
+        write(kept.root, name, "new\n")
+    ticks = count()
+    slow = Guard(str(kept.root), places, lambda: clock() + 0.6 * next(ticks))
+    slow.checkpoint("Slow")
+    reasons = left_out(kept.guard)
+    assert reasons
+    assert set(reasons.values()) == {"the snapshot took more than 2 s"}
+    kept.snapshot()
+    assert left_out(kept.guard) == {}
+    assert set(names) <= set(files_of(kept.guard))
 
 
 # Kinds
