@@ -7,12 +7,11 @@ is kept first, however large; where that fails, nothing changes.
 from __future__ import annotations
 
 import os
-import shlex
 
 from gitguard.errors import GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
 from gitguard.model.items import CORRECTION, Origin
-from gitguard.model.text import counted
+from gitguard.model.text import counted, shell_word
 from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
@@ -167,10 +166,10 @@ class FileRestore:
         """Return git commands that put a plan's files back; they keep nothing."""
         checkpoint = self._checkpoint(name)
         root = self._store.workspace.place.worktree
-        put = [shlex.quote(f.path) for f in plan.chosen if f.after.mode]
-        gone = [shlex.quote(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
+        put = [shell_word(f.path) for f in plan.chosen if f.after.mode]
+        gone = [shell_word(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
         # Paths are taken as they are, and not as patterns.
-        git = f"git -C {shlex.quote(root)} --literal-pathspecs"
+        git = f"git -C {shell_word(root)} --literal-pathspecs"
         restore = f"{git} restore --source={checkpoint.files}:{FILES} --worktree --"
         commands = [f"{restore} {' '.join(put)}"] if put else []
         return (*commands, *([f"rm -- {' '.join(gone)}"] if gone else []))

@@ -9,11 +9,11 @@ or somebody else changed it, and then it stays as it is and is named.
 from __future__ import annotations
 
 import os
-import shlex
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotReadable, NotWritable
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.redaction.file_names import is_secret_file
+from gitguard.model.text import shell_word
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
 from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
@@ -153,7 +153,7 @@ class Restorer:
         if kind == FILTERED:
             return Version(entry.mode, entry.id), (
                 "a filter of the repository makes its content, and filters are not run here; "
-                f"`git restore --source={snapshot}:files -- {shlex.quote(path)}` runs it"
+                f"`git restore --source={snapshot}:files -- {shell_word(path)}` runs it"
             )
         if kind == CONVERTED:
             data = self._conversions.converted(path, entry.id)

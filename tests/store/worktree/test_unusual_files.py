@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
+from gitguard.model.text import visible
 from gitguard.store.git.trees import PLAIN
 from gitguard.store.session.workspace import Places
 from gitguard.store.worktree.snapshot import SnapshotLimits
@@ -21,6 +22,7 @@ from tests.conftest import Clock, Git
 from tests.support.hostile import Traps
 from tests.support.kept_files import KeptFiles, files_of, left_out, snapshot_of, tree_of
 from tests.support.measuring import peak_megabytes
+from tests.support.needed import need
 
 GIGABYTES = 11 << 30
 
@@ -77,6 +79,21 @@ def test_files_of_any_names_come_back(
         write(kept.root, odd, f"{number}, later\n")
     os.unlink(os.path.join(os.fsencode(kept.root), os.fsencode(names[-1])))
     kept.goes_back_and_forth(name, then)
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_the_commands_that_are_told_do_the_same_as_a_restore(
+    kept: KeptFiles, names: tuple[str | bytes, ...]
+) -> None:
+    need("bash")
+    write(kept.root, names[0], "one\n")
+    name, then = kept.snapshot(), tree_of(kept.root)
+    for odd in names:
+        write(kept.root, odd, "later\n")
+    commands = "\n".join(kept.guard.files.commands(name, kept.plan(name)))
+    assert visible(commands) == commands, "a terminal shows another command"
+    subprocess.run(["bash", "-ec", commands], check=True)
+    assert tree_of(kept.root) == then
 
 
 def test_a_file_that_git_takes_for_another_one_by_its_case_stays_as_it_is(
