@@ -283,6 +283,17 @@ def test_what_is_no_file_is_neither_read_nor_replaced(
     assert not (kept.root / "tracked").exists()
 
 
+def test_another_name_of_a_file_keeps_what_the_restore_replaces(
+    kept: KeptFiles, tmp_path: Path
+) -> None:
+    name = kept.snapshot()
+    (kept.root / "tracked").write_text("two\n")
+    os.link(kept.root / "tracked", tmp_path / "outside")
+    assert kept.put_back(name) == {}
+    assert (kept.root / "tracked").read_text() == "one\n"
+    assert (tmp_path / "outside").read_text() == "two\n"
+
+
 # Encodings and filters
 
 

@@ -392,6 +392,48 @@ def test_a_git_folder_apart_from_the_worktree_is_no_obstacle(
     works_through(KeptFiles(open_guard(git.root), git))
 
 
+def test_a_worktree_inside_of_another_one_is_named_and_never_changed(kept: KeptFiles) -> None:
+    name = kept.snapshot()
+    kept.git("worktree", "add", "--quiet", "-b", "inside", "agents/inside")
+    inside = kept.root / "agents" / "inside"
+    work(inside, "two")
+    (kept.root / "edited").write_text("two\n")
+    before = tree_of(inside)
+    kept.snapshot()
+    assert left_out(kept.guard) == {"agents/inside": "a repository of its own"}
+    assert kept.put_back(name) == {"agents/inside/": "it is a repository of its own"}
+    assert (kept.root / "edited").read_text() == "one\n"
+    assert tree_of(inside) == before
+
+
+def test_a_worktree_of_a_bare_repository_has_its_files_back(
+    git: Git, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    fill(git)
+    Git(tmp_path)("clone", "--quiet", "--bare", str(git.root), "bare")
+    Git(tmp_path / "bare")("worktree", "add", "--quiet", str(tmp_path / "linked"), "main")
+    works_through(KeptFiles(open_guard(tmp_path / "linked"), Git(tmp_path / "linked")))
+
+
+def test_a_partial_clone_has_its_files_back_and_nothing_is_fetched(
+    git: Git, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    fill(git)
+    (git.root / "out" / "f").write_text("left out of the clone\n")
+    git("commit", "--quiet", "--all", "--message", "More")
+    git("config", "uploadpack.allowFilter", "true")
+    clone = ("clone", "--quiet", "--filter=blob:none", "--sparse", f"file://{git.root}", "partial")
+    Git(tmp_path)(*clone)
+    partial = Git(tmp_path / "partial")
+    partial("sparse-checkout", "set", "in")
+    kept = KeptFiles(open_guard(partial.root), partial)
+    absent = ("rev-list", "--objects", "--missing=print", "HEAD")
+    before = partial(*absent)
+    assert "\n?" in before
+    works_through(kept)
+    assert partial(*absent) == before
+
+
 # Two sessions in one worktree
 
 
