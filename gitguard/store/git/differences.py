@@ -248,7 +248,9 @@ class Looker:
         converts_all = any(readings[path].unix_id for path in doubtful) and self._converts_all()
         present = {path: ChangedFile(path, entry.mode, entry.id) for path, entry in tracked.items()}
         for path, reading in readings.items():
-            stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=converts_all)
+            # What lies there byte by byte as in the commit is unchanged, converted or not.
+            is_converted = converts_all and path in attributes
+            stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=is_converted)
             present[path] = _with_mode_of_git(stored, tracked.get(path))
         compared = (_against(present[path], tracked.get(path)) for path in sorted(present))
         return tuple(difference for difference in compared if difference is not None)

@@ -5,6 +5,7 @@ None of them changes the index, its shared part or any flag in it: `KeptFiles` l
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -432,6 +433,19 @@ def test_a_partial_clone_has_its_files_back_and_nothing_is_fetched(
     assert "\n?" in before
     works_through(kept)
     assert partial(*absent) == before
+
+
+@pytest.mark.parametrize("name", [b"a b\n'c", "größe".encode(), b"-C", b"%41"])
+def test_a_worktree_in_a_folder_of_any_name_has_its_files_back(
+    open_guard: OpenGuard, tmp_path: Path, name: bytes
+) -> None:
+    git = start(tmp_path / os.fsdecode(name))
+    fill(git)
+    kept = KeptFiles(open_guard(git.root), git)
+    works_through(kept)
+    without, then = kept.snapshot(), tree_of(kept.root)
+    (git.root / "new.pem").write_text("kept outside of git\n")
+    kept.goes_back_and_forth(without, then)
 
 
 # Two sessions in one worktree
