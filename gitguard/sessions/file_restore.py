@@ -208,10 +208,14 @@ class FileRestore:
             raise GitguardError(
                 f"nothing was restored, because the safety checkpoint is pending: {safety.pending}"
             )
+        cut_off = unfinished_restore(store)
         path = self._records.new()
         record = self._kept(plan, chosen, path)
         write_record(path, record)
         store.workspace.at_step("restore-recorded")
+        if cut_off is not None:
+            # Nobody finishes that one any more.
+            self._restorer.remove_unfinished(cut_off)
         return self._finish(path, record)
 
     def _kept(self, plan: FilePlan, chosen: tuple[PlannedFile, ...], path: str) -> RestoreRecord:
@@ -233,7 +237,8 @@ class FileRestore:
             source=plan.source,
             snapshot=snapshot,
             git_dir=store.workspace.place.git_dir,
-            token=os.path.basename(aside),
+            # Another session may begin a restore in this worktree at the same moment.
+            token=f"{os.path.basename(aside)}-{os.urandom(4).hex()}",
             files=records,
         )
 
@@ -256,6 +261,7 @@ class FileRestore:
         store = self._store
         with self._repository.reader() as reader:
             stayed = self._restorer.apply(reader, record)
+        self._restorer.remove_unfinished(record)
         record = record.replace(is_done=True)
         write_record(path, record)
         store.workspace.at_step("restore-done")

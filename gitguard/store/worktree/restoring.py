@@ -244,7 +244,7 @@ class Restorer:
         """
         stay: dict[str, str] = {}
         failures: dict[str, str] = {}
-        temporary = f".gitguard-{record.token}.tmp"
+        temporary = _temporary(record)
         deleted = [file for file in record.files if not file.after.mode]
         put = [file for file in record.files if file.after.mode]
         # Deepest first, so that a folder is gone where a file takes its place.
@@ -262,6 +262,11 @@ class Restorer:
         users_files.settle(self.root, (unescaped(file.path) for file in record.files))
         _refuse_failures(failures)
         return stay
+
+    def remove_unfinished(self, record: RestoreRecord) -> None:
+        """Remove what a restore that was cut off may have left beside the files it was to put."""
+        paths = (unescaped(file.path) for file in record.files)
+        users_files.remove_unfinished(self.root, paths, _temporary(record))
 
     def _put(self, reader: ObjectReader, path: str, file: FileRecord, temporary: str) -> str:
         """Put one file in place; return why it stays, empty where it does not."""
@@ -304,6 +309,11 @@ class Restorer:
             return data
         data = reader.read(name, "blob", limit=LARGEST)
         return self._conversions.converted(path, name) if kind == "converted" else data
+
+
+def _temporary(record: RestoreRecord) -> str:
+    """Return the name of a restore's files that are not in their places yet."""
+    return f".gitguard-{record.token}.tmp"
 
 
 def _id_of(entry: TreeEntry | None) -> str:

@@ -12,6 +12,7 @@ import pytest
 
 from gitguard.guard import Guard
 from gitguard.store.git.trees import PLAIN
+from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.hostile import Traps
 from tests.support.kept_files import KeptFiles, files_of, left_out, snapshot_of, tree_of
@@ -455,6 +456,11 @@ class Dies(BaseException):
     """The process is killed."""
 
 
+def dies(step: str) -> None:
+    if step == "restore-recorded":
+        raise Dies
+
+
 def test_two_sessions_keep_and_put_back_the_files_of_one_worktree(
     kept: KeptFiles, open_guard: OpenGuard
 ) -> None:
@@ -471,6 +477,23 @@ def test_two_sessions_keep_and_put_back_the_files_of_one_worktree(
     assert tree_of(kept.root) == then
     kept.undo()
     assert tree_of(kept.root) == later
+
+
+def test_restores_of_two_sessions_at_one_moment_write_under_names_of_their_own(
+    kept: KeptFiles, open_guard: OpenGuard, places: Places
+) -> None:
+    tokens = set()
+    for session in ("first", "second"):
+        dying = Guard(str(kept.root), places.replace(session=session, at_step=dies), lambda: 2e9)
+        dying.ensure()
+        dying.checkpoint("Here")
+        (kept.root / "edited").write_text(f"{session}\n")
+        with pytest.raises(Dies):
+            dying.files.restore(dying.files.plan(dying.log(1)[0].name, theirs_too=True))
+        record = dying.files.unfinished()
+        assert record is not None
+        tokens.add(record.token)
+    assert len(tokens) == 2
 
 
 def test_what_one_session_wrote_while_another_s_restore_was_cut_off_is_not_lost(
