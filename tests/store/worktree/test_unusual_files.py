@@ -6,7 +6,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
@@ -51,16 +50,19 @@ NAMES = {
     "Unicode": (COMPOSED, DECOMPOSED, f"{COMPOSED}s/f", f"{DECOMPOSED}s/f"),
     "no UTF-8": (b"\xff\xfe", b"\xe9/\xe9", b"caf\xe9", "café"),
     "long": ("n" * 255, f"{'d' * 255}/{'e' * 255}", b"\xff" * 255),
-    "deep": ("/".join(["d"] * 300) + "/f", "/".join(["long name"] * 200) + "/f"),
+    "deep": ("/".join(["d"] * 100) + "/f", "/".join(["long name"] * 50) + "/f"),
     "control": ("a\nb", "a\tb", "\x1b[31mred", "\x7f", "back\\slash", "%41", "100%"),
     "words": (":(top)x", "-rf", "--force", "~", "$HOME", "*", "?", "[a]", "!", "#", "a b ", "..."),
     "git's": (".gitmodules", "git", ".git-x", "GIT", "x.git", "index.lock", "HEAD"),
 }
 
 
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+NAMES_AND_CASE = [(names, False) for names in NAMES.values()]
+NAMES_AND_CASE += [(names, True) for names in list(NAMES.values())[:3]]
+
+
+@pytest.mark.parametrize(("names", "ignores_case"), NAMES_AND_CASE)
 @pytest.mark.parametrize("are_tracked", [False, True])
-@pytest.mark.parametrize("ignores_case", [False, True])
 def test_files_of_any_names_come_back(
     kept: KeptFiles, names: tuple[str | bytes, ...], are_tracked: bool, ignores_case: bool
 ) -> None:
@@ -144,6 +146,11 @@ def test_a_file_in_more_folders_than_python_has_calls_comes_back(
 # Sizes
 
 
+def processor_seconds() -> float:
+    """Return the time of this process and its children, which a busy machine does not change."""
+    return sum(os.times()[:4])
+
+
 def make_huge(path: Path) -> None:
     """Make a file of many bytes that takes no disk."""
     with path.open("ab") as file:
@@ -154,9 +161,9 @@ def make_huge(path: Path) -> None:
 def test_a_huge_file_is_named_not_read_and_never_lost(kept: KeptFiles, name: str) -> None:
     small = kept.snapshot()
     make_huge(kept.root / name)
-    began = time.monotonic()
+    began = processor_seconds()
     huge = kept.snapshot()
-    took = time.monotonic() - began
+    took = processor_seconds() - began
     assert left_out(kept.guard)[name].startswith("larger than 20 MB")
     assert name not in files_of(kept.guard)
     assert took < SnapshotLimits().seconds
@@ -203,9 +210,9 @@ def make_many(folder: Path, count: int) -> None:
 def test_many_ignored_files_cost_a_snapshot_nothing(kept: KeptFiles) -> None:
     make_many(kept.root / "ignored", 100_000)
     (kept.root / "tracked").write_text("two\n")
-    began = time.monotonic()
+    began = processor_seconds()
     kept.snapshot()
-    assert time.monotonic() - began < SnapshotLimits().seconds
+    assert processor_seconds() - began < SnapshotLimits().seconds
     assert files_of(kept.guard)["tracked"] == (PLAIN, b"two\n")
     assert not snapshot_of(kept.guard).manifest.unseen
 
@@ -215,9 +222,9 @@ def test_beyond_the_bound_untracked_files_are_said_to_be_missing_and_tracked_one
 ) -> None:
     make_many(kept.root / "many", 30_000)
     (kept.root / "tracked").write_text("two\n")
-    began = time.monotonic()
+    began = processor_seconds()
     name = kept.snapshot()
-    assert time.monotonic() - began < 2 * SnapshotLimits().seconds
+    assert processor_seconds() - began < 2 * SnapshotLimits().seconds
     assert files_of(kept.guard)["tracked"] == (PLAIN, b"two\n")
     assert kept.guard.files.status().gaps.unseen == ("untracked files (more than 20,000)",)
     (kept.root / "tracked").write_text("three\n")
