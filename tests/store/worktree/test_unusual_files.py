@@ -368,9 +368,14 @@ def test_line_ends_that_a_setting_converts_come_back(
     kept.goes_back_and_forth(name, then)
 
 
-def test_attributes_of_the_user_s_own_count_too(kept: KeptFiles, tmp_path: Path) -> None:
-    (tmp_path / "attributes").write_text("*.txt text eol=crlf\n")
-    kept.git("config", "--global", "core.attributesFile", str(tmp_path / "attributes"))
+@pytest.mark.parametrize("options", [["--global"], ["--local"], ["--global", "--local"]])
+def test_attributes_that_a_setting_names_count_too(
+    kept: KeptFiles, tmp_path: Path, options: list[str]
+) -> None:
+    for option in options:
+        path = tmp_path / f"attributes{option}"
+        path.write_text("*.txt text eol=crlf\n" if option == options[-1] else "*.txt -text\n")
+        kept.git("config", option, "core.attributesFile", str(path))
     (kept.root / "c.txt").write_bytes(b"one\ntwo\n")
     assert unchanged_by_git(kept, "c.txt") == b"one\r\ntwo\r\n"
     name, then = kept.snapshot(), tree_of(kept.root)
