@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -16,7 +17,7 @@ from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from gitguard.sessions.file_restore import FilePlan, FilesRestored
@@ -203,16 +204,22 @@ def _finish(console: Console, choice: _Choice) -> None:
 def _plan_lines(plan: FilePlan) -> Iterator[str]:
     chosen, refused = plan.chosen, plan.refused
     yield f"Files as at {one_line(plan.source)}:"
-    yield from (f"  {SIGNS[file.action][0]} {one_line(file.path)}" for file in chosen[:_SHOWN])
-    if len(chosen) > _SHOWN:
-        yield f"  … {len(chosen) - _SHOWN:,} more"
+    yield from _shown(f"{SIGNS[file.action][0]} {one_line(file.path)}" for file in chosen)
     if refused:
         yield "Left as they are; --theirs-too takes those that somebody else changed:"
-        yield from (f"  {one_line(f.path)}: {one_line(f.refusal)}" for f in refused[:_SHOWN])
+        yield from _shown(f"{one_line(file.path)}: {one_line(file.refusal)}" for file in refused)
     yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
     if plan.obstacle:
         obstacle = plan.obstacle
         yield f"Not now: {one_line(obstacle.reason)}. {one_line(obstacle.way_out)}."
+
+
+def _shown(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the first lines, and how many there are beyond them."""
+    unread = iter(lines)
+    yield from (f"  {line}" for line in islice(unread, _SHOWN))
+    if more := sum(1 for _ in unread):
+        yield f"  … {more:,} more"
 
 
 def _document(plan: FilePlan) -> dict[str, Any]:

@@ -7,12 +7,11 @@ is kept first, however large; where that fails, nothing changes.
 from __future__ import annotations
 
 import os
-import shlex
 
 from gitguard.errors import GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
 from gitguard.model.items import CORRECTION, Origin
-from gitguard.model.text import counted
+from gitguard.model.text import counted, shell_word
 from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
@@ -167,10 +166,10 @@ class FileRestore:
         """Return git commands that put a plan's files back; they keep nothing."""
         checkpoint = self._checkpoint(name)
         root = self._store.workspace.place.worktree
-        put = [shlex.quote(f.path) for f in plan.chosen if f.after.mode]
-        gone = [shlex.quote(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
+        put = [shell_word(f.path) for f in plan.chosen if f.after.mode]
+        gone = [shell_word(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
         # Paths are taken as they are, and not as patterns.
-        git = f"git -C {shlex.quote(root)} --literal-pathspecs"
+        git = f"git -C {shell_word(root)} --literal-pathspecs"
         restore = f"{git} restore --source={checkpoint.files}:{FILES} --worktree --"
         commands = [f"{restore} {' '.join(put)}"] if put else []
         return (*commands, *([f"rm -- {' '.join(gone)}"] if gone else []))
@@ -209,10 +208,14 @@ class FileRestore:
             raise GitguardError(
                 f"nothing was restored, because the safety checkpoint is pending: {safety.pending}"
             )
+        cut_off = unfinished_restore(store)
         path = self._records.new()
         record = self._kept(plan, chosen, path)
         write_record(path, record)
         store.workspace.at_step("restore-recorded")
+        if cut_off is not None:
+            # Nobody finishes that one any more.
+            self._restorer.remove_unfinished(cut_off)
         return self._finish(path, record)
 
     def _kept(self, plan: FilePlan, chosen: tuple[PlannedFile, ...], path: str) -> RestoreRecord:
@@ -234,7 +237,8 @@ class FileRestore:
             source=plan.source,
             snapshot=snapshot,
             git_dir=store.workspace.place.git_dir,
-            token=os.path.basename(aside),
+            # Another session may begin a restore in this worktree at the same moment.
+            token=f"{os.path.basename(aside)}-{os.urandom(4).hex()}",
             files=records,
         )
 
@@ -257,6 +261,7 @@ class FileRestore:
         store = self._store
         with self._repository.reader() as reader:
             stayed = self._restorer.apply(reader, record)
+        self._restorer.remove_unfinished(record)
         record = record.replace(is_done=True)
         write_record(path, record)
         store.workspace.at_step("restore-done")

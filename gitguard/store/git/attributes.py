@@ -26,6 +26,7 @@ FILE = ".gitattributes"
 _TIME_LIMIT = 3
 """Seconds for git's answer."""
 _CONFIG_LIMIT, _INDEX_LIMIT = 1 << 20, 64 << 20
+_USERS_FILE = "core.attributesfile="
 _SETTINGS = (b"attributesfile", b"include", b"sparse")
 """Words in the configuration by which attributes may stand anywhere, or in the index alone."""
 _SIMPLE_VERSIONS = (2, 3)
@@ -42,17 +43,21 @@ class Attributes:
         self._git = repository.git
         self._place = repository.place
 
-    def of(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
+    def of(
+        self, paths: Iterable[str], user_rules: tuple[str, ...]
+    ) -> Mapping[str, Mapping[str, str]]:
         """Return values by path and by name of `FILTERING` and `CONVERTING`.
 
-        A path without any may be missing. Raises `GitFailed` where git does not say.
+        user_rules are the settings that may name the user's own file of attributes. A path without
+        any attribute may be missing. Raises `GitFailed` where git does not say.
         """
         names = list(dict.fromkeys(paths))
-        if not names or self._is_without_any(names):
+        has_users_file = any(rule.startswith(_USERS_FILE) for rule in user_rules)
+        if not names or not (has_users_file or self._may_have_any(names)):
             return {}
         question = ("check-attr", "-z", "--stdin", *FILTERING, *CONVERTING)
         request = b"".join(os.fsencode(name) + b"\0" for name in names)
-        done = self._git.start(*question).finish(request, limit=_TIME_LIMIT)
+        done = self._git.start(*question, settings=user_rules).finish(request, limit=_TIME_LIMIT)
         if done.returncode:
             raise self._git.failure("check-attr", done)
         words = [os.fsdecode(word) for word in done.stdout.split(b"\0")[:-1]]
@@ -61,15 +66,15 @@ class Attributes:
             attributes.setdefault(path, {})[name] = value
         return attributes
 
-    def _is_without_any(self, paths: Iterable[str]) -> bool:
+    def _may_have_any(self, paths: Iterable[str]) -> bool:
         folders = {""}
         for path in paths:
             while path := path.rpartition("/")[0]:
                 folders.add(path)
         root = self._place.worktree
         if any(os.path.lexists(os.path.join(root, folder, FILE)) for folder in folders):
-            return False
-        return not (self._is_set_elsewhere() or self._is_in_index())
+            return True
+        return self._is_set_elsewhere() or self._is_in_index()
 
     def _is_set_elsewhere(self) -> bool:
         """Say whether attributes stand, or may stand, outside of the worktree."""

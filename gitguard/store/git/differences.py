@@ -182,7 +182,7 @@ class Looker:
             if not is_object_id(base):  # it may be anybody's text, an option of git's as well
                 raise GitFailed(f"`{base[:80]}` is not an object id")
             # Started first and asked last, so that both gits work at the same time.
-            with _Question(self._git, *_LIST_NEW, settings=self._git.user_excludes()) as new:
+            with _Question(self._git, *_LIST_NEW, settings=self._conversions.user_rules()) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new, self._limits.new)
             if tracked_unseen:
@@ -207,7 +207,7 @@ class Looker:
         if size > self._limits.index:
             return {}, f"tracked files (the index is larger than {self._limits.index >> 20} MiB)"
         try:
-            settings = self._conversions.filters_off()
+            settings = (*self._conversions.filters_off(), *self._conversions.user_rules())
             with _Question(self._git, *_COMPARE, base, "--", settings=settings) as compared:
                 return _parsed(compared.answer()), ""
         except GitFailed:
@@ -225,16 +225,18 @@ class Looker:
         """Return what is different, of paths that git listed and of new ones."""
         unhashed = [path for path, entry in tracked.items() if entry.has_to_be_read]
         readings = {path: files.read(path) for path in (*unhashed, *new)}
-        doubtful = [
+        doubtful = {
             path
             for path, reading in readings.items()
             if reading.id and (path not in tracked or reading.id != tracked[path].old_id)
-        ]
-        attributes = self._conversions.attributes.of(doubtful)
+        }
+        attributes = self._conversions.attributes(doubtful)
         converts_all = any(readings[path].unix_id for path in doubtful) and self._converts_all()
         present = {path: ChangedFile(path, entry.mode, entry.id) for path, entry in tracked.items()}
         for path, reading in readings.items():
-            stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=converts_all)
+            # What lies there byte by byte as in the commit is unchanged, converted or not.
+            is_converted = converts_all and path in doubtful
+            stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=is_converted)
             present[path] = _with_mode_of_git(stored, tracked.get(path))
         compared = (_against(present[path], tracked.get(path)) for path in sorted(present))
         return tuple(difference for difference in compared if difference is not None)

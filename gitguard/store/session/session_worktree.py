@@ -185,7 +185,7 @@ class SessionWorktree:
         refusal = self._refusal(look)
         if refusal:
             return Seen(look, refusal=refusal)
-        if before is not None and before.snapshot and before.look == look:
+        if before is not None and before.look == look and self._is_whole(before.snapshot):
             return Seen(look, before.snapshot)
         try:
             return Seen(look, self._store(look, before, by_shell))
@@ -196,6 +196,18 @@ class SessionWorktree:
         except GitguardError as error:
             self._workspace.note_fault("taking a snapshot of the files", error)
             return Seen(look, refusal=f"it failed: {error.message}")
+
+    def _is_whole(self, snapshot: str) -> bool:
+        """Say whether an earlier snapshot has all that another one of the same files would have."""
+        from gitguard.store.worktree.snapshot import read_snapshot
+
+        if not snapshot:
+            return False
+        try:
+            with self._repository.reader() as reader:
+                return not read_snapshot(reader, snapshot).was_cut_off
+        except InvalidDocument:
+            return False
 
     def _store(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> str:
         from gitguard.store.worktree import kept as keeping

@@ -97,7 +97,7 @@ def test_attributes_are_found(
 ) -> None:
     settings = Path(guard.workspace.repository().git.user_folder)
     PLACES[place](git, settings)
-    assert attributes().of([PATH])[PATH]["eol"] == "crlf"
+    assert attributes().of([PATH], ())[PATH]["eol"] == "crlf"
 
 
 def test_without_any_git_is_not_asked(
@@ -108,4 +108,4 @@ def test_without_any_git_is_not_asked(
     put(elsewhere)
     asked = attributes()
     (git.root / ".git" / "HEAD").rename(tmp_path / "HEAD")  # any git would fail
-    assert asked.of([PATH]) == {}
+    assert asked.of([PATH], ()) == {}

@@ -2,38 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 from gitguard.errors import GitguardError, NothingFound
 from gitguard.guard import Guard
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git
+from tests.support.kept_files import Files, tree_of
 
-Tree = dict[str, tuple[int, bytes]]
 NAMES = ("a", "b", "c.py", "d e", "größe", "x/a", "x/b", "x/y/c", "z/ä", "100%")
 STEPS = ("restore-kept", "restore-recorded", "file-restored", "restore-done", "files-written")
 
 
 class Dies(BaseException):
     """The process is killed."""
-
-
-def tree_of(root: Path) -> Tree:
-    """Return every file and link of a worktree that is not git's or gitguard's, with its mode."""
-    tree = {}
-    for folder, names, file_names in os.walk(root):
-        names[:] = [name for name in names if name not in (".git", ".gitguard")]
-        links = [name for name in names if os.path.islink(os.path.join(folder, name))]
-        for name in (*file_names, *links):
-            path = Path(folder, name)
-            facts = path.lstat()
-            data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
-            tree[str(path.relative_to(root))] = (facts.st_mode, data)
-    return tree
 
 
 class Sequence:
@@ -47,9 +31,9 @@ class Sequence:
         self.guard = Guard(str(git.root), places, clock)
         self._places, self._clock = places, clock
         self.guard.ensure()
-        self.snapshots: dict[str, Tree] = {}
-        self.before_restore: Tree | None = None
-        self.restored: Tree | None = None
+        self.snapshots: dict[str, Files] = {}
+        self.before_restore: Files | None = None
+        self.restored: Files | None = None
         self.done: list[str] = []
 
     def run(self, steps: int) -> None:

@@ -8,9 +8,8 @@ import pytest
 
 from gitguard.errors import GitguardError, NothingFound, NotWritable
 from gitguard.guard import Guard
-from tests.conftest import Clock, Git
-
-from .file_sequences import tree_of
+from tests.conftest import Clock, Git, OpenGuard
+from tests.support.kept_files import tree_of
 
 
 @pytest.fixture
@@ -191,6 +190,34 @@ def test_a_restore_that_is_killed_is_finished_by_the_next_run(
         assert tree_of(git.root) == before
         worked.files.restore(worked.files.plan_undo())
         assert tree_of(git.root) == broken
+
+
+@pytest.mark.parametrize("way_out", ["finish", "undo", "restore another"])
+def test_what_a_killed_restore_was_writing_is_gone_whichever_way_it_ends(
+    worked: Guard, git: Git, open_guard: OpenGuard, way_out: str
+) -> None:
+    name = here(worked)
+    break_everything(git.root)
+
+    def at_step(reached: str) -> None:
+        if reached == "restore-recorded":
+            raise Dies
+
+    dying = open_guard(at_step=at_step)
+    with pytest.raises(Dies):
+        dying.files.restore(dying.files.plan(name, theirs_too=True))
+    record = worked.files.unfinished()
+    assert record is not None
+    (git.root / "other").write_text("one file was put\n")
+    for folder in (git.root, git.root / "new"):
+        (folder / f".gitguard-{record.token}.tmp").write_text("half a fi")
+    if way_out == "finish":
+        worked.files.finish()
+    elif way_out == "undo":
+        worked.files.restore(worked.files.plan_undo(theirs_too=True))
+    else:
+        worked.files.restore(worked.files.plan(name, ("tracked",), theirs_too=True))
+    assert [path for path in tree_of(git.root) if path.endswith(".tmp")] == []
 
 
 def test_what_the_system_refuses_leaves_the_restore_open_until_it_is_finished_or_undone(
