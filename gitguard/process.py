@@ -50,6 +50,7 @@ def places(environment: Mapping[str, str], session: str = "") -> Places:
         session=session or environment.get("GITGUARD_SESSION", ""),
         environment=environment,
         home=home,
+        caller=os.getppid(),
         at_step=at_step,
         program=_program(),
     )

@@ -30,6 +30,16 @@ class Failed(Exception):
     """Something is not as the demo says."""
 
 
+_HOST = """
+import os, subprocess, sys
+ended = subprocess.run(sys.argv[1:], check=False).returncode
+if ended < 0:
+    os.kill(os.getpid(), -ended)
+sys.exit(ended)
+"""
+"""Stands for the host's process, which is gone when the demonstration goes on."""
+
+
 def say(text: str = "") -> None:
     """Print a line of the story."""
     sys.stdout.write(text + "\n")
@@ -140,7 +150,7 @@ class Conversation:
         own = {"session_id": self.key, "transcript_path": str(self.transcript)}
         document = {**json.loads(text), **own, **changes}
         return subprocess.run(
-            [GITGUARD, "hook", "claude-code"],
+            [sys.executable, "-c", _HOST, GITGUARD, "hook", "claude-code"],
             input=json.dumps(document),
             cwd=self.stage.root,
             env=self.stage.environment(self.key, path),
@@ -280,7 +290,10 @@ def files(stage: Stage, head: str) -> None:
     stage.git("reset", "--quiet", "--hard")
     stage.git("clean", "--quiet", "-fd")
     check(not (stage.root / "hello.py").exists(), "the agent's file is gone")
-    newest = json.loads(stage.run(GITGUARD, "log", "-1", "--json"))["checkpoints"][0]
+    talk.hook("PostToolUse.Bash", tool_input={"command": command}, tool_use_id="toolu_0107")
+    talk.hook("Stop")
+    listed = json.loads(stage.run(GITGUARD, "log", "--json"))["checkpoints"]
+    newest = next(c for c in listed if c["trigger"] == "before-destructive")
     restore = (GITGUARD, "restore", str(newest["sequence"]), "--files", "--yes")
     say(f"\n   $ gitguard {' '.join(restore[1:])}")
     show(stage.run(*restore))

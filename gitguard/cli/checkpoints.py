@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.change_lines import SIGNS, change_lines, difference_lines
+from gitguard.cli.change_lines import change_lines, difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
+from gitguard.cli.file_changes import asked_files, say_file_changes
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.paging import Line, no_pager_option, say_paged
 from gitguard.cli.untrusted import mark_of, untrusted_option
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.review.looking import Comparison
-    from gitguard.sessions.file_changes import FileChanges
     from gitguard.store.git.code_history import CodeCommit
 
 _CHANGE = "change"
@@ -66,7 +66,7 @@ def show(
     Example: `gitguard show 17`
     """
     if files:
-        _say_file_changes(console, console.guard.looking.files_of(what or ""), no_pager=no_pager)
+        say_file_changes(console, console.guard.looking.files_of(what or ""), no_pager=no_pager)
         return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
     say = _say_change if name == _CHANGE else _say_file
@@ -136,18 +136,18 @@ def diff(
 
     Example: `gitguard diff 1..3`
     """
+    if files:
+        changes = console.guard.looking.files(*asked_files(console, (older, newer, *paths)))
+        say_file_changes(console, changes, no_pager=no_pager)
+        return
     if ".." in older:
         paths = (newer, *paths) if newer else paths
         older, _, newer = older.replace("...", "..").partition("..")
-    if files:
-        changes = console.guard.looking.files(older, newer, paths)
-        _say_file_changes(console, changes, no_pager=no_pager)
-    elif paths:
+    if paths:
         raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
-    else:
-        _say_state_changes(
-            console, older, newer, with_text=with_text, untrusted=untrusted, no_pager=no_pager
-        )
+    _say_state_changes(
+        console, older, newer, with_text=with_text, untrusted=untrusted, no_pager=no_pager
+    )
 
 
 def _say_state_changes(
@@ -162,16 +162,6 @@ def _say_state_changes(
     if with_text:
         document["text"] = compared.text
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
-
-
-def _say_file_changes(console: Console, changes: FileChanges, *, no_pager: bool) -> None:
-    lines = [Line(f"Files from {changes.older} to {changes.newer}:")]
-    for change in changes.files:
-        sign, colour = SIGNS[change.action]
-        lines.append(Line(f"{sign} {one_line(change.path)}  ({', '.join(change.by)})", colour))
-    if not changes.files:
-        lines.append(Line("No file changed."))
-    say_paged(console, lines, fields_of(changes), no_pager=no_pager)
 
 
 def _compared_lines(console: Console, compared: Comparison, *, with_text: bool) -> list[Line]:

@@ -34,7 +34,8 @@ class _LogCommand(click.Command):
 
 
 @click.command(cls=_LogCommand)
-@click.argument("commits", default="", metavar="[BASE..HEAD]")
+@click.argument("range_text", default="", metavar="[BASE..HEAD]")
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option(
     "-n", "--most", type=click.IntRange(1), metavar="N", help=f"How many to list, or {_MOST}"
 )
@@ -54,17 +55,20 @@ class _LogCommand(click.Command):
     callback=pattern_of,
     help="Only those whose subject or message matches",
 )
+@click.option("--files", is_flag=True, help="List which of your files changed in each, by whom")
 @click.option("--all", "every", is_flag=True, help="List every session, archived ones too")
 @untrusted_option
 @no_pager_option
 @with_console
 def log(
     console: Console,
-    commits: str,
+    range_text: str,
+    paths: tuple[str, ...],
     most: int | None,
     oneline: bool,
     since: str,
     matches: Callable[[str], bool] | None,
+    files: bool,
     every: bool,
     untrusted: bool,
     no_pager: bool,
@@ -76,32 +80,61 @@ def log(
     not write, except with --untrusted; --all names it and leaves it out.
     With BASE..HEAD, lists these commits of your code instead, newest first, and what became known
     while the agent made each; all of them without -n. `A...B` begins where the two parted.
+    With --files, lists the checkpoints in which files of your worktree changed, and who changed
+    them: `log --files 2..7 src` those
+    from checkpoint 2 to 7, below `src`.
 
     Example: `gitguard log -5 --oneline --since 2d`
     """
-    if commits:
-        from gitguard.cli.review import say_course
-
-        if oneline or since or matches or every:
-            raise click.UsageError(
-                "--oneline, --since, --grep and --all choose checkpoints, not commits of a range"
-            )
-        say_course(console, commits, most, untrusted=untrusted)
-        return
-    listed = console.guard.looking.log(
-        most or _MOST,
-        session=console.named_session,
-        every_session=every,
-        since=since,
-        matches=matches,
-        untrusted=untrusted,
-    )
     is_chosen = bool(since or matches)
-    lines = _lines(listed, oneline=oneline, every=every) or [_nothing(listed, is_chosen=is_chosen)]
+    if (files or range_text) and (is_chosen or every or (oneline and not files)):
+        raise click.UsageError(
+            "--oneline, --since, --grep and --all choose checkpoints, not files and not commits"
+        )
+    if files:
+        words = (range_text, *paths)
+        _say_files(console, words, most or _MOST, oneline=oneline, no_pager=no_pager)
+    elif range_text:
+        _say_commits(console, range_text, paths, most, untrusted=untrusted)
+    else:
+        listed = console.guard.looking.log(
+            most or _MOST,
+            session=console.named_session,
+            every_session=every,
+            since=since,
+            matches=matches,
+            untrusted=untrusted,
+        )
+        lines = _lines(listed, oneline=oneline, every=every)
+        _say_log(
+            console, listed, lines or [_nothing(listed, is_chosen=is_chosen)], no_pager=no_pager
+        )
+
+
+def _say_log(console: Console, listed: Log, lines: list[Line], *, no_pager: bool) -> None:
     checkpoints = [entry.checkpoint for entry in listed.entries]
     document = {"checkpoints": checkpoints, "more": listed.more, "left_out": listed.left_out}
     mark = "\n".join(map(marked, listed.doubts.values()))
     say_paged(console, lines, document, mark=mark, remark=_remark(listed), no_pager=no_pager)
+
+
+def _say_commits(
+    console: Console, range_text: str, paths: tuple[str, ...], most: int | None, *, untrusted: bool
+) -> None:
+    from gitguard.cli.review import say_course
+
+    if paths:
+        raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
+    say_course(console, range_text, most, untrusted=untrusted)
+
+
+def _say_files(
+    console: Console, words: tuple[str, ...], most: int, *, oneline: bool, no_pager: bool
+) -> None:
+    from gitguard.cli.file_changes import asked_files, say_file_log
+
+    changes = console.guard.looking.file_log(*asked_files(console, words), most=most)
+    say_file_log(console, changes, oneline=oneline, no_pager=no_pager)
 
 
 def _lines(listed: Log, *, oneline: bool, every: bool) -> list[Line]:

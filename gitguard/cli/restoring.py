@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -10,13 +10,14 @@ import click
 from gitguard.cli.change_lines import SIGNS
 from gitguard.cli.changed_state import ask_about, say_changed, show_plan, shown_changes
 from gitguard.cli.console import Console, asking, can_ask, confirm, named, with_console
+from gitguard.cli.file_changes import paths_from_root
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
-from gitguard.errors import GitguardError, InvalidInput
+from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from typing import Any
 
     from gitguard.sessions.file_restore import FilePlan, FilesRestored
@@ -36,6 +37,7 @@ class _Choice(NamedTuple):
     folder: str
     patch: bool
     explain: bool
+    force: bool
     untrusted: bool
     dry_run: bool
     yes: bool
@@ -50,6 +52,7 @@ class _Choice(NamedTuple):
             "--patch": self.patch,
             "--explain": self.explain,
             "--theirs-too": self.theirs_too,
+            "--force": self.force,
             "PATH": self.paths,
         }
         return next((option for option, is_given in options.items() if is_given), "")
@@ -62,6 +65,7 @@ class _Choice(NamedTuple):
 @click.option("--state", "is_state", is_flag=True, help="Restore the task state")
 @click.option("--undo", is_flag=True, help="Undo the last restore of files")
 @click.option("--theirs-too", is_flag=True, help="Also files that somebody else changed since")
+@click.option("--force", is_flag=True, help="Also during a merge, and while others write")
 @click.option("--to", "folder", callback=named, metavar="DIR", help="Write the files into DIR")
 @click.option("--patch", is_flag=True, help="Print what would change in the files as a patch")
 @click.option("--explain", is_flag=True, help="Print git commands that put the files back")
@@ -133,7 +137,7 @@ def _offer_files(console: Console, name: str, choice: _Choice) -> None:
         console.remark(f"note: {differ}; `gitguard restore {name} --files --dry-run` shows them")
         return
     click.echo("\n".join(_plan_lines(plan)))
-    if plan.chosen and click.confirm("Put these files back?", default=False):
+    if plan.chosen and not plan.obstacle and click.confirm("Put these files back?", default=False):
         _say_files(console, console.guard.files.restore(plan))
 
 
@@ -142,8 +146,7 @@ def _offer_files(console: Console, name: str, choice: _Choice) -> None:
 
 def _restore_files(console: Console, checkpoint: str, choice: _Choice) -> None:
     files = console.guard.files
-    root = console.guard.workspace.place.worktree
-    paths = tuple(path for path in (_from_root(root, p) for p in choice.paths) if path)
+    paths = paths_from_root(console, choice.paths)
     theirs_too = choice.theirs_too
     if choice.folder:
         _export(console, checkpoint, paths, choice)
@@ -175,22 +178,22 @@ def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
     files = console.guard.files
     # An undo takes back what a restore that was cut off has done so far.
     if not (choice.dry_run or choice.undo) and files.unfinished() is not None:
-        _finish(console, yes=choice.yes)
+        _finish(console, choice)
     if choice.dry_run or not plan.files:
         nothing = f"Nothing to restore: the files are as at {plan.source}."
         console.say("\n".join(_plan_lines(plan)) if plan.files else nothing, _document(plan))
         return
     if not console.as_json:
         click.echo("\n".join(_plan_lines(plan)))
-    if plan.chosen:
+    if plan.chosen and (choice.force or not plan.obstacle):
         confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=choice.yes)
-    _say_files(console, files.restore(plan))
+    _say_files(console, files.restore(plan, force=choice.force))
 
 
-def _finish(console: Console, *, yes: bool) -> None:
+def _finish(console: Console, choice: _Choice) -> None:
     """Finish a restore that was cut off, and end there: the files are others than a plan saw."""
-    confirm("Finish the restore that was cut off?", yes=yes)
-    finished = console.guard.files.finish()
+    confirm("Finish the restore that was cut off?", yes=choice.yes)
+    finished = console.guard.files.finish(force=choice.force)
     source = finished.source if finished is not None else "files"
     raise GitguardError(
         f"a restore of {source} had been cut off, and is finished now; nothing else was put back",
@@ -198,28 +201,25 @@ def _finish(console: Console, *, yes: bool) -> None:
     )
 
 
-def _from_root(root: str, path: str) -> str:
-    """Return a path as it is named from the worktree's root, empty for the root itself."""
-    full = os.path.normpath(os.path.join(os.path.realpath(os.getcwd()), path))
-    if full == root:
-        return ""
-    if not full.startswith(root + os.sep):
-        raise InvalidInput(
-            f"`{path:.200}` lies outside of the worktree `{root}`", "Name a file or folder in it"
-        )
-    return full.removeprefix(root + os.sep)
-
-
 def _plan_lines(plan: FilePlan) -> Iterator[str]:
     chosen, refused = plan.chosen, plan.refused
     yield f"Files as at {one_line(plan.source)}:"
-    yield from (f"  {SIGNS[file.action][0]} {one_line(file.path)}" for file in chosen[:_SHOWN])
-    if len(chosen) > _SHOWN:
-        yield f"  … {len(chosen) - _SHOWN:,} more"
+    yield from _shown(f"{SIGNS[file.action][0]} {one_line(file.path)}" for file in chosen)
     if refused:
         yield "Left as they are; --theirs-too takes those that somebody else changed:"
-        yield from (f"  {one_line(f.path)}: {one_line(f.refusal)}" for f in refused[:_SHOWN])
+        yield from _shown(f"{one_line(file.path)}: {one_line(file.refusal)}" for file in refused)
     yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
+    if plan.obstacle:
+        obstacle = plan.obstacle
+        yield f"Not now: {one_line(obstacle.reason)}. {one_line(obstacle.way_out)}."
+
+
+def _shown(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the first lines, and how many there are beyond them."""
+    unread = iter(lines)
+    yield from (f"  {line}" for line in islice(unread, _SHOWN))
+    if more := sum(1 for _ in unread):
+        yield f"  … {more:,} more"
 
 
 def _document(plan: FilePlan) -> dict[str, Any]:
@@ -227,6 +227,7 @@ def _document(plan: FilePlan) -> dict[str, Any]:
         "source": plan.source,
         "files": [{"path": f.path, "action": f.action, "refusal": f.refusal} for f in plan.files],
         "unseen": list(plan.unseen),
+        "obstacle": plan.obstacle.reason if plan.obstacle else "",
     }
 
 

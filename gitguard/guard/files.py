@@ -31,7 +31,7 @@ class Files:
 
         paths are names from the worktree's root, of files or folders; without any, all files. Files
         that somebody else changed since are refused, unless theirs_too is set. Raises
-        `NothingFound` for a checkpoint without a snapshot, and `GitguardError` during a merge.
+        `NothingFound` for a checkpoint without a snapshot.
         """
         store = self._sessions.store()
         with store.lock():
@@ -43,14 +43,15 @@ class Files:
         with store.lock():
             return self._restore(store).plan_undo(theirs_too=theirs_too)
 
-    def restore(self, plan: FilePlan) -> FilesRestored:
+    def restore(self, plan: FilePlan, *, force: bool = False) -> FilesRestored:
         """Do what a plan says. What lies there is kept first; where that fails, nothing changes.
 
-        Raises `GitguardError` where a file is not as the plan says.
+        Raises `GitguardError` where a file is not as the plan says, and, unless force is set, while
+        git is in the middle of something or somebody else writes.
         """
         store = self._sessions.store()
         with store.lock():
-            return self._restore(store).restore(plan)
+            return self._restore(store).restore(plan, force=force)
 
     def patch(self, plan: FilePlan) -> str:
         """Return what a plan would change as a patch that `git apply` reads."""
@@ -73,11 +74,14 @@ class Files:
 
         return unfinished_restore(self._sessions.store())
 
-    def finish(self) -> FilesRestored | None:
-        """Go on with a restore that was cut off; return None where there is none."""
+    def finish(self, *, force: bool = False) -> FilesRestored | None:
+        """Go on with a restore that was cut off; return None where there is none.
+
+        Raises what `restore` raises.
+        """
         store = self._sessions.store()
         with store.lock():
-            return self._restore(store).finish()
+            return self._restore(store).finish(force=force)
 
     def _restore(self, store: SessionStore) -> FileRestore:
         from gitguard.sessions.file_restore import FileRestore

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
 
     from gitguard.review.listing import Log
     from gitguard.review.looking import CheckpointChange, Comparison
-    from gitguard.sessions.file_changes import FileChanges
+    from gitguard.sessions.file_changes import FileChanges, FileLog
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
@@ -64,6 +64,18 @@ class Looking:
 
         store = self._sessions.store(self._sessions.any_session())
         return store.at_one_moment(lambda: file_changes(store, older, newer, paths))
+
+    def file_log(
+        self, older: str = "", newer: str = "", paths: tuple[str, ...] = (), *, most: int = 20
+    ) -> FileLog:
+        """Return which files changed in each checkpoint and by whom, newest first.
+
+        Checkpoints in which none did are left out; paths are as for `files`.
+        """
+        from gitguard.sessions.file_changes import file_log
+
+        store = self._sessions.store(self._sessions.any_session())
+        return store.at_one_moment(lambda: file_log(store, older, newer, paths, most=most))
 
     def files_of(self, checkpoint: str) -> FileChanges:
         """Return the files that changed in one checkpoint since the one before, and by whom."""

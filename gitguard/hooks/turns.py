@@ -94,7 +94,12 @@ def _take_in_cut_off_turns(conversation: Conversation) -> None:
 def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
     record = conversation.record
     if begins_turn:
-        record = record.replace(turn_since=conversation.workspace.clock())
+        from gitguard.store.session.host_process import host_process
+
+        record = record.replace(
+            turn_since=conversation.workspace.clock(),
+            process=host_process(conversation.workspace.places.caller),
+        )
     conversation.record = conversation.with_transcript(
         record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id)
     )

@@ -31,6 +31,23 @@ def unseen_in(text: str) -> set[str]:
     return {c for c in set(text) if c not in _KEPT and category(c) in _DROPPED}
 
 
+def shell_word(path: str) -> str:
+    """Return a path as a word of a shell command, without a character that nobody can see.
+
+    `visible` would drop it, and the command would name another file.
+    """
+    import os
+    from shlex import quote
+
+    if path.isprintable():
+        return quote(path)
+    spelled = (
+        c if c.isprintable() and c not in "\\'" else "".join(f"\\{b:03o}" for b in os.fsencode(c))
+        for c in path
+    )
+    return f"$'{''.join(spelled)}'"
+
+
 def spelled_out(text: str) -> str:
     """Return JSON text with what `visible` drops as escapes: nothing is lost, nothing hidden."""
     if visible(text) == text:

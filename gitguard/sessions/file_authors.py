@@ -16,7 +16,7 @@ from gitguard.store.worktree.snapshot import read_snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gitguard.model.items import Artifact
     from gitguard.store.git.differences import Differences
@@ -57,6 +57,18 @@ class _Moment(Value):
         return self.snapshot.tree
 
 
+class Interval(Value):
+    """What changed between two checkpoints with a snapshot, and none with one between them."""
+
+    older: Checkpoint
+    newer: Checkpoint
+    before: str
+    """The tree of the files at the older one."""
+    after: str
+    authors: Mapping[str, str]
+    """By path who changed a file."""
+
+
 def snapshot_of(reader: ObjectReader, checkpoint: Checkpoint) -> Snapshot:
     """Return the snapshot that a checkpoint names; raise `NothingFound` where there is none."""
     if not checkpoint.files:
@@ -86,25 +98,50 @@ def steps_between(
     `GitguardError` where there are too many checkpoints in between.
     """
     trees = Trees(reader)
-    moments = list(_moments(store, reader, since, until))
     steps: dict[str, list[Step]] = {}
+    moments = list(_moments(store, reader, since, until))
     if look is not None and moments:
         newest = moments[0]
         written = _written_since(store)
         for path in _different(store, trees, newest, look):
             author = written.get(path, OTHERS)
             steps.setdefault(path, []).append(Step(author, newest.checkpoint.name))
-    artifacts = {m.checkpoint.id: _artifacts(store, m.checkpoint) for m in moments}
-    for newer, older in zip(moments, moments[1:], strict=False):
-        after, before = artifacts[newer.checkpoint.id], artifacts[older.checkpoint.id]
-        by_shell = newer.snapshot.manifest.shell_paths
-        # What begins or ends to be left out changed as well, though neither has it.
-        left_out = newer.snapshot.manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
-        for path in {*trees.differences(older.tree, newer.tree), *left_out}:
-            author = _author(before.get(path), after.get(path), by_shell=path in by_shell)
-            step = Step(author, older.checkpoint.name, newer.checkpoint.name)
+    for interval in _intervals(store, trees, moments):
+        for path, author in interval.authors.items():
+            step = Step(author, interval.older.name, interval.newer.name)
             steps.setdefault(path, []).append(step)
     return {path: tuple(each) for path, each in steps.items()}
+
+
+def intervals(
+    store: SessionStore,
+    reader: ObjectReader,
+    trees: Trees,
+    since: Checkpoint | None,
+    until: Checkpoint | None,
+) -> Iterator[Interval]:
+    """Yield what changed from one checkpoint to the next, newest first, by default of all.
+
+    Raises `GitguardError` where there are too many checkpoints down to since.
+    """
+    return _intervals(store, trees, _moments(store, reader, since, until))
+
+
+def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) -> Iterator[Interval]:
+    newer: _Moment | None = None
+    after: Mapping[str, Artifact] = {}
+    for older in moments:
+        before = _artifacts(store, older.checkpoint)
+        if newer is not None:
+            by_shell = newer.snapshot.manifest.shell_paths
+            # What begins or ends to be left out changed as well, though neither has it.
+            left_out = newer.snapshot.manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
+            authors = {
+                path: _author(before.get(path), after.get(path), by_shell=path in by_shell)
+                for path in {*trees.differences(older.tree, newer.tree), *left_out}
+            }
+            yield Interval(older.checkpoint, newer.checkpoint, older.tree, newer.tree, authors)
+        newer, after = older, before
 
 
 def changed_by_others(
@@ -128,9 +165,10 @@ def changed_by_others(
 
 
 def _moments(
-    store: SessionStore, reader: ObjectReader, since: Checkpoint, until: Checkpoint | None
+    store: SessionStore, reader: ObjectReader, since: Checkpoint | None, until: Checkpoint | None
 ) -> Iterator[_Moment]:
     """Yield the checkpoints with a snapshot, newest first, from one down to the other."""
+    last = since.id if since is not None else ""
     is_within = until is None
     for number, checkpoint in enumerate(store.chain.history(store.own_head().id)):
         is_within = is_within or (until is not None and checkpoint.id == until.id)
@@ -138,14 +176,16 @@ def _moments(
             try:
                 snapshot = snapshot_of(reader, checkpoint)
             except NothingFound:
-                if checkpoint.id == since.id:
+                if checkpoint.id == last:
                     raise
                 continue  # it is forgotten by now, and counts as not taken
             yield _Moment(checkpoint, snapshot)
-        if checkpoint.id == since.id:
+        if checkpoint.id == last:
             return
         if number > _MOST:
             break
+    if since is None:
+        return
     raise GitguardError(
         f"{since.name} is too far back to say who changed files since",
         "Restore it with --theirs-too, after looking at --dry-run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.errors import NothingFound
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.value import Value
-from gitguard.sessions.file_authors import AUTHORS, snapshot_of, steps_between
+from gitguard.sessions.file_authors import AUTHORS, intervals, snapshot_of, steps_between
 from gitguard.sessions.history import find
 from gitguard.store.git.trees import FOLDER, Trees
 from gitguard.store.worktree.planned import is_below
@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gitguard.sessions.file_authors import Interval
     from gitguard.store.session.store import SessionStore
 
 
@@ -25,6 +26,14 @@ class FileChange(Value):
     """added, changed or removed."""
     by: tuple[str, ...]
     """Who changed it on the way: agent's tools, agent's shell, somebody else."""
+
+
+class FileLog(Value):
+    """What changed in each checkpoint, newest first; those in which no file did are left out."""
+
+    entries: tuple[FileChanges, ...]
+    has_more: bool
+    """Whether there are earlier ones that are not listed."""
 
 
 class FileChanges(Value):
@@ -71,6 +80,38 @@ def file_changes(
             action = ADDED if not was else CHANGED if now else REMOVED
             changes.append(FileChange(path, action, tuple(a for a in AUTHORS if a in authors)))
     return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
+
+
+def file_log(
+    store: SessionStore, older: str, newer: str, paths: Sequence[str] = (), *, most: int
+) -> FileLog:
+    """Return the files that changed from checkpoint to checkpoint, at most so many, newest first.
+
+    From an older checkpoint to a newer one, by default from the first to the newest; of paths, only
+    what lies below one. Checkpoints without a snapshot of the files are passed over.
+    """
+    since = find(store, older) if older else None
+    until = find(store, newer) if newer else None
+    entries: list[FileChanges] = []
+    with store.repository().reader() as reader:
+        trees = Trees(reader)
+        for interval in intervals(store, reader, trees, since, until):
+            changes = tuple(
+                FileChange(path, _action(trees, interval, path), (interval.authors[path],))
+                for path in sorted(interval.authors)
+                if is_below(path, paths)
+            )
+            if changes and len(entries) == most:
+                return FileLog(tuple(entries), has_more=True)
+            if changes:
+                entries.append(FileChanges(interval.older.name, interval.newer.name, changes))
+    return FileLog(tuple(entries), has_more=False)
+
+
+def _action(trees: Trees, interval: Interval, path: str) -> str:
+    if not _is_there(trees, interval.before, path):
+        return ADDED
+    return CHANGED if _is_there(trees, interval.after, path) else REMOVED
 
 
 def changes_in(store: SessionStore, name: str) -> FileChanges:

@@ -7,15 +7,15 @@ is kept first, however large; where that fails, nothing changes.
 from __future__ import annotations
 
 import os
-import shlex
 
 from gitguard.errors import GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
 from gitguard.model.items import CORRECTION, Origin
-from gitguard.model.text import counted
+from gitguard.model.text import counted, shell_word
 from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
+from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
 from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
@@ -29,7 +29,7 @@ from gitguard.store.worktree.snapshot import FILES, MANIFEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.reader import ObjectReader
@@ -39,15 +39,6 @@ if TYPE_CHECKING:
 _NOTHING = Circumstances()
 _NAMED = 5
 """Files that the next conversation is told by name."""
-_UNFINISHED_STATES = {
-    "MERGE_HEAD": "a merge",
-    "rebase-merge": "a rebase",
-    "rebase-apply": "a rebase",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "BISECT_LOG": "a bisect",
-}
-"""Files of git's in a worktree's git directory, and what goes on while they are there."""
 
 
 class FilePlan(Value):
@@ -58,6 +49,8 @@ class FilePlan(Value):
     files: tuple[PlannedFile, ...]
     unseen: tuple[str, ...] = ()
     """What could not be looked at."""
+    obstacle: Obstacle | None = None
+    """Why it is not to be carried out now, None where it may be."""
 
     @property
     def chosen(self) -> tuple[PlannedFile, ...]:
@@ -104,10 +97,8 @@ class FileRestore:
     def plan(self, name: str, paths: Sequence[str] = (), *, theirs_too: bool = False) -> FilePlan:
         """Return what restoring a checkpoint's files would change.
 
-        Raises `NothingFound` for a checkpoint without a snapshot, and `GitguardError` while a merge
-        or the like goes on.
+        Raises `NothingFound` for a checkpoint without a snapshot.
         """
-        self._refuse_unfinished_git()
         checkpoint = self._checkpoint(name)
         look = self._store.worktree.look(self._store.own_head().code.head)
         with self._repository.reader() as reader:
@@ -116,11 +107,10 @@ class FileRestore:
             if not theirs_too:
                 planned = self._without_theirs(reader, checkpoint, look, planned)
         unseen = (*target.manifest.unseen, *((look.new_unseen,) if look.new_unseen else ()))
-        return FilePlan(checkpoint.name, planned, unseen)
+        return self._planned(FilePlan(checkpoint.name, planned, unseen))
 
     def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
         """Return what undoing the last restore would change; raise `NothingFound` without one."""
-        self._refuse_unfinished_git()
         newest = self._records.newest()
         if newest is None:
             raise NothingFound("no restore of files to undo", "See `gitguard log` for checkpoints")
@@ -130,7 +120,10 @@ class FileRestore:
                 {unescaped(f.path): (f.after, f.before) for f in record.files},
                 theirs_too=theirs_too,
             )
-        return FilePlan(f"the restore of {record.source} at {record.at}", planned)
+        return self._planned(FilePlan(f"the restore of {record.source} at {record.at}", planned))
+
+    def _planned(self, plan: FilePlan) -> FilePlan:
+        return plan.replace(obstacle=self._obstacle(file.path for file in plan.chosen))
 
     def _checkpoint(self, name: str) -> Checkpoint:
         head = self._store.own_head()
@@ -154,14 +147,13 @@ class FileRestore:
             for file in planned
         )
 
-    def _refuse_unfinished_git(self) -> None:
-        git_dir = self._store.workspace.place.git_dir
-        for name, what in _UNFINISHED_STATES.items():
-            if os.path.exists(os.path.join(git_dir, name)):
-                raise GitguardError(
-                    f"{what} goes on in this worktree, so no file is put back",
-                    "Finish or abort it first; `git status` says how",
-                )
+    def _obstacle(self, paths: Iterable[str]) -> Obstacle | None:
+        return obstacle_to(self._store.workspace, tuple(paths))
+
+    def _refuse_now(self, paths: Iterable[str]) -> None:
+        obstacle = self._obstacle(paths)
+        if obstacle is not None:
+            raise GitguardError(f"{obstacle.reason}, so no file is put back", obstacle.way_out)
 
     # Without changing the worktree
 
@@ -174,10 +166,10 @@ class FileRestore:
         """Return git commands that put a plan's files back; they keep nothing."""
         checkpoint = self._checkpoint(name)
         root = self._store.workspace.place.worktree
-        put = [shlex.quote(f.path) for f in plan.chosen if f.after.mode]
-        gone = [shlex.quote(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
+        put = [shell_word(f.path) for f in plan.chosen if f.after.mode]
+        gone = [shell_word(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
         # Paths are taken as they are, and not as patterns.
-        git = f"git -C {shlex.quote(root)} --literal-pathspecs"
+        git = f"git -C {shell_word(root)} --literal-pathspecs"
         restore = f"{git} restore --source={checkpoint.files}:{FILES} --worktree --"
         commands = [f"{restore} {' '.join(put)}"] if put else []
         return (*commands, *([f"rm -- {' '.join(gone)}"] if gone else []))
@@ -198,11 +190,16 @@ class FileRestore:
 
     # Doing it
 
-    def restore(self, plan: FilePlan) -> FilesRestored:
-        """Do what a plan says; the files are as they were, or every byte of them is kept."""
+    def restore(self, plan: FilePlan, *, force: bool = False) -> FilesRestored:
+        """Do what a plan says; the files are as they were, or every byte of them is kept.
+
+        Raises `GitguardError` where something stands in the way now, unless force is set.
+        """
         chosen = plan.chosen
         if not chosen:
             raise InvalidInput("nothing is left to restore", "See what is refused with --dry-run")
+        if not force:
+            self._refuse_now(file.path for file in chosen)
         store = self._store
         safety = store.checkpoint(
             triggers.PRE_RESTORE, f"Before files of {plan.source} are restored.", _NOTHING
@@ -211,10 +208,14 @@ class FileRestore:
             raise GitguardError(
                 f"nothing was restored, because the safety checkpoint is pending: {safety.pending}"
             )
+        cut_off = unfinished_restore(store)
         path = self._records.new()
         record = self._kept(plan, chosen, path)
         write_record(path, record)
         store.workspace.at_step("restore-recorded")
+        if cut_off is not None:
+            # Nobody finishes that one any more.
+            self._restorer.remove_unfinished(cut_off)
         return self._finish(path, record)
 
     def _kept(self, plan: FilePlan, chosen: tuple[PlannedFile, ...], path: str) -> RestoreRecord:
@@ -236,7 +237,8 @@ class FileRestore:
             source=plan.source,
             snapshot=snapshot,
             git_dir=store.workspace.place.git_dir,
-            token=os.path.basename(aside),
+            # Another session may begin a restore in this worktree at the same moment.
+            token=f"{os.path.basename(aside)}-{os.urandom(4).hex()}",
             files=records,
         )
 
@@ -259,6 +261,7 @@ class FileRestore:
         store = self._store
         with self._repository.reader() as reader:
             stayed = self._restorer.apply(reader, record)
+        self._restorer.remove_unfinished(record)
         record = record.replace(is_done=True)
         write_record(path, record)
         store.workspace.at_step("restore-done")
@@ -282,10 +285,14 @@ class FileRestore:
         why = f"Files restored from {record.source}."
         return store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready)
 
-    def finish(self) -> FilesRestored | None:
-        """Go on with a restore that was cut off, None where there is none."""
+    def finish(self, *, force: bool = False) -> FilesRestored | None:
+        """Go on with a restore that was cut off, None where there is none.
+
+        Raises what `restore` raises.
+        """
         newest = self._records.newest()
         if newest is None or newest[1].is_done:
             return None
-        self._refuse_unfinished_git()
+        if not force:
+            self._refuse_now(unescaped(file.path) for file in newest[1].files)
         return self._finish(*newest)

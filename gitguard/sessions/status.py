@@ -9,6 +9,7 @@ from gitguard.errors import GitguardError, InvalidConfig
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
 from gitguard.sessions.completion import completion
+from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
 from gitguard.store.session.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session
@@ -21,7 +22,7 @@ from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gitguard.model.config.config import Config
@@ -59,6 +60,8 @@ class Overview(Value):
     warnings: tuple[str, ...]
     others: tuple[str, ...] = ()
     """The keys of this workspace's other sessions."""
+    cut_off: CutOffTurn | None = None
+    """The turn in which the agent's process ended, None where it did not."""
 
 
 def describe(workspace: Workspace, config: Config) -> Overview:
@@ -71,6 +74,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
     reading, head, error = _look_at_once(store)
     ready = newest_own(reading) if reading is not None else None
     host_sessions = _host_sessions(store)
+    cut_off = cut_off_turn(store, host_sessions)
     anchor = head.anchor if head else None
     return Overview(
         root=workspace.place.worktree,
@@ -85,11 +89,13 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         uncommitted=ready is not None and ready.sha256 != (anchor.state_sha256 if anchor else ""),
         host_sessions=host_sessions,
         warnings=(
-            *_cut_off(store),
+            *_cut_off_restore(store),
+            *_cut_off_turn(cut_off),
             *_warnings(workspace, head),
             *_window_warnings(host_sessions, config),
         ),
         others=_others(workspace, session),
+        cut_off=cut_off,
     )
 
 
@@ -181,7 +187,7 @@ def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -
     return tuple(warning for warning in dict.fromkeys(warnings) if warning)
 
 
-def _cut_off(store: SessionStore) -> tuple[str, ...]:
+def _cut_off_restore(store: SessionStore) -> tuple[str, ...]:
     """Warn of a restore of files that was cut off, with the files in question."""
     from gitguard.sessions.file_restore import unfinished_restore
 
@@ -191,12 +197,29 @@ def _cut_off(store: SessionStore) -> tuple[str, ...]:
         return (error.message,)
     if record is None:
         return ()
-    paths = [file.path for file in record.files[:_NAMED]]
-    named = ", ".join(paths) + (", …" if len(record.files) > _NAMED else "")
+    named = _named([file.path for file in record.files])
     return (
         f"a restore of files to {record.source} was cut off ({named}); `gitguard restore --undo` "
         "takes it back, and any other `gitguard restore --files` finishes it",
     )
+
+
+def _cut_off_turn(turn: CutOffTurn | None) -> tuple[str, ...]:
+    """Warn of a turn that was cut off, with what ran and the files in question."""
+    if turn is None:
+        return ()
+    running = f" while `{turn.calls[0]}` ran" if turn.calls else ""
+    what = f"the agent's process ended in the middle of a turn{running}"
+    if not turn.files:
+        return (what,)
+    return (
+        f"{what}; since {turn.since} it changed {_named(turn.files)}, and `gitguard restore "
+        f"{turn.since} --files` puts exactly that back (--dry-run shows it)",
+    )
+
+
+def _named(paths: Sequence[str]) -> str:
+    return ", ".join(paths[:_NAMED]) + (", …" if len(paths) > _NAMED else "")
 
 
 def _warnings(workspace: Workspace, head: Head | None) -> tuple[str, ...]:

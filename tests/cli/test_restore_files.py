@@ -33,6 +33,16 @@ def test_what_somebody_else_changed_stays_without_the_option(changed: Place) -> 
     assert "  src/a: somebody else changed it after cp_002" in done.stdout
 
 
+def test_a_preview_counts_the_files_that_it_does_not_name(changed: Place) -> None:
+    changed.type("gitguard checkpoint -m more")
+    changed.type("for number in $(seq 300); do echo new > new$number; done")
+    chosen = changed.run("gitguard restore cp_003 --files --theirs-too --dry-run").stdout
+    refused = changed.run("gitguard restore cp_003 --files --dry-run").stdout
+    for said in (chosen, refused):
+        assert said.count("new") == 200
+        assert said.splitlines()[-1] == "  … 100 more"
+
+
 def test_without_a_terminal_it_asks_for_yes(changed: Place) -> None:
     done = changed.run("gitguard restore cp_002 --files --theirs-too")
     assert done.returncode == 39

@@ -118,12 +118,20 @@ def says(text: str, tokens: int = 6_000) -> Step:
     return Step(text=text, input_tokens=tokens)
 
 
-def kill_in_its_turn(guarded: GuardedOpenClaw, request: str) -> None:
-    """Kill the Gateway as soon as the turn's shell command has begun."""
+def kill_in_its_turn(
+    guarded: GuardedOpenClaw, request: str, before: Callable[[], object] = lambda: None
+) -> None:
+    """Kill the Gateway as soon as the turn's shell command has begun, and something is done."""
     import threading
+
+    failures = []
 
     def kill() -> None:
         wait_until((guarded.repo / "started").exists, seconds=60)
+        try:
+            before()
+        except BaseException as failure:  # noqa: BLE001 - it belongs to the test's own thread
+            failures.append(failure)
         guarded.openclaw.stop_gateway(kill=True)
 
     killer = threading.Thread(target=kill)
@@ -131,3 +139,5 @@ def kill_in_its_turn(guarded: GuardedOpenClaw, request: str) -> None:
     with pytest.raises(GatewayFailure):
         guarded.openclaw.send(request)
     killer.join()
+    for failure in failures:
+        raise failure

@@ -36,6 +36,9 @@ def bring_back(run: Callable[..., str], log: Callable[..., dict[str, object]], r
     assert isinstance(checkpoints, list)
     newest = next(c for c in checkpoints if c["trigger"] == "before-destructive")
     name = f"cp_{newest['sequence']:03d}"
+    status = run("status")
+    assert "process ended in the middle of a turn while" in status
+    assert f"`gitguard restore {name} --files` puts exactly that back" in status
     run("restore", name, "--files", "--yes")
     restored = files_of(repo)
     assert restored["parser.py"] == b"def parse(): ...\n"
@@ -45,6 +48,13 @@ def bring_back(run: Callable[..., str], log: Callable[..., dict[str, object]], r
     assert files_of(repo) == destroyed
     run("restore", "--undo", "--yes")
     assert files_of(repo) == restored
+
+
+def refuses_meanwhile(run: Callable[..., str]) -> None:
+    """While the agent works, nothing is put back, and `status` does not take it for dead."""
+    assert "process ended" not in run("status")
+    shown = run("restore", "1", "--files", "--theirs-too", "--dry-run")
+    assert "Not now: an agent is at work in this worktree" in shown
 
 
 def test_claude_code_is_killed_after_it_destroyed_files(
@@ -59,6 +69,7 @@ def test_claude_code_is_killed_after_it_destroyed_files(
     )
     process = guarded.claude.start("Write the parser")
     wait_until((repo / "started").exists)
+    refuses_meanwhile(guarded.run)
     kill_group(process)
     guarded.claude.end_leftovers()
     bring_back(guarded.run, guarded.json, repo)
@@ -83,9 +94,9 @@ def test_openclaw_is_killed_after_it_destroyed_files(
         Step("I edit it.", (shell("sed -i '1s/$/ sed was here/' README.md"),)),
         Step("I clean up.", (shell(f"{DESTROY}; sleep 60"),)),
     )
-    kill_in_its_turn(guarded, "Write the parser")
 
     def run(*args: str) -> str:
         return guarded.run("--session", MAIN_KEY, *args)
 
+    kill_in_its_turn(guarded, "Write the parser", lambda: refuses_meanwhile(run))
     bring_back(run, guarded.json, repo)

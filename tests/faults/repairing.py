@@ -46,7 +46,7 @@ def _contents() -> tuple[bytes, bytes]:
 def act(world: World) -> object:
     """Repair the conversation."""
     # Who writes to it is asked of `/proc`: calls without end, other ones each time, of no disk.
-    pytest.MonkeyPatch().setattr(processes, "writers_of", lambda _: ())
+    pytest.MonkeyPatch().setattr(processes, "writers_of", lambda *_: {})
     return repair(Transcript(str(world.talk), "pi"), world.clock, at_step=world.at_step)
 
 

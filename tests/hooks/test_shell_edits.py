@@ -145,6 +145,16 @@ def test_what_a_command_destroyed_before_it_was_cut_off_is_the_agents(talk: Conv
     assert [f.path for f in talk.guard.files.plan(before.name).chosen] == ["kept.txt"]
 
 
+def test_a_removal_is_the_commands_although_its_folder_changed_later(talk: Conversation) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    run(talk, "rm kept.txt other.txt", "rm kept.txt other.txt")
+    _next_second()
+    (talk.root / "by_hand.txt").touch()
+    chosen = talk.guard.files.plan(before).chosen
+    assert [file.path for file in chosen] == ["kept.txt", "other.txt"]
+
+
 def test_what_a_person_removed_after_a_command_is_not_the_agents(talk: Conversation) -> None:
     talk.guard.checkpoint("Before")
     before = talk.guard.log(1)[0].name

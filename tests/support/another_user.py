@@ -36,6 +36,13 @@ def run_as(
     return os.waitstatus_to_exitcode(status), text
 
 
+def open_the_way(path: Path) -> None:
+    """Let other users reach a folder of pytest's."""
+    for folder in (path, *path.parents):
+        if folder.stat().st_mode & 0o055 != 0o055:
+            folder.chmod(folder.stat().st_mode | 0o055)
+
+
 def _import_all() -> None:
     """Import what the other user may not be able to read."""
     for module in pkgutil.walk_packages(gitguard.__path__, "gitguard."):

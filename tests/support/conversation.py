@@ -35,7 +35,9 @@ class Clock:
 class Conversation:
     """One Claude Code conversation in a repository, driven by recorded payloads."""
 
-    def __init__(self, folder: Path, session: str = "S1", clock: Clock | None = None) -> None:
+    def __init__(
+        self, folder: Path, session: str = "S1", clock: Clock | None = None, host_process: int = 0
+    ) -> None:
         self.root = folder / "repo"
         self.session = session
         self.clock = clock or Clock()
@@ -45,6 +47,7 @@ class Conversation:
             state_home=str(folder / "state"),
             config_home=str(folder / "config"),
             environment={"PATH": os.environ["PATH"]},
+            caller=host_process,
         )
         if not self.root.exists():
             copy_repository(self.root, author="x", email="x", message="first")

@@ -9,6 +9,16 @@ from __future__ import annotations
 import os
 import stat
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_SHELLS = frozenset(
+    ("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "zsh", "env", "timeout")
+)
+"""Programs that a host runs a hook's command line with."""
+_MOST_SHELLS = 8
+
 
 def is_alive(pid: int) -> bool:
     """Say whether a process with this number lives."""
@@ -31,6 +41,35 @@ def start_of(pid: int) -> int:
     return int(facts[19]) if len(facts) > 19 else 0
 
 
+def age_of(start: int) -> float:
+    """Return for how many seconds a process has run that started at these ticks."""
+    import time
+
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - start / os.sysconf("SC_CLK_TCK")
+
+
+def number_space() -> str:
+    """Return the name of the space in which processes have their numbers; empty if unknown.
+
+    A container has its own, and so has another start of the machine.
+    """
+    try:
+        with open("/proc/sys/kernel/random/boot_id", "rb") as opened:
+            return opened.read().decode("ascii").strip() + os.readlink("/proc/self/ns/pid")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def program_above(pid: int) -> int:
+    """Return the number of a process, or of the first above it that is no shell; 0 for none."""
+    for _ in range(_MOST_SHELLS):
+        if pid <= 1 or name_of(pid) not in _SHELLS:
+            break
+        facts = _facts(pid)
+        pid = int(facts[1]) if len(facts) > 1 else 0  # field 4 of proc(5), `ppid`
+    return pid if pid > 1 else 0
+
+
 def _facts(pid: int) -> list[bytes]:
     """Return what the system says of a process from its state on, nothing where it does not."""
     try:
@@ -51,35 +90,51 @@ def name_of(pid: int) -> str:
         return ""
 
 
-def writers_of(path: str) -> tuple[int, ...]:
-    """Return the other processes that have a file open for writing, as far as we may see them."""
+def writers_of(*paths: str) -> dict[str, tuple[int, ...]]:
+    """Return by path the other processes that have it open for writing, as far as we may see."""
+    files: dict[tuple[int, int], str] = {}
+    for path in paths:
+        try:
+            facts = os.stat(path)
+        except OSError:
+            continue  # nobody writes what is not there
+        if stat.S_ISREG(facts.st_mode):
+            files[facts.st_dev, facts.st_ino] = path
+    writers: dict[str, tuple[int, ...]] = {}
+    for pid in _all() if files else ():
+        if pid != os.getpid():
+            for path in _written_by(pid, files):
+                writers[path] = (*writers.get(path, ()), pid)
+    return writers
+
+
+def _all() -> list[int]:
     try:
-        file = os.stat(path)
-        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
-        return ()
-    return tuple(pid for pid in pids if pid != os.getpid() and _writes(pid, file))
+        return []
 
 
-def _writes(pid: int, file: os.stat_result) -> bool:
-    folder = f"/proc/{pid}/fd"
+def _written_by(pid: int, files: Mapping[tuple[int, int], str]) -> set[str]:
+    """Return which of some files, by device and inode, a process has open for writing."""
     try:
-        handles = os.listdir(folder)
+        handles = os.listdir(f"/proc/{pid}/fd")
     except OSError:
-        return False  # it ended, or belongs to somebody else
-    return any(_is_written(pid, handle, file) for handle in handles)
+        return set()  # it ended, or belongs to somebody else
+    return {path for handle in handles if (path := _written_through(pid, handle, files))}
 
 
-def _is_written(pid: int, handle: str, file: os.stat_result) -> bool:
+def _written_through(pid: int, handle: str, files: Mapping[tuple[int, int], str]) -> str:
     try:
-        open_file = os.stat(f"/proc/{pid}/fd/{handle}")
-        if not stat.S_ISREG(open_file.st_mode) or not os.path.samestat(open_file, file):
-            return False
+        facts = os.stat(f"/proc/{pid}/fd/{handle}")
+        path = files.get((facts.st_dev, facts.st_ino), "")
+        if not path:
+            return ""
         with open(f"/proc/{pid}/fdinfo/{handle}", "rb") as opened:
-            facts = dict(line.split(b":", 1) for line in opened.read().splitlines() if b":" in line)
-        return int(facts[b"flags"], 8) & os.O_ACCMODE != os.O_RDONLY
+            lines = dict(line.split(b":", 1) for line in opened.read().splitlines() if b":" in line)
+        return path if int(lines[b"flags"], 8) & os.O_ACCMODE != os.O_RDONLY else ""
     except (OSError, ValueError, KeyError):
-        return False
+        return ""
 
 
 def may_work_in(program: str, folders: tuple[str, ...]) -> bool:

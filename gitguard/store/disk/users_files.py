@@ -133,6 +133,13 @@ def remove(root: str, path: str, temporary: str) -> None:
         folder = folder.rpartition("/")[0]
 
 
+def remove_unfinished(root: str, paths: Iterable[str], temporary: str) -> None:
+    """Remove what a process that died left of files that it was about to put at some paths."""
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        with suppress(OSError), _Below(root, f"{folder}/-".lstrip("/")) as at:
+            os.unlink(temporary, dir_fd=at.folder)
+
+
 def settle(root: str, paths: Iterable[str]) -> None:
     """Make durable what was put or removed at some paths."""
     for folder in {path.rpartition("/")[0] for path in paths}:

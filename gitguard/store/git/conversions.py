@@ -10,6 +10,7 @@ import os
 
 from gitguard.errors import GitFailed, GitguardError
 from gitguard.store.disk.files import read_bytes
+from gitguard.store.git.attributes import UNSET, Attributes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +19,14 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
 
 FILTERED, CONVERTED, UNCHANGED = "filtered", "converted", "unchanged"
-_FILTER, _CONVERTING = "filter", ("text", "eol", "crlf", "ident", "working-tree-encoding")
-_UNSET = ("unspecified", "unset")
+_FILTER = "filter"
 _TIME_LIMIT = 3
 """Seconds for each of git's answers."""
 _MOST_FILTERS = 100
 _CONFIG_LIMIT = 1 << 20
 CRLF = ("true", "yes", "on", "1")
 """Values of `core.autocrlf` by which git writes CRLF; with `input` it only takes it away."""
-_AUTOCRLF = r"^core\.autocrlf$"
+_FALSE = ("false", "no", "off", "0")
 
 
 class Conversions:
@@ -34,43 +34,54 @@ class Conversions:
 
     def __init__(self, repository: Repository) -> None:
         """Describe the repository; what is asked of its configuration is asked once."""
+        self._attributes = Attributes(repository)
         self._git = repository.git
         self._place = repository.place
-        self._settings: tuple[str, ...] | None = None
-        self._crlf: str | None = None
+        self._filters_off: tuple[str, ...] | None = None
+        self._user_rules: tuple[str, ...] | None = None
+        self._values: dict[str, str] = {}
+
+    def attributes(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
+        """Return the attributes that decide what git stores, by path and name."""
+        return self._attributes.of(paths, self.user_rules())
 
     def of(self, paths: Iterable[str]) -> Mapping[str, str]:
         """Return for each path whether git filters or converts it, or leaves it unchanged."""
-        names = list(dict.fromkeys(paths))
-        if not names:
-            return {}
-        question = ("check-attr", "-z", "--stdin", _FILTER, *_CONVERTING)
-        answer = self._asked(*question, request=b"".join(os.fsencode(n) + b"\0" for n in names))
-        words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
+        names = tuple(paths)
+        attributes = self.attributes(names)
         # Without attributes the user's own settings may say that line endings are converted.
-        kinds = dict.fromkeys(names, CONVERTED if self.autocrlf() in CRLF else UNCHANGED)
-        for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
-            if name == _FILTER and value not in _UNSET:
-                kinds[path] = FILTERED
-            elif name != _FILTER and value not in _UNSET and kinds.get(path) == UNCHANGED:
-                kinds[path] = CONVERTED
+        others = CONVERTED if names and self.autocrlf() in CRLF else UNCHANGED
+        kinds = dict.fromkeys(names, others)
+        for path, values in attributes.items():
+            is_set = {name for name, value in values.items() if value not in UNSET}
+            if is_set:
+                kinds[path] = FILTERED if _FILTER in is_set else CONVERTED
         return kinds
 
     def converted(self, path: str, blob: str) -> bytes:
         """Return a content as git writes it into the worktree at a path without a filter."""
         settings = [f"core.autocrlf={self.autocrlf()}"] if self.autocrlf() in CRLF else []
+        if self._setting("eol"):
+            settings.append(f"core.eol={self._setting('eol')}")
         question = ("cat-file", "--filters", f"--path={path}", blob)
         # Git finds the attributes of this question by the folder that it runs in.
-        done = self._git.attempt(*question, settings=(*self.filters_off(), *settings))
+        settings += [*self.filters_off(), *self.user_rules()]
+        done = self._git.attempt(*question, settings=tuple(settings))
         if done.returncode:
             raise self._git.failure("cat-file", done)
         return done.stdout
 
     def filters_off(self) -> tuple[str, ...]:
         """Return the settings that switch off each filter that the repository defines."""
-        if self._settings is None:
-            self._settings = self._settings_without_filters()
-        return self._settings
+        if self._filters_off is None:
+            self._filters_off = self._settings_without_filters()
+        return self._filters_off
+
+    def user_rules(self) -> tuple[str, ...]:
+        """Return the settings that name the user's own files of ignore rules and of attributes."""
+        if self._user_rules is None:
+            self._user_rules = self._git.user_rules()
+        return self._user_rules
 
     def _settings_without_filters(self) -> tuple[str, ...]:
         if not self._may_define_filters():
@@ -100,28 +111,25 @@ class Conversions:
         return any(word in text for text in texts for word in (b"filter", b"include"))
 
     def autocrlf(self) -> str:
-        """Return by which setting git converts files without attributes: one of `CRLF`, or other.
+        """Return how git converts line ends of files without attributes: one of `CRLF`, or else."""
+        return self._setting("autocrlf")
 
-        The repository's own counts before the user's.
-        """
-        if self._crlf is None:
-            self._crlf = self._crlf_setting()
-        return self._crlf
+    def writes_links_as_files(self) -> bool:
+        """Say whether git writes a symbolic link as a file that holds its target."""
+        return self._setting("symlinks") in _FALSE
 
-    def _crlf_setting(self) -> str:
-        local = self._asked("config", "-z", "--get-regexp", _AUTOCRLF, fails_with=1)
-        value = local.rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
-        values = [value for _, value in self._git.user_settings(_AUTOCRLF)]
-        return (value if local else (values or [""])[-1]).lower()
+    def _setting(self, name: str) -> str:
+        """Return a setting of the section `core`; the repository's own counts before the user's."""
+        if name not in self._values:
+            pattern = rf"^core\.{name}$"
+            local = self._asked("config", "-z", "--get-regexp", pattern, fails_with=1)
+            value = local.rstrip(b"\0").rpartition(b"\n")[2].decode("latin-1")
+            values = [value for _, value in self._git.user_settings(pattern)]
+            self._values[name] = (value if local else (values or [""])[-1]).lower()
+        return self._values[name]
 
-    def _asked(
-        self,
-        *arguments: str,
-        request: bytes = b"",
-        settings: tuple[str, ...] = (),
-        fails_with: int = 0,
-    ) -> bytes:
-        done = self._git.start(*arguments, settings=settings).finish(request, limit=_TIME_LIMIT)
+    def _asked(self, *arguments: str, fails_with: int = 0) -> bytes:
+        done = self._git.start(*arguments).finish(limit=_TIME_LIMIT)
         if done.returncode not in (0, fails_with):
             raise self._git.failure(arguments[0], done)
         return done.stdout

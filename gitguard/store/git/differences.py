@@ -20,6 +20,7 @@ from gitguard.errors import GitFailed
 from gitguard.model import fields
 from gitguard.model.record import Record
 from gitguard.model.value import Value
+from gitguard.store.git.attributes import CONVERTING, FILTERING, UNSET
 from gitguard.store.git.conversions import CRLF, Conversions
 from gitguard.store.git.objects import is_object_id
 from gitguard.store.git.trees import SUBMODULE
@@ -27,7 +28,7 @@ from gitguard.store.git.worktree_files import FileReading, ReadLimits, WorktreeF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from typing import Self
 
     from gitguard.model.redaction.redactor import Redactor
@@ -42,8 +43,6 @@ _EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-_FILTERING, _CONVERTING = ("filter", "working-tree-encoding", "ident"), ("text", "eol", "crlf")
-_UNSET = ("unspecified", "unset")
 _LIMITS = ReadLimits()
 _RAW = ("--raw", "-z", "--no-abbrev", "--no-renames", "--no-ext-diff", "--no-textconv")
 _COMPARE = ("diff-index", *_RAW, "--ignore-submodules=dirty")
@@ -183,7 +182,7 @@ class Looker:
             if not is_object_id(base):  # it may be anybody's text, an option of git's as well
                 raise GitFailed(f"`{base[:80]}` is not an object id")
             # Started first and asked last, so that both gits work at the same time.
-            with _Question(self._git, *_LIST_NEW, settings=self._git.user_excludes()) as new:
+            with _Question(self._git, *_LIST_NEW, settings=self._conversions.user_rules()) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new, self._limits.new)
             if tracked_unseen:
@@ -208,24 +207,11 @@ class Looker:
         if size > self._limits.index:
             return {}, f"tracked files (the index is larger than {self._limits.index >> 20} MiB)"
         try:
-            settings = self._conversions.filters_off()
+            settings = (*self._conversions.filters_off(), *self._conversions.user_rules())
             with _Question(self._git, *_COMPARE, base, "--", settings=settings) as compared:
                 return _parsed(compared.answer()), ""
         except GitFailed:
             return {}, "tracked files (git cannot compare them)"
-
-    def _attributes(self, paths: list[str]) -> dict[str, dict[str, str]]:
-        """Return by path and name the attributes that decide what git stores."""
-        if not paths:
-            return {}
-        question = ("check-attr", "-z", "--stdin", *_FILTERING, *_CONVERTING)
-        with _Question(self._git, *question) as process:
-            answer = process.answer(b"".join(os.fsencode(path) + b"\0" for path in paths))
-        words = [os.fsdecode(word) for word in answer.split(b"\0")[:-1]]
-        attributes: dict[str, dict[str, str]] = {}
-        for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
-            attributes.setdefault(path, {})[name] = value
-        return attributes
 
     def _converts_all(self) -> bool:
         """Say whether line endings are converted in files without attributes."""
@@ -239,16 +225,18 @@ class Looker:
         """Return what is different, of paths that git listed and of new ones."""
         unhashed = [path for path, entry in tracked.items() if entry.has_to_be_read]
         readings = {path: files.read(path) for path in (*unhashed, *new)}
-        doubtful = [
+        doubtful = {
             path
             for path, reading in readings.items()
             if reading.id and (path not in tracked or reading.id != tracked[path].old_id)
-        ]
-        attributes = self._attributes(doubtful)
+        }
+        attributes = self._conversions.attributes(doubtful)
         converts_all = any(readings[path].unix_id for path in doubtful) and self._converts_all()
         present = {path: ChangedFile(path, entry.mode, entry.id) for path, entry in tracked.items()}
         for path, reading in readings.items():
-            stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=converts_all)
+            # What lies there byte by byte as in the commit is unchanged, converted or not.
+            is_converted = converts_all and path in doubtful
+            stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=is_converted)
             present[path] = _with_mode_of_git(stored, tracked.get(path))
         compared = (_against(present[path], tracked.get(path)) for path in sorted(present))
         return tuple(difference for difference in compared if difference is not None)
@@ -276,10 +264,10 @@ class _Question:
         if not self._process.has_ended:
             self._process.kill()
 
-    def answer(self, request: bytes = b"", *, fails_with: int = 0) -> bytes:
-        """Return what git says; it may end with 0 or with what else is no failure."""
-        done = self._process.finish(request, limit=_TIME_LIMIT)
-        if done.returncode not in (0, fails_with):
+    def answer(self) -> bytes:
+        """Return what git says."""
+        done = self._process.finish(limit=_TIME_LIMIT)
+        if done.returncode:
             raise self._git.failure(self._arguments[0], done)
         return done.stdout
 
@@ -307,18 +295,18 @@ def _new(listing: _Question, most: int) -> tuple[tuple[str, ...], str]:
 
 
 def _as_stored(
-    path: str, reading: FileReading, attributes: dict[str, str], *, converts_all: bool
+    path: str, reading: FileReading, attributes: Mapping[str, str], *, converts_all: bool
 ) -> ChangedFile:
     """Return what git would store of a file, as far as no filter decides that."""
-    if any(attributes.get(name, "unset") not in _UNSET for name in _FILTERING):
+    if any(attributes.get(name, "unset") not in UNSET for name in FILTERING):
         return ChangedFile(path, reading.mode, reading.id, is_raw=True)
     is_converted = reading.unix_id and _converts(attributes, converts_all=converts_all)
     return ChangedFile(path, reading.mode, reading.unix_id if is_converted else reading.id)
 
 
-def _converts(attributes: dict[str, str], *, converts_all: bool) -> bool:
+def _converts(attributes: Mapping[str, str], *, converts_all: bool) -> bool:
     """Say whether git stores a text file with LF."""
-    values = [attributes.get(name, "unspecified") for name in _CONVERTING]
+    values = [attributes.get(name, "unspecified") for name in CONVERTING]
     if "unset" in values:
         return False
     return converts_all or any(value != "unspecified" for value in values)

@@ -24,6 +24,8 @@ _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
 
 
+_MANY, _AT_ONCE = 100, 8
+"""Objects from which on several are synced at the same time, and how many that are."""
 _HEX = "0123456789abcdef"
 
 
@@ -83,15 +85,26 @@ class LooseObjects:
             raise files.refused(self._objects, error) from error
 
     def _publish(self) -> None:
-        # One sync after the other, with nothing between them that would have to be synced too.
-        for aside in self._aside.values():
-            files.sync_file(aside)
+        self._sync()
         # Only now do objects get their names, in the order in which they were written: blobs, tree,
         # commit. So no object ever names one that is not there yet.
         for name, aside in self._aside.items():
             folder = os.path.join(self._objects, name[:2])
             self._make_fanout(folder)
             os.replace(aside, os.path.join(folder, name[2:]))
+
+    def _sync(self) -> None:
+        """Make the contents durable, one after the other with no writing in between."""
+        if len(self._aside) < _MANY:
+            for aside in self._aside.values():
+                files.sync_file(aside)
+            return
+        # Many at a time share the disk's work; for a few, threads cost more than that.
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            for _ in pool.map(files.sync_file, self._aside.values()):
+                continue
 
     def _make_fanout(self, folder: str) -> None:
         # In a shared repository the others write there too; their permissions are the parent's.

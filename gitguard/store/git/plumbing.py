@@ -153,39 +153,56 @@ class Plumbing:
         process = GitProcess(self.command(*arguments), environment, self._place.worktree)
         return process.finish(limit=NETWORK_TIME_LIMIT)
 
+    @property
+    def user_folder(self) -> str:
+        """The folder in which git has a folder of the user's settings."""
+        home = self._plain_environment.get("HOME", "")
+        # Git takes an empty value for none.
+        return self._plain_environment.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+
     def user_settings(self, pattern: str) -> list[tuple[str, str]]:
         """Return the settings whose names match, from the user's files alone, in their order."""
+        return [(name, value) for scope, name, value in self._scoped(pattern) if scope in _USERS]
+
+    def _scoped(self, pattern: str) -> list[tuple[str, str, str]]:
+        """Return scope, name and value of the settings whose names match."""
         question = ("config", "--null", "--show-scope", "--get-regexp", pattern)
         command = [self._git, f"--git-dir={self._place.git_dir}", *question]
         outcome = GitProcess(command, self._plain_environment, os.path.abspath(os.sep)).finish()
         if outcome.returncode > 1:
             raise self.failure("config", outcome)
         words = outcome.stdout.decode("utf-8", "surrogateescape").split("\0")
-        scoped = zip(words[::2], words[1::2], strict=False)
         # A setting without `=` has no line feed and no value, which git takes for true.
-        pairs = (setting.partition("\n") for scope, setting in scoped if scope in _USERS)
-        return [(name, value) for name, _, value in pairs]
+        settings = (setting.partition("\n") for setting in words[1::2])
+        return [
+            (scope, name, value)
+            for scope, (name, _, value) in zip(words[::2], settings, strict=False)
+        ]
 
-    def user_excludes(self) -> tuple[str, ...]:
-        """Return the setting that names the user's own file of ignore rules, if there is one.
+    def user_rules(self) -> tuple[str, ...]:
+        """Return the settings that name the user's own files of ignore rules and of attributes.
 
-        Git is only asked where one of the user's files can have it.
+        Git is only asked where one of the user's files can have them.
         """
         home = self._plain_environment.get("HOME", "")
-        config = self._plain_environment.get("XDG_CONFIG_HOME", os.path.join(home, ".config"))
         paths = (
             os.path.join(home, ".gitconfig"),
-            os.path.join(config, "git", "config"),
+            os.path.join(self.user_folder, "git", "config"),
             "/etc/gitconfig",
         )
         try:
             texts = [(files.read_bytes(p, limit=_CONFIG_LIMIT) or b"").lower() for p in paths]
         except GitguardError:
             texts = [b"include"]
-        if not any(word in text for text in texts for word in (b"excludesfile", b"include")):
+        words = (b"excludesfile", b"attributesfile", b"include")
+        if not any(word in text for text in texts for word in words):
             return ()
-        values = [value for _, value in self.user_settings(r"^core\.excludesfile$")]
-        return (f"core.excludesFile={values[-1]}",) if values else ()
+        named = {
+            name: (scope, path)
+            for scope, name, path in self._scoped(r"^core\.(excludesfile|attributesfile)$")
+        }
+        # The last one counts, and one of the repository's git reads by itself.
+        return tuple(f"{name}={path}" for name, (scope, path) in named.items() if scope in _USERS)
 
     def is_users_own(self, path: str) -> bool:
         """Say whether a path in the user's settings leads to one place, outside of the worktree."""

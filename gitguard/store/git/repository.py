@@ -400,13 +400,13 @@ class RefMove:
         check: Callable[[str, str, str, GitOutcome], None],
     ) -> None:
         """Prepare the move; git starts when the context is entered."""
+        self.why = why
         self._name = name
-        self._why = why
         self._git = git
         self._check = check
 
     def __enter__(self) -> Self:
-        options = ("--stdin", "--no-deref", "-m", self._why)
+        options = ("--stdin", "--no-deref", "-m", self.why)
         self._process = self._git.start("update-ref", *options)
         return self
 

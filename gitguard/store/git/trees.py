@@ -22,7 +22,7 @@ _COMMIT_LIMIT = 1 << 20
 _IGNORED_BY_HFS = frozenset(
     "\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
 )
-_MOST_DEEP = 1_000
+_MOST_DEEP = 2_048
 """Folders in one another; a path that a system opens has fewer."""
 
 
@@ -73,62 +73,82 @@ class Trees:
 
     def at(self, tree: str, path: str) -> TreeEntry | None:
         """Return what stands at a path of a tree, None for nothing."""
-        name, slash, inner = path.partition("/")
-        entry = self.entries(tree).get(name)
-        if not slash or entry is None:
-            return entry
-        return self.at(entry.id, inner) if entry.mode == FOLDER else None
+        *folders, name = path.split("/")
+        for folder in folders:
+            entry = self.entries(tree).get(folder)
+            if entry is None or entry.mode != FOLDER:
+                return None
+            tree = entry.id
+        return self.entries(tree).get(name)
 
-    def files(self, tree: str, folder: str = "", depth: int = 0) -> Iterator[tuple[str, TreeEntry]]:
+    # None of these calls itself: folders in one another are more than a program may have calls.
+
+    def files(self, tree: str) -> Iterator[tuple[str, TreeEntry]]:
         """Yield all that stands in a tree and its folders, by path."""
-        if depth > _MOST_DEEP:
-            raise InvalidDocument(f"tree {tree} has folders more than {_MOST_DEEP:,} deep")
-        for name, entry in self.entries(tree).items():
-            if entry.mode == FOLDER:
-                yield from self.files(entry.id, f"{folder}{name}/", depth + 1)
-            else:
-                yield f"{folder}{name}", entry
-
-    def differences(self, old: str, new: str, folder: str = "") -> Iterator[str]:
-        """Yield the paths at which two trees differ."""
-        if old == new:
-            return
-        before, after = self.entries(old), self.entries(new)
-        for name in {**before, **after}:
-            one, other = before.get(name), after.get(name)
-            if one == other:
+        unread = list(reversed(self.entries(tree).items()))
+        while unread:
+            path, entry = unread.pop()
+            if entry.mode != FOLDER:
+                yield path, entry
                 continue
-            folders = [e.id if e is not None and e.mode == FOLDER else "" for e in (one, other)]
-            if any(folders):
-                yield from self.differences(folders[0], folders[1], f"{folder}{name}/")
-            if any(e is not None and e.mode != FOLDER for e in (one, other)):
-                yield f"{folder}{name}"
+            if path.count("/") >= _MOST_DEEP:
+                raise InvalidDocument(f"tree {tree} has folders more than {_MOST_DEEP:,} deep")
+            inner = reversed(self.entries(entry.id).items())
+            unread.extend((f"{path}/{name}", below) for name, below in inner)
+
+    def differences(self, old: str, new: str) -> Iterator[str]:
+        """Yield the paths at which two trees differ."""
+        unread = [("", old, new)]
+        while unread:
+            folder, one_tree, other_tree = unread.pop()
+            before, after = self.entries(one_tree), self.entries(other_tree)
+            for name in {**before, **after}:
+                one, other = before.get(name), after.get(name)
+                if one == other:
+                    continue
+                folders = [e.id if e is not None and e.mode == FOLDER else "" for e in (one, other)]
+                if any(folders):
+                    unread.append((f"{folder}{name}/", folders[0], folders[1]))
+                if any(e is not None and e.mode != FOLDER for e in (one, other)):
+                    yield f"{folder}{name}"
 
     def changed(self, tree: str, changes: Changes, write: Write) -> str:
         """Write a tree with other contents at some paths, None for nothing there; return its id."""
-        return self._changed(tree, changes, write) or write("tree", b"")
-
-    def _changed(self, tree: str, changes: Changes, write: Write) -> str:
-        """Return the id of a folder with changes in it, empty where nothing is left in it."""
-        entries = dict(self.entries(tree))
-        inner: dict[str, dict[str, TreeEntry | None]] = {}
-        new: dict[str, TreeEntry] = {}
+        by_folder: dict[str, dict[str, TreeEntry | None]] = {"": {}}
         for path, entry in changes.items():
-            name, slash, below = path.partition("/")
-            if slash:
-                inner.setdefault(name, {})[below] = entry
-            elif entry is not None:
-                new[name] = entry
-            elif name in entries and entries[name].mode != FOLDER:
+            folder, _, name = path.rpartition("/")
+            by_folder.setdefault(folder, {})[name] = entry
+            while folder and (folder := folder.rpartition("/")[0]) not in by_folder:
+                by_folder[folder] = {}
+        # A folder is read before what is in it, and written after that.
+        folders = sorted(filter(None, by_folder), key=lambda folder: folder.count("/"))
+        present = {"": tree}
+        for folder in folders:
+            above, _, name = folder.rpartition("/")
+            before = self.entries(present[above]).get(name)
+            present[folder] = before.id if before is not None and before.mode == FOLDER else ""
+        inner: dict[str, dict[str, str]] = {folder: {} for folder in by_folder}
+        for folder in reversed(folders):
+            above, _, name = folder.rpartition("/")
+            below = inner.pop(folder)
+            inner[above][name] = self._folder(present[folder], by_folder[folder], below, write)
+        return self._folder(tree, by_folder[""], inner[""], write) or write("tree", b"")
+
+    def _folder(self, tree: str, changes: Changes, inner: Mapping[str, str], write: Write) -> str:
+        """Write one folder with changes in it and the ids of the folders in it that changed.
+
+        An empty id is a folder in which nothing is left.
+        """
+        entries = dict(self.entries(tree))
+        for name, entry in changes.items():
+            if entry is None and name in entries and entries[name].mode != FOLDER:
                 del entries[name]
-        for name, below_changes in inner.items():
-            before = entries.pop(name, None)
-            is_folder = before is not None and before.mode == FOLDER
-            folder = self._changed(before.id if before and is_folder else "", below_changes, write)
-            if folder:
-                entries[name] = TreeEntry(FOLDER, folder)
+        for name, folder_id in inner.items():
+            entries.pop(name, None)
+            if folder_id:
+                entries[name] = TreeEntry(FOLDER, folder_id)
         # A file that took the place of a folder comes last: what was in the folder is gone by now.
-        entries.update(new)
+        entries.update({name: entry for name, entry in changes.items() if entry is not None})
         if entries == self.entries(tree):
             return tree
         return write("tree", _encoded(entries)) if entries else ""
@@ -142,6 +162,8 @@ def is_plain_name(name: str) -> bool:
     """
     if not name or name in (".", "..") or "/" in name or "\0" in name:
         return False
+    if name.isascii() and name[0] not in ".gG" and os.sep == "/":
+        return True  # most names, of which a tree may have thousands
     folded = "".join(c for c in name if c not in _IGNORED_BY_HFS).lower()
     if "\\" in name and os.sep == "\\":
         return False  # elsewhere it is a letter like others

@@ -107,15 +107,19 @@ class WorktreeFiles:
 
     def _is_folder(self, folder: str) -> bool:
         """Say whether a path is below the root by folders alone, without a link."""
-        if folder not in self._folders:
-            above, _, name = folder.rpartition("/")
-            is_below = is_plain_name(name) and self._is_folder(above)
+        unknown = []
+        while folder not in self._folders:
+            unknown.append(folder)
+            folder = folder.rpartition("/")[0]
+        is_folder = self._folders[folder]
+        for folder in reversed(unknown):
+            is_folder = is_folder and is_plain_name(folder.rpartition("/")[2])
             try:
-                mode = os.lstat(os.path.join(self._root, folder)).st_mode if is_below else 0
+                mode = os.lstat(os.path.join(self._root, folder)).st_mode if is_folder else 0
             except (OSError, ValueError):
                 mode = 0
-            self._folders[folder] = stat.S_ISDIR(mode)
-        return self._folders[folder]
+            self._folders[folder] = is_folder = stat.S_ISDIR(mode)
+        return is_folder
 
     def _bytes(self, full: str) -> bytes | None:
         """Return the bytes of a file, None where there are too many of them."""

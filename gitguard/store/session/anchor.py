@@ -165,13 +165,13 @@ def _statx_birth_time(path: str) -> int:
     return seconds * 10**9 + int.from_bytes(buffer.raw[88:92], "little")
 
 
-def load_record(path: str, what: str, record: type[R]) -> R | None:
+def load_record(path: str, what: str, record: type[R], limit: int = _LIMIT) -> R | None:
     """Read a record of the state directory; None where there is no file."""
-    data = files.read_bytes(path, limit=_LIMIT)
+    data = files.read_bytes(path, limit=limit)
     if data is None:
         return None
     try:
-        document = load_json(data, what=f"{what} `{path}`", limit=_LIMIT)
+        document = load_json(data, what=f"{what} `{path}`", limit=limit)
         check_format(document, FORMAT, what=f"{what} `{path}`")
         version = document.pop("format", None)
         if version != FORMAT:

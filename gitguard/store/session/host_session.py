@@ -66,6 +66,11 @@ class HostSession(Record):
         default=0,
         sparse=True,
     )
+    process: str = fields.text(
+        "The host's process in the newest turn; empty where that is not known.",
+        default="",
+        sparse=True,
+    )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FILE = "worktree.json"
-_LIMIT = 1 << 20
+_LIMIT = 16 << 20
+"""Bytes of as many files as a snapshot may have that are not as in the commit."""
 
 
 class KeptLook(Record):
@@ -52,7 +53,7 @@ def keep_look(path: str, kept: KeptLook) -> None:
 def kept_look(path: str, checkpoint: str, git_dir: str) -> KeptLook | None:
     """Return the look that was taken in this worktree at a checkpoint, None where there is none."""
     try:
-        record = load_record(path, "the look at the worktree", KeptLook)
+        record = load_record(path, "the look at the worktree", KeptLook, _LIMIT)
     except GitguardError:
         return None
     if record is None or (record.checkpoint, record.git_dir) != (checkpoint, _written(git_dir)):

@@ -185,7 +185,7 @@ class SessionWorktree:
         refusal = self._refusal(look)
         if refusal:
             return Seen(look, refusal=refusal)
-        if before is not None and before.snapshot and before.look == look:
+        if before is not None and before.look == look and self._is_whole(before.snapshot):
             return Seen(look, before.snapshot)
         try:
             return Seen(look, self._store(look, before, by_shell))
@@ -197,6 +197,18 @@ class SessionWorktree:
             self._workspace.note_fault("taking a snapshot of the files", error)
             return Seen(look, refusal=f"it failed: {error.message}")
 
+    def _is_whole(self, snapshot: str) -> bool:
+        """Say whether an earlier snapshot has all that another one of the same files would have."""
+        from gitguard.store.worktree.snapshot import read_snapshot
+
+        if not snapshot:
+            return False
+        try:
+            with self._repository.reader() as reader:
+                return not read_snapshot(reader, snapshot).was_cut_off
+        except InvalidDocument:
+            return False
+
     def _store(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> str:
         from gitguard.store.worktree import kept as keeping
         from gitguard.store.worktree.snapshot import take
@@ -206,20 +218,21 @@ class SessionWorktree:
         kept = snapshots.list()
         left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(kept, now)
         earlier = Earlier(before.snapshot, before.look) if before and before.snapshot else None
-        taken = take(
-            self._repository,
-            self._workspace.redactor,
-            look,
-            self._limits(max(left, 0)),
-            self._workspace.clock,
-            earlier,
-            by_shell,
-        )
-        self._workspace.at_step("files-written")
-        new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
-        retention = keeping.Retention(self._config.most, self._config.days)
-        others = [snapshot for snapshot in kept if snapshot.id != new.id]
-        snapshots.put(keeping.retained([*others, new], retention, now), "a snapshot of the files")
+        with snapshots.ref_move("a snapshot of the files") as move:
+            taken = take(
+                self._repository,
+                self._workspace.redactor,
+                look,
+                self._limits(max(left, 0)),
+                self._workspace.clock,
+                earlier,
+                by_shell,
+            )
+            self._workspace.at_step("files-written")
+            new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
+            retention = keeping.Retention(self._config.most, self._config.days)
+            others = [snapshot for snapshot in kept if snapshot.id != new.id]
+            snapshots.put_by(move, keeping.retained([*others, new], retention, now))
         self._workspace.at_step("files-kept")
         return taken.id
 

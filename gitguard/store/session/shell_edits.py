@@ -63,9 +63,15 @@ class ShellRun(Value):
         """
         return not self.was_cut_off and not _MOVES_WORKTREE.search(self.call.summary)
 
-    def covers(self, second: str) -> bool:
-        """Say whether it ran at a time, which like its own is cut to whole seconds."""
-        return self.begun_at <= second <= self.until
+    def may_have_changed(self, file: TimedFile) -> bool:
+        """Say whether it ran when a file changed; times are cut to whole seconds.
+
+        Of a file that is gone only the folder has a time, and anybody's next change there is later.
+        So of what is gone after a command that destroys, all counts as its doing.
+        """
+        if file.second < self.begun_at:
+            return False
+        return file.second <= self.until or (file.is_gone and _destroys(self.call.shell_line))
 
 
 class TimedFile(Value):
@@ -75,6 +81,8 @@ class TimedFile(Value):
     second: str
     is_new: bool
     """Whether git does not track it."""
+    is_gone: bool = False
+    """Whether it is not there any more; the second is then its folder's."""
 
 
 def shell_runs(entries_since: Iterable[JournalEntry]) -> tuple[ShellRun, ...]:
@@ -119,12 +127,11 @@ def edits_of(
     paths = set()
     written: dict[int, list[str]] = {}
     for file in changed:
-        covering = [number for number, run in enumerate(runs) if run.covers(file.second)]
-        if not covering or (file.path, file.second) in by_tools:
-            continue
-        paths.add(file.path)
+        covering = [number for number, run in enumerate(runs) if run.may_have_changed(file)]
+        if covering:
+            paths.add(file.path)
         editing = [number for number in covering if runs[number].edits]
-        if not editing:
+        if not editing or (file.path, file.second) in by_tools:
             continue
         # Of commands that ran side by side, the one that began last is the likeliest.
         latest = max(editing, key=lambda number: runs[number].begun_at)
@@ -149,24 +156,22 @@ def changed_files(root: str, before: Differences, now: Differences) -> tuple[Tim
     """Return the files that changed or went away between two looks, tracked ones first."""
     new_files = {*before.new_files, *now.new_files}
     changes = now.since(before)
+    gone = set(changes.gone)
     files = []
     for path in (*changes.changed, *changes.gone):
         if not _GENERATED.isdisjoint(path.split("/")):
             continue
         try:
             path.encode()
-            changed = _changed_at(root, path, is_gone=path in changes.gone)
+            changed = _changed_at(root, path, is_gone=path in gone)
         except (OSError, ValueError):
             continue  # gone meanwhile, or a name that no text can hold
-        files.append(TimedFile(path, timestamp(changed), is_new=path in new_files))
+        files.append(TimedFile(path, timestamp(changed), path in new_files, path in gone))
     return tuple(sorted(files, key=lambda file: (file.is_new, file.path)))
 
 
 def _changed_at(root: str, path: str, *, is_gone: bool) -> float:
-    """Return when a file last changed, in Unix seconds; of one that is gone, when its folder did.
-
-    A later change in the same folder hides when the file went: it then counts as nobody's.
-    """
+    """Return when a file, or the folder of one that is gone, last changed, in Unix seconds."""
     full = os.path.join(root, path)
     while is_gone and not os.path.isdir(full):
         full = os.path.dirname(full)

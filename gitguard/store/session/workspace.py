@@ -46,6 +46,8 @@ class Places(Value):
     """The user's home folder, where hosts keep settings of their own."""
     program: str = ""
     """The path of our own command; empty where nothing tells."""
+    caller: int = 0
+    """The number of the process that started ours; 0 where nothing tells."""
     at_step: Callable[[str], object] = str
     """Told of each step of writing and repairing, where tests crash; `str` does nothing."""
 

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gitguard.store.git.repository import Repository
+    from gitguard.store.git.repository import RefMove, Repository
 
 FOLDER_OF_REFS = "refs/gitguard/files"
 DAY = 86_400
@@ -66,13 +66,22 @@ class KeptSnapshots:
 
     def put(self, kept: Sequence[KeptSnapshot], why: str) -> None:
         """Make these the snapshots that are kept."""
+        with self.ref_move(why) as move:
+            self.put_by(move, kept)
+
+    def ref_move(self, why: str) -> RefMove:
+        """Return a context in which git waits to move the ref, while others still write objects."""
+        return self._repository.ref_move(self.ref, why)
+
+    def put_by(self, move: RefMove, kept: Sequence[KeptSnapshot]) -> None:
+        """Make these the snapshots that are kept, by a git that waits already."""
         head = self._head()
         with self._repository.object_writer(head) as writer, self._repository.reader() as reader:
             entries = {snapshot.name: TreeEntry(FOLDER, snapshot.id) for snapshot in kept}
             tree = Trees(reader).changed("", entries, writer.write)
-            commit = self._repository.write_bare_commit(writer, tree, f"gitguard: {why}\n")
+            commit = self._repository.write_bare_commit(writer, tree, f"gitguard: {move.why}\n")
         if commit != head:
-            self._repository.move_ref(self.ref, commit, head or "0" * len(commit), why)
+            move.to(commit, head or "0" * len(commit))
 
     def forget_all(self) -> None:
         """Forget all snapshots."""

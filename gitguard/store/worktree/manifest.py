@@ -27,8 +27,8 @@ class Manifest(Record):
         "Files that changed and are not in it.", of=SkippedFile, default=()
     )
     raw: tuple[str, ...] = fields.texts(
-        "Paths of files that git would have filtered or converted; these have the bytes as they "
-        "lay there.",
+        "Paths of links, and of files that git would have filtered or converted; these have the "
+        "bytes as they lay there.",
         default=(),
     )
     unseen: tuple[str, ...] = fields.texts("What was not looked at, in words.", default=())

@@ -45,6 +45,7 @@ class Refusals:
         self._target = target
         self._skipped = {unescaped(f.path): f.reason for f in target.manifest.skipped}
         self._repositories: dict[str, bool] = {}
+        self._hidden: frozenset[str] | None = None
 
     def applied(
         self, planned: tuple[PlannedFile, ...], paths: Sequence[str]
@@ -76,6 +77,8 @@ class Refusals:
             return "what lies there cannot be read, and so cannot be kept"
         if file.action == ADDED and file.is_committed and file.is_unchanged:
             return "git is told to leave it out of the worktree, as in a sparse checkout"
+        if file.before.mode and path in self._hidden_paths():
+            return "git is told not to look at it (`assume-unchanged` or `skip-worktree`)"
         return ""
 
     def _reason_to_keep(self, file: PlannedFile, ignored: frozenset[str]) -> str:
@@ -104,10 +107,20 @@ class Refusals:
         question = ("--no-literal-pathspecs", "check-ignore", "--no-index", "-z", "--stdin")
         request = b"".join(os.fsencode(path) + b"\0" for path in paths)
         git = self._repository.git
-        done = git.start(*question, settings=git.user_excludes()).finish(request)
+        done = git.start(*question, settings=git.user_rules()).finish(request)
         if done.returncode not in (0, 1):
             raise git.failure("check-ignore", done)
         return frozenset(os.fsdecode(path) for path in done.stdout.split(b"\0") if path)
+
+    def _hidden_paths(self) -> frozenset[str]:
+        """Return the paths that git is told not to look at: what lies there is in no snapshot."""
+        if self._hidden is None:
+            listed = self._repository.git.run("ls-files", "-z", "-v", "--cached").split(b"\0")
+            # A small letter stands for `assume-unchanged`, the letter S for `skip-worktree`.
+            self._hidden = frozenset(
+                os.fsdecode(line[2:]) for line in listed if line[:1] == b"S" or line[:1].islower()
+            )
+        return self._hidden
 
     def _is_repository(self, folder: str) -> bool:
         if folder not in self._repositories:

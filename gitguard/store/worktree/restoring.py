@@ -9,14 +9,14 @@ or somebody else changed it, and then it stays as it is and is named.
 from __future__ import annotations
 
 import os
-import shlex
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotReadable, NotWritable
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.redaction.file_names import is_secret_file
+from gitguard.model.text import shell_word
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
-from gitguard.store.git.trees import FOLDER, LINK, PROGRAM, SUBMODULE, TreeEntry, Trees
+from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
 from gitguard.store.git.worktree_files import LARGEST, UNLIMITED, WorktreeFiles
 from gitguard.store.worktree.manifest import escaped, unescaped
 from gitguard.store.worktree.planned import PlannedFile, is_below
@@ -72,12 +72,16 @@ class Restorer:
         entries = {path: _file_at(trees, target.tree, path) for path in chosen}
         self._refuse_unknown(trees, target.tree, paths)
         kinds = self._conversions.of(
-            path for path, entry in entries.items() if entry is not None and path not in raw
+            path
+            for path, entry in entries.items()
+            if entry is not None and entry.mode != LINK and path not in raw
         )
         here = self._files()
         planned = []
         for path, entry in entries.items():
             before = self._version(here, path)
+            if entry is not None and entry.mode == LINK and path not in raw:
+                entry = self._link_as_git_writes_it(entry)
             after, refusal = self._version_of(
                 reader, here, path, entry, kinds.get(path, ""), target.id
             )
@@ -150,12 +154,15 @@ class Restorer:
         if kind == FILTERED:
             return Version(entry.mode, entry.id), (
                 "a filter of the repository makes its content, and filters are not run here; "
-                f"`git restore --source={snapshot}:files -- {shlex.quote(path)}` runs it"
+                f"`git restore --source={snapshot}:files -- {shell_word(path)}` runs it"
             )
-        if kind == CONVERTED and entry.mode != LINK:
+        if kind == CONVERTED:
             data = self._conversions.converted(path, entry.id)
             return Version(entry.mode, here.id_of(data), f"converted:{entry.id}"), ""
         return Version(entry.mode, entry.id, f"blob:{entry.id}"), ""
+
+    def _link_as_git_writes_it(self, entry: TreeEntry) -> TreeEntry:
+        return TreeEntry(PLAIN if self._conversions.writes_links_as_files() else LINK, entry.id)
 
     def patch(self, reader: ObjectReader, planned: Iterable[PlannedFile]) -> Iterator[str]:
         """Yield what would change as a patch."""
@@ -238,7 +245,7 @@ class Restorer:
         """
         stay: dict[str, str] = {}
         failures: dict[str, str] = {}
-        temporary = f".gitguard-{record.token}.tmp"
+        temporary = _temporary(record)
         deleted = [file for file in record.files if not file.after.mode]
         put = [file for file in record.files if file.after.mode]
         # Deepest first, so that a folder is gone where a file takes its place.
@@ -256,6 +263,11 @@ class Restorer:
         users_files.settle(self.root, (unescaped(file.path) for file in record.files))
         _refuse_failures(failures)
         return stay
+
+    def remove_unfinished(self, record: RestoreRecord) -> None:
+        """Remove what a restore that was cut off may have left beside the files it was to put."""
+        paths = (unescaped(file.path) for file in record.files)
+        users_files.remove_unfinished(self.root, paths, _temporary(record))
 
     def _put(self, reader: ObjectReader, path: str, file: FileRecord, temporary: str) -> str:
         """Put one file in place; return why it stays, empty where it does not."""
@@ -308,6 +320,11 @@ def _raw_paths(trees: Trees, target: Snapshot) -> frozenset[str]:
     except GitguardError:  # it was amended, and collected since
         return target.manifest.raw_paths
     return target.manifest.raw_paths | set(trees.differences(committed, target.tree))
+
+
+def _temporary(record: RestoreRecord) -> str:
+    """Return the name of a restore's files that are not in their places yet."""
+    return f".gitguard-{record.token}.tmp"
 
 
 def _id_of(entry: TreeEntry | None) -> str:

@@ -37,6 +37,8 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a text of that encoding begins."""
 _MOST_NEW = 20_000
 _MEGABYTE = 1 << 20
+_TOO_LATE = "the snapshot took more than"
+"""How the reason begins of a file that was not reached in time."""
 
 
 class SnapshotLimits(Value):
@@ -64,6 +66,11 @@ class Snapshot(Value):
     tree: str
     """The tree of the files."""
     manifest: Manifest
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether files are not in it that another one of the same files may have."""
+        return any(file.reason.startswith(_TOO_LATE) for file in self.manifest.skipped)
 
 
 class Taken(Value):
@@ -192,7 +199,8 @@ class _Taking:
             return None
         self.new_bytes += len(content.data)
         blob = self._write("blob", content.data)
-        if file.is_raw or (file.id and blob != file.id):
+        # A link is one where git would have written a file, too.
+        if file.is_raw or content.mode == LINK or (file.id and blob != file.id):
             self._raw.append(file.path)
         # The mode is git's, which ignores one that the file system makes up.
         return TreeEntry(LINK if content.mode == LINK else file.mode, blob)
@@ -204,7 +212,7 @@ class _Taking:
         if is_secret_file(path):
             return "its name says that it holds secrets"
         if self._clock() > self._ends_at:
-            return f"the snapshot took more than {self._limits.seconds:g} s"
+            return f"{_TOO_LATE} {self._limits.seconds:g} s"
         if content.mode == 0:
             return ""  # it went away since the look
         if content.mode not in (PLAIN, PROGRAM, LINK):

@@ -79,7 +79,7 @@ def transcript_lock(
 
 def refuse_written(path: str) -> None:
     """Raise `Locked` where another process has a file open for writing."""
-    writers = processes.writers_of(path)
+    writers = processes.writers_of(path).get(path, ())
     if writers:
         named = ", ".join(f"{pid} ({processes.name_of(pid) or 'unnamed'})" for pid in writers)
         raise Locked(

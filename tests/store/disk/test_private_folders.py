@@ -14,7 +14,7 @@ import pytest
 from gitguard.errors import InvalidConfig
 from gitguard.process import places
 from tests.conftest import Git, OpenGuard
-from tests.support.another_user import ALICE, BOB, GROUP, run_as
+from tests.support.another_user import ALICE, BOB, GROUP, open_the_way, run_as
 from tests.support.conversation import PAYLOADS
 
 ELSEWHERE = "belongs to the user 41001, and gitguard keeps each user's sessions private"
@@ -101,13 +101,6 @@ def test_without_a_home_nothing_is_written_and_the_variable_that_helps_is_named(
 
 
 # A repository that users share
-
-
-def open_the_way(path: Path) -> None:
-    """Let other users reach a folder of pytest's."""
-    for folder in (path, *path.parents):
-        if folder.stat().st_mode & 0o055 != 0o055:
-            folder.chmod(folder.stat().st_mode | 0o055)
 
 
 def make_users(root: Path) -> None:

@@ -248,6 +248,14 @@ def test_line_endings_that_git_converts_are_no_differences(git: Git) -> None:
     assert changed(git).changed == ("a.txt", "b.bin")
 
 
+def test_a_file_that_is_committed_with_crlf_is_none_beside_one_that_is_edited(git: Git) -> None:
+    commit(git, lying="a\r\nb\r\n", edited="a\r\nb\r\n")
+    git("config", "core.autocrlf", "true")
+    os.utime(git.root / "lying", (1, 1))
+    (git.root / "edited").write_bytes(b"c\r\nd\r\n")
+    assert changed(git).changed == ("edited",)
+
+
 # Nothing of the repository runs, and nothing is written
 
 

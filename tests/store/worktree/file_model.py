@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from gitguard.store.worktree.planned import is_below
+from tests.support.kept_files import Files
 
-Tree = dict[str, tuple[int, bytes]]
-"""By path: the mode as the system has it, and the bytes; of a link its target."""
 SECRET = ".env"
 CONVERTED = ".crlf"
 """How the names of files end whose line endings git converts."""
 NONE: frozenset[str] = frozenset()
 ATTRIBUTES = f"*{CONVERTED} text eol=crlf\n"
 IGNORED_NAMES = "*.log\nbuild/\n"
-
-
-def tree_of(root: Path) -> Tree:
-    """Return every file and link of a worktree that is not git's or gitguard's, with its mode."""
-    tree = {}
-    for folder, names, file_names in os.walk(root):
-        names[:] = [name for name in names if name not in (".git", ".gitguard")]
-        links = [name for name in names if os.path.islink(os.path.join(folder, name))]
-        for name in (*file_names, *links):
-            path = Path(folder, name)
-            facts = path.lstat()
-            data = os.readlink(path).encode() if path.is_symlink() else path.read_bytes()
-            tree[str(path.relative_to(root))] = (facts.st_mode, data)
-    return tree
 
 
 def is_ignored(path: str) -> bool:
@@ -49,12 +32,12 @@ def as_stored(path: str, file: tuple[int, bytes]) -> bytes:
     return file[1].replace(b"\r\n", b"\n") if is_converted(path, file) else file[1]
 
 
-def without_endings(tree: Tree, loose: frozenset[str]) -> Tree:
+def without_endings(tree: Files, loose: frozenset[str]) -> Files:
     """Return a tree with the line endings of some files as git stores them."""
     return {p: (f[0], as_stored(p, f)) if p in loose else f for p, f in tree.items()}
 
 
-def replaced(tree: Tree, other: Tree, paths: Iterable[str]) -> Tree:
+def replaced(tree: Files, other: Files, paths: Iterable[str]) -> Files:
     """Return a tree that at some paths has what another one has there, or nothing."""
     chosen = set(paths)
     kept = {path: file for path, file in tree.items() if path not in chosen}
@@ -66,7 +49,7 @@ def folders_above(path: str) -> list[str]:
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def blocking(tree: Tree, chosen: Iterable[str]) -> set[str]:
+def blocking(tree: Files, chosen: Iterable[str]) -> set[str]:
     """Return the paths of a tree that stand where one of some others needs a folder or a file."""
     folders: dict[str, set[str]] = {}
     for path in tree:
@@ -84,13 +67,13 @@ def blocking(tree: Tree, chosen: Iterable[str]) -> set[str]:
 class Span:
     """The time between two snapshots, or since the last one."""
 
-    start: Tree
+    start: Files
     by_agent: set[str] = field(default_factory=set)
     """What the agent's tools and commands wrote, so that gitguard can know it."""
     by_others: set[str] = field(default_factory=set)
     unclear: set[str] = field(default_factory=set)
     """What the agent wrote and somebody moved with its folder."""
-    end: Tree = field(default_factory=dict)
+    end: Files = field(default_factory=dict)
 
     def changed(self) -> set[str]:
         paths = self.start.keys() | self.end.keys()
@@ -101,13 +84,13 @@ class Span:
 class Snapshot:
     """What a checkpoint keeps."""
 
-    tree: Tree
+    tree: Files
     span: int
     """The number of the span that follows it."""
     loose: frozenset[str]
     """Files that git takes for unchanged; it writes them with its own line endings."""
 
-    def wanted(self, before: Tree, below: Sequence[str] = ()) -> Tree:
+    def wanted(self, before: Files, below: Sequence[str] = ()) -> Files:
         """Return what a restore has to make of a tree, as far as nothing is in its way."""
         wanted = dict(before)
         here, there = (without_endings(tree, self.loose) for tree in (before, self.tree))
@@ -126,23 +109,23 @@ class Snapshot:
 class Restored:
     """A restore that can be undone."""
 
-    before: Tree
-    after: Tree
+    before: Files
+    after: Files
     """What it left, but for what others wrote meanwhile."""
     chosen: frozenset[str]
 
-    def undone(self, now: Tree) -> set[str]:
+    def undone(self, now: Files) -> set[str]:
         """Return what an undo changes: what is as the restore left it."""
         changed = {p for p in self.chosen if self.before.get(p) != self.after.get(p)}
         return {path for path in changed if now.get(path) == self.after.get(path)}
 
-    def refused(self, now: Tree) -> set[str]:
+    def refused(self, now: Files) -> set[str]:
         """Return what somebody changed since, and an undo leaves."""
         versions = {path: (self.before.get(path), self.after.get(path)) for path in self.chosen}
         return {path for path, known in versions.items() if now.get(path) not in known}
 
 
-def different(one: Tree, other: Tree) -> set[str]:
+def different(one: Files, other: Files) -> set[str]:
     """Return the paths at which two trees are not the same."""
     return {path for path in one.keys() | other.keys() if one.get(path) != other.get(path)}
 

@@ -20,6 +20,7 @@ from gitguard.model.events import Abilities, HookEvent, ToolCall
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git
+from tests.support.kept_files import Files, tree_of
 
 from .file_hands import Act, Dated, Hands
 from .file_model import (
@@ -32,14 +33,12 @@ from .file_model import (
     Restored,
     Snapshot,
     Span,
-    Tree,
     as_stored,
     blocking,
     different,
     is_converted,
     is_ignored,
     replaced,
-    tree_of,
     without_endings,
 )
 
@@ -181,7 +180,7 @@ class Sequence:
         if self.chance.random() < 0.5:
             self._rescue(before)
 
-    def _rescue(self, before: Tree) -> None:
+    def _rescue(self, before: Files) -> None:
         """Put back what a command threw away, which needs no word about others."""
         snapshot = self.snapshots.get(self._newest())
         lost = {p for p in different(before, tree_of(self.root)) if not is_ignored(p)} - {SECRET}
@@ -254,7 +253,7 @@ class Sequence:
     def _newest(self) -> str:
         return self.guard.log(1)[0].name
 
-    def _note_snapshot(self, tree: Tree, place: int = 0) -> None:
+    def _note_snapshot(self, tree: Files, place: int = 0) -> None:
         """Remember the files of a checkpoint, counted from the newest, if it has them."""
         checkpoint = self.guard.log(place + 1)[place]
         if not checkpoint.files or checkpoint.name in self.snapshots:
@@ -289,7 +288,7 @@ class Sequence:
         return name, self.snapshots[name]
 
     def _planned(
-        self, name: str, snapshot: Snapshot, before: Tree, paths: tuple[str, ...] = ()
+        self, name: str, snapshot: Snapshot, before: Files, paths: tuple[str, ...] = ()
     ) -> FilePlan:
         """Plan a restore of all that differs, whoever changed it, and hold the plan to that."""
         plan = self.guard.files.plan(name, paths, theirs_too=True)
@@ -326,7 +325,7 @@ class Sequence:
         if plan.chosen:
             self._carry_out(plan, self._last.before)
 
-    def _carry_out(self, plan: FilePlan, target: Tree, loose: frozenset[str] = NONE) -> None:
+    def _carry_out(self, plan: FilePlan, target: Files, loose: frozenset[str] = NONE) -> None:
         """Restore by a plan, and hold every byte against what it has to be."""
         before = tree_of(self.root)
         chosen = {file.path for file in plan.chosen}
@@ -350,7 +349,7 @@ class Sequence:
         self._last = Restored(before, after, frozenset(chosen))
 
     def _go_on_blocked(
-        self, before: Tree, wanted: Tree, chosen: set[str], blockers: set[str]
+        self, before: Files, wanted: Files, chosen: set[str], blockers: set[str]
     ) -> None:
         """Undo a restore that something stands in the way of, or clear the way and finish it."""
         after = tree_of(self.root)
@@ -402,9 +401,9 @@ class Sequence:
     def _finish(
         self,
         was_open: bool,
-        before: Tree,
-        wanted: Tree,
-        edits: Tree,
+        before: Files,
+        wanted: Files,
+        edits: Files,
         loose: frozenset[str],
         chosen: set[str],
     ) -> None:
@@ -418,7 +417,7 @@ class Sequence:
             _same(after, wanted | edits, "a restore that was cut off", loose)
             self._last = Restored(before, replaced(after, wanted, edits.keys()), frozenset(chosen))
 
-    def _undo_unfinished(self, wanted: Tree) -> None:
+    def _undo_unfinished(self, wanted: Files) -> None:
         plan = self.guard.files.plan_undo()
         if plan.chosen:
             self.guard.files.restore(plan)
@@ -429,7 +428,7 @@ class Sequence:
                 self.guard.files.restore(undone)
         _same(tree_of(self.root), wanted, "the undo of a restore that was cut off")
 
-    def _something_to_restore(self) -> tuple[FilePlan, Tree, frozenset[str]]:
+    def _something_to_restore(self) -> tuple[FilePlan, Files, frozenset[str]]:
         if self._last is not None and self.chance.random() < 0.3:
             return self.guard.files.plan_undo(), self._last.before, NONE
         name, snapshot = self._chosen_snapshot()
@@ -450,7 +449,7 @@ class Sequence:
         with suppress(Dies):
             act(self._open(at_step))
 
-    def _edits_of_others(self, chosen: set[str]) -> Tree:
+    def _edits_of_others(self, chosen: set[str]) -> Files:
         """Let somebody else write into one of some files; return it as it is then."""
         there = tree_of(self.root)
         plain = sorted(p for p in chosen & there.keys() if stat.S_ISREG(there[p][0]))
@@ -469,7 +468,7 @@ class Sequence:
         wanted = replaced(before, snapshot.tree, chosen)
         if not chosen or blocking(wanted, chosen):
             return
-        edits: Tree = {}
+        edits: Files = {}
         left = self.chance.randint(1, _MOST_STEPS)
 
         def at_step(step: str) -> None:
@@ -497,11 +496,11 @@ def _same_paths(paths: set[str], expected: set[str]) -> None:
     assert paths == expected, f"too many: {paths - expected}, too few: {expected - paths}"
 
 
-def _converted(tree: Tree) -> frozenset[str]:
+def _converted(tree: Files) -> frozenset[str]:
     return frozenset(path for path in tree if path.endswith(CONVERTED))
 
 
-def _same(tree: Tree, expected: Tree, what: str, loose: frozenset[str] = NONE) -> None:
+def _same(tree: Files, expected: Files, what: str, loose: frozenset[str] = NONE) -> None:
     """Fail where a tree is not what it has to be, but for line endings of some files."""
     odd = different(without_endings(tree, loose), without_endings(expected, loose))
     lines = [f"{p}: {tree.get(p)}, not {expected.get(p)}" for p in sorted(odd)]

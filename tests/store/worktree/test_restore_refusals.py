@@ -202,15 +202,6 @@ def test_what_a_sparse_checkout_leaves_out_is_not_made(begun_here: Guard, git: G
     assert "sparse checkout" in refusals(planned(begun_here, name))["out/f"]
 
 
-def test_during_a_merge_nothing_is_undone(begun_here: Guard, git: Git) -> None:
-    name = checkpoint(begun_here)
-    (git.root / "tracked").write_text("2\n")
-    begun_here.files.restore(planned(begun_here, name))
-    (git.root / ".git" / "MERGE_HEAD").write_text(git("rev-parse", "HEAD") + "\n")
-    with pytest.raises(GitguardError, match="a merge goes on"):
-        begun_here.files.plan_undo()
-
-
 def test_a_name_that_stands_for_nothing_is_refused(begun_here: Guard) -> None:
     with pytest.raises(InvalidInput, match="there is no `nosuch`"):
         planned(begun_here, checkpoint(begun_here), "nosuch")

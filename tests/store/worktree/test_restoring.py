@@ -8,9 +8,8 @@ import pytest
 
 from gitguard.errors import GitguardError, NothingFound, NotWritable
 from gitguard.guard import Guard
-from tests.conftest import Clock, Git
-
-from .file_model import tree_of
+from tests.conftest import Clock, Git, OpenGuard
+from tests.support.kept_files import tree_of
 
 
 @pytest.fixture
@@ -138,12 +137,6 @@ def test_a_folder_that_became_a_link_is_not_followed(
     assert (git.root / "folder" / "inner").read_text() == "inner\n"
 
 
-def test_during_a_merge_nothing_is_put_back(worked: Guard, git: Git) -> None:
-    (git.root / ".git" / "MERGE_HEAD").write_text(git("rev-parse", "HEAD") + "\n")
-    with pytest.raises(GitguardError, match="a merge goes on"):
-        worked.files.plan(here(worked))
-
-
 def test_without_a_snapshot_or_a_restore_it_is_said(worked: Guard) -> None:
     with pytest.raises(NothingFound, match="no restore of files to undo"):
         worked.files.plan_undo()
@@ -197,6 +190,34 @@ def test_a_restore_that_is_killed_is_finished_by_the_next_run(
         assert tree_of(git.root) == before
         worked.files.restore(worked.files.plan_undo())
         assert tree_of(git.root) == broken
+
+
+@pytest.mark.parametrize("way_out", ["finish", "undo", "restore another"])
+def test_what_a_killed_restore_was_writing_is_gone_whichever_way_it_ends(
+    worked: Guard, git: Git, open_guard: OpenGuard, way_out: str
+) -> None:
+    name = here(worked)
+    break_everything(git.root)
+
+    def at_step(reached: str) -> None:
+        if reached == "restore-recorded":
+            raise Dies
+
+    dying = open_guard(at_step=at_step)
+    with pytest.raises(Dies):
+        dying.files.restore(dying.files.plan(name, theirs_too=True))
+    record = worked.files.unfinished()
+    assert record is not None
+    (git.root / "other").write_text("one file was put\n")
+    for folder in (git.root, git.root / "new"):
+        (folder / f".gitguard-{record.token}.tmp").write_text("half a fi")
+    if way_out == "finish":
+        worked.files.finish()
+    elif way_out == "undo":
+        worked.files.restore(worked.files.plan_undo(theirs_too=True))
+    else:
+        worked.files.restore(worked.files.plan(name, ("tracked",), theirs_too=True))
+    assert [path for path in tree_of(git.root) if path.endswith(".tmp")] == []
 
 
 def test_what_the_system_refuses_leaves_the_restore_open_until_it_is_finished_or_undone(

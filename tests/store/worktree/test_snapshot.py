@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.store.git.trees import Trees
-from gitguard.store.worktree.snapshot import Snapshot, read_snapshot
 from tests.conftest import Git
+from tests.support.kept_files import files_of, snapshot_of
 from tests.support.secret_samples import some
 
 
@@ -25,22 +24,6 @@ def worked(guard: Guard, git: Git) -> Guard:
     git("commit", "--quiet", "--message", "Files")
     guard.ensure()
     return guard
-
-
-def snapshot_of(guard: Guard) -> Snapshot:
-    store = guard.sessions.store()
-    with store.repository().reader() as reader:
-        return read_snapshot(reader, guard.log(1)[0].files)
-
-
-def files_of(guard: Guard) -> dict[str, tuple[int, bytes]]:
-    snapshot = snapshot_of(guard)
-    with guard.sessions.store().repository().reader() as reader:
-        return {
-            path: (entry.mode, reader.read(entry.id, "blob", limit=1 << 20))
-            for path, entry in Trees(reader).files(snapshot.tree)
-            if entry.mode != 0o160000
-        }
 
 
 def change_everything(git: Git) -> None:

@@ -1,0 +1,54 @@
+"""What an agent was doing when its process ended in a turn, and which files it changed."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.model.text import shorten
+from gitguard.model.value import Value
+from gitguard.sessions.file_authors import OTHERS
+from gitguard.sessions.file_changes import FileChanges, file_changes
+from gitguard.store.session.host_process import is_running
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.store import SessionStore
+
+_LONGEST_CALL = 80
+
+
+class CutOffTurn(Value):
+    """A turn whose end no hook told, of a process that is gone."""
+
+    calls: tuple[str, ...]
+    """Tool calls that began and never ended, such as `Write parser.py`."""
+    since: str
+    """The newest checkpoint; empty where it has no snapshot of the files."""
+    files: tuple[str, ...]
+    """What tools and commands of the agent changed since then."""
+
+
+def cut_off_turn(
+    store: SessionStore, conversations: Mapping[str, HostSession]
+) -> CutOffTurn | None:
+    """Return the turn that was cut off last, None where the session went on since, or never began.
+
+    conversations are those of the session, by their ids.
+    """
+    newest = max(conversations, key=lambda key: conversations[key].last_use, default="")
+    if not newest or not _is_cut_off(conversations[newest]):
+        return None
+    try:
+        calls = [entry for entry in store.journal.open_calls() if entry.host_session == newest]
+        changes = store.at_one_moment(lambda: file_changes(store, "", ""))
+    except GitguardError:
+        calls, changes = [], FileChanges("", "", ())
+    files = (file.path for file in changes.files if {*file.by} - {OTHERS})
+    named = (shorten(f"{call.tool} {call.summary}", _LONGEST_CALL) for call in calls)
+    return CutOffTurn(tuple(named), changes.older, tuple(files))
+
+
+def _is_cut_off(conversation: HostSession) -> bool:
+    return conversation.is_in_turn and is_running(conversation.process) is False

@@ -1,0 +1,96 @@
+"""`log --files` and `diff --files` name files, checkpoints and paths as a person types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support.command_place import Place
+
+SECOND = "+ b  (somebody else)\n+ src/a  (somebody else)\n"
+THIRD = "- b  (somebody else)\n~ src/a  (somebody else)\n"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    """Three checkpoints; the second and the third brought changes of files."""
+    place = Place(tmp_path)
+    place.type("gitguard ensure")
+    place.type("mkdir src; echo one > src/a; echo one > b; gitguard checkpoint -m two")
+    place.type("echo two > src/a; rm b; gitguard checkpoint -m three")
+    return place
+
+
+def indented(lines: str) -> str:
+    return "".join(f"  {line}\n" for line in lines.splitlines())
+
+
+def test_the_log_lists_in_which_checkpoint_which_file_changed(place: Place) -> None:
+    assert place.type("gitguard log --files") == (
+        f"cp_003  ~1 -1  since cp_002\n{indented(THIRD)}"
+        f"cp_002  +2  since cp_001\n{indented(SECOND)}"
+    )
+    assert place.type("gitguard log --files --oneline") == (
+        "cp_003  ~1 -1  since cp_002\ncp_002  +2  since cp_001\n"
+    )
+
+
+def test_a_log_that_is_cut_says_so(place: Place) -> None:
+    done = place.run("gitguard log --files -1 --oneline")
+    assert done.stdout == "cp_003  ~1 -1  since cp_002\n"
+    assert done.stderr == "There are earlier ones; -n 2 lists more.\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "listed"),
+    [
+        ("1..2", ["cp_002"]),
+        ("1 2", ["cp_002"]),
+        ("..2", ["cp_002"]),
+        ("cp_002", ["cp_003"]),
+        ("2..", ["cp_003"]),
+        ("b", ["cp_003", "cp_002"]),
+        ("1..2 src", ["cp_002"]),
+        ("-- nothing", []),
+    ],
+)
+def test_a_log_takes_checkpoints_and_paths(place: Place, asked: str, listed: list[str]) -> None:
+    document = json.loads(place.run(f"gitguard log --files --json {asked}").stdout)
+    assert [entry["newer"] for entry in document["entries"]] == listed
+    assert document["has_more"] is False
+
+
+@pytest.mark.parametrize(
+    ("asked", "listed"),
+    [
+        ("1..3", ["src/a"]),
+        ("1 3", ["src/a"]),
+        ("2 src", ["src/a"]),
+        ("2..3 b", ["b"]),
+        ("src", []),
+        ("", []),
+    ],
+)
+def test_a_comparison_takes_checkpoints_and_paths(
+    place: Place, asked: str, listed: list[str]
+) -> None:
+    document = json.loads(place.run(f"gitguard diff --files --json {asked}").stdout)
+    assert [file["path"] for file in document["files"]] == listed
+
+
+def test_paths_count_from_the_folder_in_which_they_are_typed(place: Place) -> None:
+    assert place.type("cd src; gitguard log --files --oneline a") == (
+        "cp_003  ~1  since cp_002\ncp_002  +1  since cp_001\n"
+    )
+    assert "- b " in place.type("cd src; gitguard diff 2 --files ..")
+    done = place.run("gitguard log --files /somewhere/else")
+    assert "lies outside of the worktree" in done.stderr
+
+
+@pytest.mark.parametrize("option", ["--since 2d", "--grep x", "--all"])
+def test_what_chooses_checkpoints_does_not_choose_files(place: Place, option: str) -> None:
+    done = place.run(f"gitguard log --files {option}")
+    assert done.returncode == 2
+    assert "choose checkpoints" in done.stderr

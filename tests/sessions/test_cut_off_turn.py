@@ -1,0 +1,90 @@
+"""After the agent's process ended in a turn, `status` says what ran and what it had changed."""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.conversation import Conversation
+
+Process = subprocess.Popen[bytes]
+
+
+@pytest.fixture
+def host() -> Iterator[Process]:
+    """A host's process, which runs until it is killed."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        time.sleep(0.3)  # a younger one may have been started for the hook alone
+        yield process
+        process.kill()
+
+
+def kill(process: Process) -> None:
+    process.kill()
+    process.wait()
+
+
+def write(talk: Conversation, name: str, *, ends: bool = True) -> None:
+    path = talk.root / name
+    call = {"tool_input": {"file_path": str(path), "content": "1\n"}, "tool_use_id": f"t{name}"}
+    talk.send("PreToolUse.Write", **call)
+    path.write_text("1\n")
+    if ends:
+        talk.send("PostToolUse.Write", **call)
+
+
+@pytest.fixture
+def talk(tmp_path: Path, host: Process) -> Conversation:
+    """A conversation in a turn in which a tool wrote a file, and so did a person."""
+    talk = Conversation(tmp_path, host_process=host.pid)
+    talk.prompt("Port the parser")
+    talk.guard.checkpoint("Here")
+    (talk.root / "by_hand.py").write_text("1\n")
+    write(talk, "parser.py")
+    return talk
+
+
+def test_while_the_agent_works_nothing_is_said(talk: Conversation) -> None:
+    assert talk.guard.status().cut_off is None
+
+
+def test_after_a_kill_exactly_the_agents_files_are_named(talk: Conversation, host: Process) -> None:
+    write(talk, "lexer.py", ends=False)
+    kill(host)
+    status = talk.guard.status()
+    assert status.cut_off is not None
+    assert status.cut_off.calls == ("Write lexer.py",)
+    assert status.cut_off.files == ("lexer.py", "parser.py")
+    here = talk.guard.log(1)[0].name
+    assert status.warnings == (
+        "the agent's process ended in the middle of a turn while `Write lexer.py` ran; since "
+        f"{here} it changed lexer.py, parser.py, and `gitguard restore {here} --files` puts "
+        "exactly that back (--dry-run shows it)",
+    )
+    chosen = talk.guard.files.plan(here).chosen
+    assert [file.path for file in chosen] == ["lexer.py", "parser.py"]
+
+
+def test_after_a_turn_that_ended_a_kill_is_nothing(talk: Conversation, host: Process) -> None:
+    talk.send("Stop", last_assistant_message="Done.")
+    kill(host)
+    assert talk.guard.status().cut_off is None
+
+
+def test_once_another_conversation_goes_on_nothing_is_said(
+    talk: Conversation, host: Process
+) -> None:
+    kill(host)
+    talk.clock.pass_by(10)
+    talk.beside("S2").prompt("Where were we?")
+    assert talk.guard.status().cut_off is None
+
+
+def test_of_a_host_whose_process_is_not_known_nothing_is_said(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Port the parser")
+    assert talk.guard.status().cut_off is None

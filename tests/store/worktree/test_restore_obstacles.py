@@ -1,0 +1,164 @@
+"""While git is in the middle of something or somebody writes, no file is put back unasked."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import GitguardError
+from gitguard.sessions.file_restore import FilePlan
+from gitguard.store.session.naming import Session
+from tests.support.conversation import Conversation
+
+Process = subprocess.Popen[bytes]
+
+
+@pytest.fixture
+def sleeping() -> Iterator[Process]:
+    """A host's process, which runs until it is killed."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        time.sleep(0.3)  # a younger one may have been started for the hook alone
+        yield process
+        process.kill()
+
+
+@pytest.fixture
+def talk(tmp_path: Path, sleeping: Process) -> Conversation:
+    """A conversation that is over, after which a file changed."""
+    talk = Conversation(tmp_path, host_process=sleeping.pid)
+    talk.prompt("Port the parser")
+    (talk.root / "parser.py").write_text("1\n")
+    talk.send("Stop", last_assistant_message="Done.")
+    talk.guard.checkpoint("Here")
+    (talk.root / "parser.py").write_text("2\n")
+    return talk
+
+
+def plan_of(talk: Conversation) -> FilePlan:
+    here = next(c for c in talk.guard.log(10) if c.why == "Here")
+    return talk.guard.files.plan(here.name, theirs_too=True)
+
+
+def refusal_of(talk: Conversation, plan: FilePlan) -> str:
+    """Return why a plan is not carried out; nothing changed, and the plan said it already."""
+    with pytest.raises(GitguardError) as caught:
+        talk.guard.files.restore(plan)
+    assert plan.obstacle is not None
+    assert plan.obstacle.reason in caught.value.message
+    assert (talk.root / "parser.py").read_text() == "2\n"
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("MERGE_HEAD", "a merge goes on"),
+        ("rebase-merge", "a rebase goes on"),
+        ("rebase-apply", "a rebase goes on"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick goes on"),
+        ("REVERT_HEAD", "a revert goes on"),
+        ("BISECT_LOG", "a bisect goes on"),
+        ("index.lock", "git is at work"),
+    ],
+)
+def test_while_git_is_in_the_middle_of_something_nothing_is_put_back(
+    talk: Conversation, name: str, what: str
+) -> None:
+    (talk.root / ".git" / name).write_text("")
+    plan = plan_of(talk)
+    assert what in refusal_of(talk, plan)
+    talk.guard.files.restore(plan, force=True)
+    assert (talk.root / "parser.py").read_text() == "1\n"
+
+
+def test_while_git_is_in_the_middle_of_something_nothing_is_undone(talk: Conversation) -> None:
+    talk.guard.files.restore(plan_of(talk))
+    (talk.root / ".git" / "MERGE_HEAD").write_text("")
+    undo = talk.guard.files.plan_undo()
+    assert undo.obstacle is not None
+    with pytest.raises(GitguardError, match="a merge goes on"):
+        talk.guard.files.restore(undo)
+
+
+def test_while_an_agent_is_in_a_turn_nothing_is_put_back(
+    talk: Conversation, sleeping: Process
+) -> None:
+    talk.prompt("Go on")
+    message = refusal_of(talk, plan_of(talk))
+    assert f"an agent is at work in this worktree: `sleep` (process {sleeping.pid})" in message
+    talk.send("Stop", last_assistant_message="Done.")
+    talk.guard.files.restore(plan_of(talk))
+
+
+def test_an_agent_of_another_session_counts_too(talk: Conversation, sleeping: Process) -> None:
+    talk.prompt("Go on")
+    talk.guard.sessions.use(Session.of("another"))
+    talk.guard.ensure()
+    talk.guard.checkpoint("Here")
+    (talk.root / "parser.py").write_text("3\n")
+    plan = plan_of(talk)
+    assert plan.obstacle is not None
+    assert str(sleeping.pid) in plan.obstacle.reason
+
+
+def test_after_an_agent_was_killed_in_its_turn_files_are_put_back(
+    talk: Conversation, sleeping: Process
+) -> None:
+    talk.prompt("Go on")
+    sleeping.kill()
+    sleeping.wait()
+    plan = plan_of(talk)
+    assert plan.obstacle is None
+    talk.guard.files.restore(plan)
+    assert (talk.root / "parser.py").read_text() == "1\n"
+
+
+def test_a_shell_between_host_and_hook_is_not_taken_for_the_host(tmp_path: Path) -> None:
+    ask = (
+        "import os; from gitguard.store.disk.processes import program_above;"
+        "print(program_above(os.getppid()), flush=True)"
+    )
+    script = f"bash -c '{sys.executable} -c \"$ASK\"; true'; true"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            f"import os, subprocess; print(os.getpid(), flush=True);"
+            f"subprocess.run(['sh', '-c', {script!r}])",
+        ],
+        env={"ASK": ask, "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[3],
+    )
+    host, above = done.stdout.split()
+    assert above == host
+
+
+@pytest.mark.parametrize("mode", ["ab", "r+b", "rb"])
+def test_a_file_that_somebody_has_open_for_writing_is_left_alone(
+    talk: Conversation, mode: str
+) -> None:
+    path = talk.root / "parser.py"
+    holding = (
+        f"handle = open({str(path)!r}, {mode!r}); print(flush=True); import time; time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", holding], stdout=subprocess.PIPE) as writer:
+        assert writer.stdout is not None
+        writer.stdout.readline()
+        plan = plan_of(talk)
+        try:
+            if mode == "rb":
+                assert plan.obstacle is None
+            else:
+                assert f"parser.py by process {writer.pid}" in refusal_of(talk, plan)
+        finally:
+            writer.kill()
+    talk.guard.files.restore(plan_of(talk))
+    assert path.read_text() == "1\n"
