@@ -68,12 +68,19 @@ class _Below:
 
         Git lists no such folder, so nobody else removes it.
         """
-        with suppress(FileNotFoundError, NotADirectoryError):
-            if not _holds_files(self.name, self.folder):
-                for _, names, _, handle in os.fwalk(self.name, topdown=False, dir_fd=self.folder):
-                    for name in names:
-                        os.rmdir(name, dir_fd=handle)
-                os.rmdir(self.name, dir_fd=self.folder)
+        # `fwalk` opens what it is told to walk, also a link, which may lead to itself.
+        if self._is_folder() and not _holds_files(self.name, self.folder):
+            for _, names, _, handle in os.fwalk(self.name, topdown=False, dir_fd=self.folder):
+                for name in names:
+                    os.rmdir(name, dir_fd=handle)
+            os.rmdir(self.name, dir_fd=self.folder)
+
+    def _is_folder(self) -> bool:
+        try:
+            facts = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return stat.S_ISDIR(facts.st_mode)
 
 
 def _holds_files(name: str, folder: int | None) -> bool:

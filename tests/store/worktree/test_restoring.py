@@ -254,6 +254,15 @@ def test_a_folder_without_a_file_makes_room(worked: Guard, git: Git, name: str) 
 
 
 @pytest.mark.parametrize("name", ["tracked", "link"])
+def test_a_link_that_leads_to_itself_is_replaced(worked: Guard, git: Git, name: str) -> None:
+    checkpoint, before = here(worked), tree_of(git.root)
+    (git.root / name).unlink()
+    (git.root / name).symlink_to(name)
+    worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
+    assert tree_of(git.root) == before
+
+
+@pytest.mark.parametrize("name", ["tracked", "link"])
 def test_a_folder_with_an_ignored_file_stays_and_nothing_is_left_beside_it(
     worked: Guard, git: Git, name: str
 ) -> None:
