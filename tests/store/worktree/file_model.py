@@ -63,6 +63,14 @@ def blocking(tree: Files, chosen: Iterable[str]) -> set[str]:
     return blockers
 
 
+def fits(tree: Files, path: str) -> bool:
+    """Say whether a file can lie at a path beside what is in a tree."""
+    above = folders_above(path)
+    return not any(name in tree for name in above) and not any(
+        name.startswith(f"{path}/") for name in tree
+    )
+
+
 @dataclass
 class Span:
     """The time between two snapshots, or since the last one."""

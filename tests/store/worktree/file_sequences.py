@@ -36,6 +36,7 @@ from .file_model import (
     as_stored,
     blocking,
     different,
+    fits,
     is_converted,
     is_ignored,
     replaced,
@@ -389,7 +390,9 @@ class Sequence:
             return
         self._until_killed(lambda guard: guard.files.restore(plan))
         was_open = self.guard.files.unfinished() is not None
-        edits = self._edits_of_others(chosen) if was_open and self.chance.random() < 0.4 else {}
+        edits: Files = {}
+        if was_open and self.chance.random() < 0.4:
+            edits = self._edits_of_others(chosen, before, wanted)
         if was_open and self.chance.random() < 0.25:
             self._undo_unfinished(before | edits)
             self._last = None
@@ -449,10 +452,14 @@ class Sequence:
         with suppress(Dies):
             act(self._open(at_step))
 
-    def _edits_of_others(self, chosen: set[str]) -> Files:
-        """Let somebody else write into one of some files; return it as it is then."""
+    def _edits_of_others(self, chosen: set[str], *trees: Files) -> Files:
+        """Let somebody else write into one of some files; return it as it is then.
+
+        It must not stand in the way of what the others become.
+        """
         there = tree_of(self.root)
         plain = sorted(p for p in chosen & there.keys() if stat.S_ISREG(there[p][0]))
+        plain = [path for path in plain if all(fits(tree, path) for tree in trees)]
         if not plain:
             return {}
         path = self.chance.choice(plain)
@@ -475,7 +482,7 @@ class Sequence:
             nonlocal left, edits
             left -= 1
             if not left:
-                edits = self._edits_of_others(chosen)
+                edits = self._edits_of_others(chosen, wanted)
 
         try:
             restored = self._open(at_step).files.restore(plan)
