@@ -179,6 +179,7 @@ class Sequence:
         else:
             self._tell(events.TOOL_END, call)
         if self.chance.random() < 0.5:
+            self._dated.next_second()
             self._rescue(before)
 
     def _rescue(self, before: Files) -> None:
