@@ -166,6 +166,19 @@ def test_what_a_person_removed_after_a_command_is_not_the_agents(talk: Conversat
     assert talk.guard.files.plan(before).chosen == ()
 
 
+def test_what_goes_away_after_the_checkpoint_that_followed_a_command_is_not_its_doing(
+    talk: Conversation,
+) -> None:
+    run(talk, "rm other.txt", "rm other.txt")
+    talk.guard.checkpoint("After the command")
+    after = talk.guard.log(1)[0].name
+    _next_second()
+    (talk.root / "kept.txt").unlink()
+    assert [f.by for f in talk.guard.looking.files(after).files] == [("somebody else",)]
+    talk.guard.checkpoint("After somebody")
+    assert [f.by for f in talk.guard.looking.files(after).files] == [("somebody else",)]
+
+
 def test_after_a_command_that_was_interrupted_nobody_knows_whose_a_change_is(
     talk: Conversation,
 ) -> None:

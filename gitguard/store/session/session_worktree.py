@@ -105,7 +105,7 @@ class SessionWorktree:
         if before is None:
             return None, ShellEdits()
         since = self._journal.read(before.journal_id, before.journal_offset)
-        runs = shell_runs(since.entries)
+        runs = shell_runs(since.entries, before=len(since.entries) - len(since.unfolded))
         if not runs:
             return None, ShellEdits()
         look = self._looker().look(before.look.commit, also=before.look.new_files)

@@ -30,6 +30,7 @@ _MOST_FILES = 20
 """Files of one command; one that changes more generates them, or applies one change to many."""
 _SOON = 10
 """Seconds after its begin within which a command that was cut off destroyed what it did."""
+_ENDING = (entries.ENDED, entries.FAILED, entries.INTERRUPTED)
 _MOVES_WORKTREE = re.compile(
     r"\bgit(?:\s+-[cC]\s+\S+|\s+-(?![cC]\s)\S+)*\s+(?:am|bisect|checkout|cherry-pick|clone|merge"
     r"|pull|rebase|reset|restore|revert|stash|submodule|switch|worktree)\b"
@@ -85,24 +86,27 @@ class TimedFile(Value):
     """Whether it is not there any more; the second is then its folder's."""
 
 
-def shell_runs(entries_since: Iterable[JournalEntry]) -> tuple[ShellRun, ...]:
-    """Return the commands that can have changed files; the entries are in the journal's order.
+def shell_runs(journalled: Sequence[JournalEntry], before: int = 0) -> tuple[ShellRun, ...]:
+    """Return the commands that can have changed files since a look at the worktree.
 
-    Of a command that was cut off nobody knows when it ended. One that destroys is taken to have
-    done so in its first seconds, and others are left out.
+    The entries are in the journal's order; so many of them are from before the look, and a command
+    that ended there changed nothing since. Of a command that was cut off nobody knows when it ended.
+    One that destroys is taken to have done so in its first seconds, and others are left out.
     """
     begun: dict[str, JournalEntry] = {}
     cut_off: list[JournalEntry] = []
     runs = []
-    for entry in entries_since:
+    for place, entry in enumerate(journalled):
         if entry.event == entries.STARTED:
             begun[entry.id] = entry
-        elif entry.event in (entries.ENDED, entries.FAILED) and entry.id in begun:
-            begun_at = begun.pop(entry.id).at
-            if entry.is_shell:
-                runs.append(ShellRun(entry, begun_at, entry.at))
-        elif entry.event == entries.INTERRUPTED and entry.id in begun:
-            cut_off.append(begun.pop(entry.id))
+            continue
+        started = begun.pop(entry.id, None) if entry.event in _ENDING else None
+        if started is None or place < before:
+            continue
+        if entry.event == entries.INTERRUPTED:
+            cut_off.append(started)
+        elif entry.is_shell:
+            runs.append(ShellRun(entry, started.at, entry.at))
     for call in (*cut_off, *begun.values()):
         if call.is_shell and _destroys(call.shell_line):
             until = timestamp(seconds(call.at) + _SOON)
