@@ -90,7 +90,7 @@ def shell_runs(journalled: Sequence[JournalEntry], before: int = 0) -> tuple[She
     """Return the commands that can have changed files since a look at the worktree.
 
     The entries are in the journal's order; so many of them are from before the look, and a command
-    that ended there changed nothing since. Of a command that was cut off nobody knows when it ended.
+    that ended there changed nothing since. When one ended that was cut off, nobody knows.
     One that destroys is taken to have done so in its first seconds, and others are left out.
     """
     begun: dict[str, JournalEntry] = {}

@@ -181,8 +181,7 @@ class Hands:
         before = _facts(self.root)
         yield
         after = _facts(self.root)
-        moved = before.keys() - after.keys()
-        earlier = {before[path] for path in moved}
+        earlier = {facts for path, facts in before.items() if after.get(path) != facts}
         touched = span.by_agent if by_agent else span.by_others
         for path in before.keys() | after.keys():
             if before.get(path) == after.get(path):
