@@ -6,12 +6,13 @@ import ast
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import gitguard
-from gitguard.store.disk import files
-from tests.faults import proof, step_faults
+from gitguard.store.disk import files, users_files
+from tests.faults import proof, sequences, step_faults
 from tests.faults.acting import Outcome
 from tests.faults.crowd import SHAPES, Crowd, Shape
 from tests.faults.kinds import KINDS, plan
@@ -98,6 +99,22 @@ def test_a_repair_that_does_not_sync_is_found_out(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "fsync", lambda handle: None)
     row = run_kind(PowerCuts(apart=False), ["repair"], jobs=2)
     assert any("the conversation is neither" in each.why for each in row.failures) or row.note
+
+
+def test_a_restore_that_changes_a_byte_is_found_out_with_the_seed_to_repeat_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    put = users_files.put
+
+    def put_changed(root: str, path: str, data: bytes, *others: Any, **named: Any) -> None:
+        put(root, path, data.replace(b"one", b"two"), *others, **named)
+
+    monkeypatch.setattr(users_files, "put", put_changed)
+    row = sequences.run_sequences(8, jobs=2, first=100)
+    assert row.failures
+    assert all(re.fullmatch("sequences/files/10[0-7]", f.point) for f in row.failures)
+    monkeypatch.undo()
+    assert sequences.run_again(int(row.failures[0].point.rpartition("/")[2])) == 0
 
 
 def test_a_state_that_is_neither_old_nor_new_is_found_out(tmp_path: Path) -> None:

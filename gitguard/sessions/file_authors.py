@@ -134,9 +134,11 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
         before = _artifacts(store, older.checkpoint)
         if newer is not None:
             by_shell = newer.snapshot.manifest.shell_paths
+            # What begins or ends to be left out changed as well, though neither has it.
+            left_out = newer.snapshot.manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
             authors = {
                 path: _author(before.get(path), after.get(path), by_shell=path in by_shell)
-                for path in trees.differences(older.tree, newer.tree)
+                for path in {*trees.differences(older.tree, newer.tree), *left_out}
             }
             yield Interval(older.checkpoint, newer.checkpoint, older.tree, newer.tree, authors)
         newer, after = older, before

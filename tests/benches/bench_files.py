@@ -64,7 +64,7 @@ def _change(scratch: Scratch, count: int, changed: int, turn: int) -> None:
 
 
 def _snapshot(scratch: Scratch, count: int, changed: int, runs: int) -> Row:
-    see = _seeing(scratch)
+    see = seeing(scratch)
     pairs = []
     for turn in range(runs + 1):
         _change(scratch, count, changed, turn)
@@ -74,12 +74,12 @@ def _snapshot(scratch: Scratch, count: int, changed: int, runs: int) -> Row:
     return row_of(what, "git status", 1.0, pairs[1:])
 
 
-def _seeing(scratch: Scratch) -> Callable[[], None]:
-    """Return what takes a snapshot and keeps it, without the checkpoint around it."""
+def seeing(scratch: Scratch) -> Callable[[], str]:
+    """Return what takes a snapshot and keeps it, without the checkpoint around it, and names it."""
     store = scratch.store()
     part = store.journal.read("", 0)
 
-    def see() -> None:
+    def see() -> str:
         with store.lock():
             head = store.own_head()
             before = store.worktree.kept_at(head.committed)
@@ -87,13 +87,14 @@ def _seeing(scratch: Scratch) -> Callable[[], None]:
             assert seen is not None
             assert seen.snapshot, seen.refusal
             store.worktree.keep(seen, head.committed, part)
+            return seen.snapshot
 
     return see
 
 
 def _many(scratch: Scratch, count: int, runs: int) -> Row:
     """A thousand files at once, against an index of its own with objects that are synced."""
-    see = _seeing(scratch)
+    see = seeing(scratch)
     pairs = []
     for turn in range(runs):
         _change(scratch, count, count, turn + 1_000)

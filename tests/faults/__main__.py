@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.faults import proof, report
+from tests.faults import proof, report, sequences
 from tests.faults.crowd import SHAPES, Crowd
 from tests.faults.kinds import KINDS, plan
 from tests.faults.running import fast_folder, run_kind, try_point
@@ -25,6 +25,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.faults", description=__doc__)
     parser.add_argument("points", nargs="*", help="kind, kind/scenario or kind/scenario/point")
     parser.add_argument("--quick", action="store_true", help="a part that takes under a minute")
+    parser.add_argument("--sequences", type=int, help="how many random sequences")
+    parser.add_argument("--seed", type=int, default=0, help="the first sequence's")
     parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
     wanted = parser.parse_args()
     seal()
@@ -37,6 +39,7 @@ def main() -> int:
             run_kind(kind, scenarios, jobs=wanted.jobs, every=every, tell=teller(kind.name))
         )
     rows += crowds(wanted.points, quick=wanted.quick)
+    rows += random_work(wanted)
     print("\n" + report.table(rows))
     if failed := report.failures(rows):
         print("\n" + failed)
@@ -48,6 +51,17 @@ def crowds(wanted: list[str], *, quick: bool) -> list[report.Row]:
     asked = [shape for shape in SHAPES if not wanted or f"crowd-{shape.name}" in wanted]
     size = (4, 10) if quick else (16, 50)
     return [Crowd(shape, *size).run() for shape in asked]
+
+
+def random_work(wanted: argparse.Namespace) -> list[report.Row]:
+    """Run random sequences of work on files, few where there is little time."""
+    name = sequences.NAME
+    if wanted.points and not {name, name.partition("/")[0]} & set(wanted.points):
+        return []
+    usual = sequences.FEW if wanted.quick else sequences.MANY
+    count = usual if wanted.sequences is None else wanted.sequences
+    told = teller(name)
+    return [sequences.run_sequences(count, jobs=wanted.jobs, first=wanted.seed, tell=told)]
 
 
 def teller(name: str) -> Callable[[int, list[report.Failure]], None]:
@@ -68,6 +82,8 @@ def teller(name: str) -> Callable[[int, list[report.Failure]], None]:
 
 def try_again(name: str) -> int:
     """Try one point and say what it comes to."""
+    if name.startswith(f"{sequences.NAME}/"):
+        return sequences.run_again(int(name.rpartition("/")[2]))
     kind_name, scenario_name, point = name.split("/", 2)
     kind, scenario = KINDS[kind_name], BY_NAME[scenario_name]
     base = Path(tempfile.mkdtemp(prefix="gitguard-faults-", dir=fast_folder()))

@@ -63,6 +63,34 @@ class _Below:
             return None
         return facts if stat.S_ISREG(facts.st_mode) else None
 
+    def clear(self) -> None:
+        """Remove a folder that holds no file, however deep, from the place of a file.
+
+        Git lists no such folder, so nobody else removes it.
+        """
+        # `fwalk` opens what it is told to walk, also a link, which may lead to itself.
+        if self._is_folder() and not _holds_files(self.name, self.folder):
+            for _, names, _, handle in os.fwalk(self.name, topdown=False, dir_fd=self.folder):
+                for name in names:
+                    os.rmdir(name, dir_fd=handle)
+            os.rmdir(self.name, dir_fd=self.folder)
+
+    def _is_folder(self) -> bool:
+        try:
+            facts = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        return stat.S_ISDIR(facts.st_mode)
+
+
+def _holds_files(name: str, folder: int | None) -> bool:
+    """Say whether anything but folders lies in one; a link is never followed."""
+    for _, names, others, handle in os.fwalk(name, dir_fd=folder):
+        links = (n for n in names if stat.S_ISLNK(os.lstat(n, dir_fd=handle).st_mode))
+        if others or any(links):
+            return True
+    return False
+
 
 def put(
     root: str, path: str, data: bytes, permissions: int, temporary: str, *, is_exact: bool = False
@@ -78,6 +106,7 @@ def put(
             readable = stat.S_IMODE(before.st_mode) & ~_EXECUTABLE
             # Whoever may read it may run it, as git does it.
             permissions = readable | ((readable & 0o444) >> 2 if permissions & _EXECUTABLE else 0)
+        at.clear()
         files.replace_at(at, data, permissions, before, temporary)
 
 
@@ -86,8 +115,13 @@ def put_link(root: str, path: str, target: bytes, temporary: str) -> None:
     with _Below(root, path, make=True) as at:
         with suppress(FileNotFoundError):
             os.unlink(temporary, dir_fd=at.folder)
+        at.clear()
         os.symlink(os.fsdecode(target), temporary, dir_fd=at.folder)
-        os.replace(temporary, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
+        try:
+            os.replace(temporary, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
+        except OSError:
+            os.unlink(temporary, dir_fd=at.folder)
+            raise
 
 
 def remove(root: str, path: str, temporary: str) -> None:

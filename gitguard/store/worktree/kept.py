@@ -1,7 +1,7 @@
 """Which snapshots of a session are kept: one ref, whose commit's tree lists them.
 
 The ref keeps the objects from being collected by the user's own `git gc`. Forgetting a snapshot
-writes another list; the disk is freed by the next `git gc`.
+writes another list; the disk is freed by a `git gc` once git's two weeks of grace are over.
 """
 
 from __future__ import annotations

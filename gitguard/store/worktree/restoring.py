@@ -65,11 +65,12 @@ class Restorer:
         trees = Trees(reader)
         head = trees.of_commit(look.commit) if look.commit else ""
         seen_now = {file.path for file in look.files}
-        different = {*trees.differences(head, target.tree), *seen_now}
+        raw = _raw_paths(trees, target)
+        # Git may take the bytes of a raw path for unchanged, since it compares what it stores.
+        different = {*trees.differences(head, target.tree), *seen_now, *raw}
         chosen = sorted(path for path in different if is_below(path.rstrip("/"), paths))
         entries = {path: _file_at(trees, target.tree, path) for path in chosen}
         self._refuse_unknown(trees, target.tree, paths)
-        raw = target.manifest.raw_paths
         kinds = self._conversions.of(
             path
             for path, entry in entries.items()
@@ -184,7 +185,7 @@ class Restorer:
         }
         self._refuse_unknown(Trees(reader), target.tree, paths)
         kinds = self._conversions.of(entries)
-        raw = target.manifest.raw_paths
+        raw = _raw_paths(Trees(reader), target)
         for path, entry in entries.items():
             is_converted = kinds.get(path) == CONVERTED and path not in raw and entry.mode != LINK
             source = f"converted:{entry.id}" if is_converted else f"blob:{entry.id}"
@@ -309,6 +310,16 @@ class Restorer:
             return data
         data = reader.read(name, "blob", limit=LARGEST)
         return self._conversions.converted(path, name) if kind == "converted" else data
+
+
+def _raw_paths(trees: Trees, target: Snapshot) -> frozenset[str]:
+    """Return the paths whose content a snapshot has as it lay there: all but the commit's own."""
+    commit = target.manifest.commit
+    try:
+        committed = trees.of_commit(commit) if commit else ""
+    except GitguardError:  # it was amended, and collected since
+        return target.manifest.raw_paths
+    return target.manifest.raw_paths | set(trees.differences(committed, target.tree))
 
 
 def _temporary(record: RestoreRecord) -> str:

@@ -181,10 +181,10 @@ class _Taking:
 
     def entry(self, file: ChangedFile) -> TreeEntry | None:
         """Store what lies at a path; None for nothing, and where it is left out."""
+        if file.mode == 0:
+            return None  # also where the earlier snapshot has a folder in its place
         if self._seen_before.get(file.path) == file:
             return self._kept_before(file.path)
-        if file.mode == 0:
-            return None
         if file.mode == SUBMODULE and file.id.strip("0"):
             return TreeEntry(SUBMODULE, file.id)
         content = self._files.content(file.path)

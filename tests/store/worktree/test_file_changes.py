@@ -67,6 +67,19 @@ def test_only_what_the_session_changed_is_put_back(begun_talk: Conversation) -> 
     assert (talk.root / "by_hand.py").read_text() == "2\n"
 
 
+def test_a_secret_that_somebody_made_is_spared_though_the_agent_wrote_into_it(
+    begun_talk: Conversation,
+) -> None:
+    begin = begun_talk.guard.log(1)[0].name
+    (begun_talk.root / ".env").write_text("TOKEN=1\n")
+    begun_talk.guard.checkpoint("Somebody made a file that is left out")
+    written_by_tool(begun_talk, ".env", "TOKEN=2\n")
+    made = begun_talk.guard.log(1)[0].name
+    assert [(f.path, f.refusal) for f in begun_talk.guard.files.plan(begin).files] == [
+        (".env", f"somebody else changed it between {begin} and {made}")
+    ]
+
+
 def test_only_files_below_a_path_are_listed(begun_talk: Conversation) -> None:
     (begun_talk.root / "src").mkdir()
     written_by_tool(begun_talk, "src/a.py", "1\n")

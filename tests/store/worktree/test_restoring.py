@@ -239,3 +239,69 @@ def test_what_the_system_refuses_leaves_the_restore_open_until_it_is_finished_or
     (git.root / "folder").unlink()
     worked.files.restore(worked.files.plan(name, theirs_too=True))
     assert tree_of(git.root) == before
+
+
+# What stands in the way
+
+
+@pytest.mark.parametrize("name", ["tracked", "link"])
+def test_a_folder_without_a_file_makes_room(worked: Guard, git: Git, name: str) -> None:
+    checkpoint, before = here(worked), tree_of(git.root)
+    (git.root / name).unlink()
+    (git.root / name / "empty" / "deeper").mkdir(parents=True)
+    worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
+    assert tree_of(git.root) == before
+
+
+@pytest.mark.parametrize("name", ["tracked", "link"])
+def test_a_link_that_leads_to_itself_is_replaced(worked: Guard, git: Git, name: str) -> None:
+    checkpoint, before = here(worked), tree_of(git.root)
+    (git.root / name).unlink()
+    (git.root / name).symlink_to(name)
+    worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
+    assert tree_of(git.root) == before
+
+
+@pytest.mark.parametrize("name", ["tracked", "link"])
+def test_a_folder_with_an_ignored_file_stays_and_nothing_is_left_beside_it(
+    worked: Guard, git: Git, name: str
+) -> None:
+    checkpoint = here(worked)
+    (git.root / ".git" / "info" / "exclude").write_text("*.log\n")
+    (git.root / name).unlink()
+    (git.root / name).mkdir()
+    (git.root / name / "empty").mkdir()
+    (git.root / name / "kept.log").write_text("kept\n")
+    broken = tree_of(git.root)
+    with pytest.raises(NotWritable, match=f"`{name}` could not be put back"):
+        worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
+    assert tree_of(git.root) == broken
+    assert (git.root / name / "empty").is_dir()
+
+
+# Line endings
+
+
+def test_a_changed_file_comes_back_with_its_line_endings(
+    guard: Guard, git: Git, tmp_path: Path
+) -> None:
+    (git.root / ".gitattributes").write_text("*.txt text eol=crlf\n")
+    path = git.root / "t.txt"
+    path.write_bytes(b"one\r\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "CRLF")
+    guard.ensure()
+    path.write_bytes(b"two\n")
+    guard.checkpoint("LF")
+    name = here(guard)
+    path.write_bytes(b"three\r\n")
+    guard.files.restore(guard.files.plan(name, theirs_too=True))
+    assert path.read_bytes() == b"two\n"
+    guard.files.export(name, str(tmp_path / "exported"))
+    assert (tmp_path / "exported" / "t.txt").read_bytes() == b"two\n"
+    # Git stores the same of both, so it takes this one for unchanged.
+    git("commit", "--quiet", "--all", "--message", "Two")
+    path.write_bytes(b"two\r\n")
+    git("add", "t.txt")
+    guard.files.restore(guard.files.plan(name, theirs_too=True))
+    assert path.read_bytes() == b"two\n"

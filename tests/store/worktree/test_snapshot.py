@@ -170,3 +170,16 @@ def test_a_home_folder_and_a_tree_of_untracked_files_have_none(
     kept = worked.sessions.store().worktree.kept_at(worked.log(1)[0].id)
     assert kept is not None
     assert "`.gitignore`" in kept.refusal
+
+
+def test_a_folder_in_a_deleted_files_place_is_not_kept_once_it_is_gone(
+    worked: Guard, git: Git
+) -> None:
+    (git.root / "edited").unlink()
+    (git.root / "edited").mkdir()
+    (git.root / "edited" / "inner").write_text("inner\n")
+    worked.checkpoint("A folder")
+    (git.root / "edited" / "inner").unlink()
+    (git.root / "edited").rmdir()
+    worked.checkpoint("Nothing")
+    assert "edited/inner" not in files_of(worked)
