@@ -81,8 +81,8 @@ def log(
     With BASE..HEAD, lists these commits of your code instead, newest first, and what became known
     while the agent made each; all of them without -n. `A...B` begins where the two parted.
     With --files, lists the checkpoints in which files of your worktree changed, and who changed
-    them: `log --files 2..7 src` those
-    from checkpoint 2 to 7, below `src`.
+    them; `log --files 2..7 src` lists those from checkpoint 2 to 7, and of their files those below
+    `src`.
 
     Example: `gitguard log -5 --oneline --since 2d`
     """

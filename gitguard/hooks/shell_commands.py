@@ -22,7 +22,9 @@ HIDDEN = "hidden"
 """Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""
 COMPACTED = "--compacted"
 """Of `gate`: for programs without a host, since it ends a halt."""
-RESTORES_OF_A_PERSON = frozenset({"--untrusted", "--files", "--undo", "--theirs-too", "--to"})
+RESTORES_OF_A_PERSON = frozenset(
+    {"--untrusted", "--files", "--undo", "--theirs-too", "--to", "--force"}
+)
 """Of `restore`: takes what may be somebody else's, or changes files."""
 DELETE = "--delete"
 """Of `session maintain`: deletes what is archived."""
@@ -50,11 +52,42 @@ _RUNNING_ANOTHER = frozenset(
     ("builtin", "command", "doas", "env", "exec", "nohup", "sudo", "time", "timeout", "which")
 ) | {"do", "else", "eval", "function", "then"}
 """Words before a program that runs; Python, with a version in its name, comes on top."""
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-/:=,+@%"
+"""None of these joins commands, redirects output, quotes or substitutes."""
+_LOOKING = frozenset(
+    (
+        "cat",
+        "cd",
+        "cut",
+        "df",
+        "dirname",
+        "du",
+        "echo",
+        "egrep",
+        "file",
+        "grep",
+        "head",
+        "ls",
+        "node",
+    )
+) | {"pwd", "pytest", "python", "python3", "rg", "stat", "tail", "uname", "wc", "which", "whoami"}
+"""Programs that `model/destructive.py` knows nothing of; Python runs its modules by `-m`."""
 _NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
 """Outside of quotes these join, redirect, group or substitute, or end a command."""
 _LONGEST = 1 << 17
 """Characters of a command that are taken apart; Linux starts no shell with a longer one."""
 _NEVER_IN_DOUBLE = frozenset("`$\0")
+
+
+def is_plainly_harmless(command: str) -> bool:
+    """Say whether a command is one of the programs that only look, with plain words behind it.
+
+    Many are, and need no parser to be told from destructive ones.
+    """
+    if command.strip(_PLAIN):
+        return False
+    words = command.split(None, 2)
+    return not words or (words[0] in _LOOKING and words[1:2] != ["-m"])
 
 
 def destructive_rule(command: str, rules: tuple[str, ...]) -> str:
@@ -177,9 +210,20 @@ def _owner_among(arguments: list[str]) -> str:
     if subcommand == "session" and any(word.startswith(DELETE) for word in arguments):
         return f"session maintain {DELETE}"
     if subcommand == "restore":
-        named = [word for word in arguments if word.partition("=")[0] in RESTORES_OF_A_PERSON]
-        return f"restore {named[0]}" if named else ""
+        return _restore_of_a_person(arguments[arguments.index(subcommand) + 1 :])
     return ""
+
+
+def _restore_of_a_person(words: list[str]) -> str:
+    """Return the option by which a restore is about files, or `PATH` behind the checkpoint."""
+    named = [word for word in words if word.partition("=")[0] in RESTORES_OF_A_PERSON]
+    if named:
+        return f"restore {named[0]}"
+    operands, is_value = 0, False
+    for word in _without_redirections(words):
+        operands += not (is_value or word.startswith("-"))
+        is_value = word in _OPTIONS_WITH_VALUE
+    return "restore PATH" if operands > 1 else ""
 
 
 def _is_safe_repair(arguments: list[str]) -> bool:

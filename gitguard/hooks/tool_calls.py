@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError
 from gitguard.hooks import gate_record, rises
-from gitguard.hooks.shell_commands import destructive_rule
+from gitguard.hooks.shell_commands import destructive_rule, is_plainly_harmless
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
@@ -92,12 +92,14 @@ def _not_kept(conversation: Conversation, reason: str) -> str:
 
 def _destructive_reason(command: str, own_rules: tuple[str, ...]) -> str:
     """Return why a command is destructive, by gitguard's table or by the user's own rules."""
-    if not command:
-        return ""
-    # Only here, because most tool calls run no command, and no call ends with one to judge.
-    from gitguard.model.destructive import destructive_reason
+    if not is_plainly_harmless(command):
+        # Only here, because most tool calls run no such command.
+        from gitguard.model.destructive import destructive_reason
 
-    return destructive_reason(command) or destructive_rule(command, own_rules)
+        reason = destructive_reason(command)
+        if reason:
+            return reason
+    return destructive_rule(command, own_rules) if command else ""
 
 
 def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure | None) -> HookReply:

@@ -80,7 +80,10 @@ class Kind(Value):
 
 def _declared(shape: str, doc: str, options: dict[str, Any]) -> Any:
     options.pop("kw_only", None)
-    return Kind(shape, doc, **options)
+    if not options.keys() <= Kind._known:
+        raise TypeError(f"`{shape}` takes the options {Kind.field_names}")
+    # Every hook declares more than a hundred fields, so nothing else is asked of them.
+    return Kind._of({"shape": shape, "doc": doc, **options})
 
 
 def text(doc: str, **options: Any) -> Any:

@@ -806,9 +806,27 @@ def halted(talk: Conversation) -> Session:
     return current_session(talk.guard.workspace)
 
 
-def test_an_agent_restores_nothing_that_may_be_somebody_elses(talk: Conversation) -> None:
-    answer = talk.bash("gitguard restore refs/gitguard/archive/main/x --untrusted --yes")
-    assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
+@pytest.mark.parametrize(
+    "words",
+    [
+        "refs/gitguard/archive/main/x --untrusted --yes",
+        "7 --files --yes",
+        "7 src/a.py --yes",
+        "--session main 7 src/a.py --yes",
+        "7 --force --yes",
+        "7 --to=out",
+        "--undo --yes",
+    ],
+)
+def test_an_agent_restores_no_files_and_nothing_of_somebody_else(
+    talk: Conversation, words: str
+) -> None:
+    assert denies(talk.bash(f"gitguard restore {words}"))
+
+
+@pytest.mark.parametrize("words", ["7", "7 --yes", "--session main 7 --yes 2> log", "7 --dry-run"])
+def test_an_agent_may_restore_its_own_state(talk: Conversation, words: str) -> None:
+    assert not denies(talk.bash(f"gitguard restore {words}"))
 
 
 def test_a_halt_follows_its_conversation_to_another_session(talk: Conversation) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.hooks import shell_commands
 from gitguard.model.destructive import LONGEST, destructive_reason
 
 GIT = {
@@ -466,3 +467,74 @@ def test_scripts_in_scripts_count_where_they_are_too_deep_to_read() -> None:
     for _ in range(12):
         command = f"find . -exec {command}"
     assert destructive_reason(command) == "a command too long to read"
+
+
+PLAIN_WORD = st.text("abcdefgmnoprstxyzFX0123456789._-/:=,+@%", min_size=1, max_size=12)
+KNOWN_WORD = st.sampled_from(
+    [
+        "rm",
+        "-rf",
+        "-f",
+        "git",
+        "reset",
+        "--hard",
+        "clean",
+        "-fd",
+        "mv",
+        "sed",
+        "-i",
+        "-m",
+        "-c",
+        "env",
+        "sudo",
+        "bash",
+        "eval",
+        ".",
+        "..",
+        "find",
+        "-delete",
+    ]
+)
+
+
+@given(
+    st.sampled_from(sorted(shell_commands._LOOKING)),
+    st.lists(PLAIN_WORD | KNOWN_WORD, max_size=5),
+    st.sampled_from((" ", "  ")),
+)
+def test_what_is_harmless_at_a_glance_is_so_by_the_table(
+    program: str, words: list[str], space: str
+) -> None:
+    command = space.join([program, *words])
+    if shell_commands.is_plainly_harmless(command):
+        assert destructive_reason(command) == ""
+
+
+@pytest.mark.parametrize("command", ["", "  ", "ls -la src", "python3 hello.py", "cat a.py b.py"])
+def test_most_harmless_commands_are_told_at_a_glance(command: str) -> None:
+    assert shell_commands.is_plainly_harmless(command)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls; rm -rf x",
+        "ls\nrm -rf x",
+        "cat a > b",
+        "cat $(rm a)",
+        "echo `rm a`",
+        "ls & rm -rf x",
+        "ls | xargs rm",
+        "cat 'a b'",
+        "python3 -m black .",
+        "python -m black .",
+        "rm a b",
+        "A=1 rm a b",
+        "l\\s",
+        "ls ~",
+        "ls *",
+        "\u200bls",
+    ],
+)
+def test_everything_else_is_taken_apart(command: str) -> None:
+    assert not shell_commands.is_plainly_harmless(command)

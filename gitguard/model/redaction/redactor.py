@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.views import View
 
     _Groups = Sequence[tuple[str, Sequence[tuple[str, tuple[str, int]]]]]
+    _Rules = tuple[tuple["Rule", ...], _Groups, _Groups]
 
 _LONGEST_SECRET = 8192
 """A cut looks so many characters behind itself for a secret that it would go through."""
@@ -130,17 +131,7 @@ class Redactor:
     ) -> None:
         self._custom = len(custom)
         self._engine = engine
-        self._rules = [
-            *custom,
-            *map(rule_of, PHRASES),
-            *map(rule_of, WORDS),
-        ]
-        literals = [(word, at) for at, rule in enumerate(self._rules) for word in rule.literals]
-        first_word = len(custom) + len(PHRASES)
-        self._in_phrases = _grouped(
-            [(_longest_word(f[0]), f) for f in literals if f[1] < first_word]
-        )
-        self._in_words = _grouped([(f[0], f) for f in literals if f[1] >= first_word])
+        self._rules, self._in_phrases, self._in_words = _rules_with(custom)
         self._allowed = frozenset(allowed)
         self._clean: set[str] = set()
         self._ordinary: set[str] = set()  # words that hold nothing a rule needs
@@ -492,6 +483,28 @@ def _is_or_lists_texts(held: Any) -> bool:
     return isinstance(held, str)
 
 
+def _rules_with(custom: tuple[Rule, ...]) -> _Rules:
+    """Return all rules, and their literals grouped: those of custom rules and phrases, and others.
+
+    The built-in rules alone are sorted once, because a hook makes several redactors.
+    """
+    if not custom and _BUILT_IN:
+        return _BUILT_IN[0]
+    rules = (*custom, *map(rule_of, PHRASES), *map(rule_of, WORDS))
+    first_word = len(custom) + len(PHRASES)
+    phrases, words = [], []
+    for at, rule in enumerate(rules):
+        for word in rule.literals:
+            if at < first_word:
+                phrases.append((_longest_word(word), (word, at)))
+            else:
+                words.append((word, (word, at)))
+    sorted_rules = (rules, _grouped(phrases), _grouped(words))
+    if not custom:
+        _BUILT_IN.append(sorted_rules)
+    return sorted_rules
+
+
 def _grouped(needed: Sequence[tuple[str, tuple[str, int]]]) -> _Groups:
     """Return literals, each behind what a text must hold for it, by what many of them share."""
     groups: dict[str, list[tuple[str, tuple[str, int]]]] = {}
@@ -511,6 +524,8 @@ def _longest_word(literal: str) -> str:
     return max(literal.split(), key=len)
 
 
+_BUILT_IN: list[_Rules] = []
+"""The rules without custom ones, once they are sorted."""
 _IN_SCANS = [(_longest_word(literal), at) for at, (literal, _scan) in enumerate(SCANS)]
 """The scans by a word that a text must hold."""
 

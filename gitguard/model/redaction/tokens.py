@@ -285,38 +285,42 @@ SHORTEST = 14
 """The shortest word that can hold a token."""
 _TOKEN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MARKS = "\"'`=:,;()[]{}<>@&?|\\/#$%*+^~\t"
+_MARKS_IN = frozenset(_MARKS)
 _TO_BLANKS = str.maketrans(_MARKS, " " * len(_MARKS))
 _ESCAPES = ("%3D", "%3A", "%22", "%20", "%26", "%2F", "%3d", "%3a", "%2f")
 
 
-def _heads() -> tuple[dict[str, list[tuple[int, str]]], dict[str, list[tuple[int, str]]]]:
-    """Return the prefixes by their first three characters or all two, and marked by their mark."""
-    heads: dict[str, list[tuple[int, str]]] = {}
-    marked: dict[str, list[tuple[int, str]]] = {}
-    for at, (_name, prefixes, _rest) in enumerate(TOKENS):
+_HEADS: dict[str, list[tuple[int, str]]] = {}
+"""Rules and prefixes by the first three characters of a prefix, or all two."""
+_OTHERS: dict[str, list[tuple[int, str]]] = {}
+"""Those whose prefix holds a mark, by that."""
+_WITHIN: list[tuple[int, str]] = []
+"""Those that count within a word."""
+_ANYWHERE: list[tuple[int, str]] = []
+"""Those that count anywhere."""
+
+
+def _sort_prefixes() -> None:
+    """Fill the tables; every hook does so, which is why it is done in one pass."""
+    anywhere = frozenset((*_MARKLESS, *_AFTER_MARK))
+    for at, (name, prefixes, _rest) in enumerate(TOKENS):
+        is_distinct = name in _DISTINCT
         for prefix in prefixes.split():
-            mark = next((char for char in prefix if char in _MARKS), "")
-            (marked if mark else heads).setdefault(mark or prefix[:3], []).append((at, prefix))
-    return heads, marked
+            found = (at, prefix)
+            if prefix.isidentifier() or not _MARKS_IN.intersection(prefix):
+                _HEADS.setdefault(prefix[:3], []).append(found)
+            else:
+                mark = next(char for char in prefix if char in _MARKS)
+                _OTHERS.setdefault(mark, []).append(found)
+            if is_distinct and len(prefix) > 2 and prefix[-1] in "_-":
+                _WITHIN.append(found)
+            if prefix in anywhere:
+                _ANYWHERE.append(found)
 
 
-_HEADS, _OTHERS = _heads()
+_sort_prefixes()
 _STARTS = frozenset(_HEADS)
-_WITHIN = [
-    (at, prefix)
-    for at, (name, prefixes, _rest) in enumerate(TOKENS)
-    if name in _DISTINCT
-    for prefix in prefixes.split()
-    if len(prefix) > 2 and prefix[-1] in "_-"
-]
-"""The rules and prefixes that count within a word."""
 _PREFIXES_WITHIN = frozenset((*_MARKLESS, *(prefix for _at, prefix in _WITHIN)))
-_ANYWHERE = [
-    (at, prefix)
-    for at, (_name, prefixes, _rest) in enumerate(TOKENS)
-    for prefix in prefixes.split()
-    if prefix in (*_MARKLESS, *_AFTER_MARK)
-]
 _BY_TAIL: dict[str, list[tuple[int, str]]] = {}
 """These prefixes by up to three characters of their last part."""
 for _found in _WITHIN:

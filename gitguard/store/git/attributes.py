@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.store.disk.files import read_bytes
+from gitguard.store.disk.files import names_in, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ _SETTINGS = (b"attributesfile", b"include", b"sparse")
 """Words in the configuration by which attributes may stand anywhere, or in the index alone."""
 _SIMPLE_VERSIONS = (2, 3)
 """Versions of an index that spell every name out."""
-_SPLIT = b"link\0"
-"""How the part of an index begins that names another one; the end of a name may read so, too."""
+_REST_OF_INDEX = "sharedindex."
+"""How the files begin in which git keeps most of an index that is split."""
 
 
 class Attributes:
@@ -96,11 +96,14 @@ class Attributes:
 
     def _is_in_index(self) -> bool:
         """Say whether the index may hold a file of attributes, which counts where none lies."""
+        git_dir = self._place.git_dir
         try:
-            index = read_bytes(os.path.join(self._place.git_dir, "index"), limit=_INDEX_LIMIT)
+            if any(name.startswith(_REST_OF_INDEX) for name in names_in(git_dir)):
+                return True
+            index = read_bytes(os.path.join(git_dir, "index"), limit=_INDEX_LIMIT)
         except GitguardError:
             return True
         if index is None:
             return False
-        is_simple = int.from_bytes(index[4:8], "big") in _SIMPLE_VERSIONS and _SPLIT not in index
+        is_simple = int.from_bytes(index[4:8], "big") in _SIMPLE_VERSIONS
         return not is_simple or FILE.encode() in index

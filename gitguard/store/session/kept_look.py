@@ -37,6 +37,14 @@ class KeptLook(Record):
     journal_offset: int = fields.count("Up to where its entries are older.", default=0)
     snapshot: str = fields.text("The snapshot of the files, by its id.", default="")
     refusal: str = fields.text("Why no snapshot of the files was taken.", default="")
+    was_cut_off: bool = fields.flag(
+        "Whether time ran out before the snapshot had every file.", default=False
+    )
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether another snapshot of the same files would have nothing more in it."""
+        return bool(self.snapshot) and not self.was_cut_off
 
 
 def keep_look(path: str, kept: KeptLook) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.shell_edits import ShellEdits
     from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.kept import KeptSnapshots
+    from gitguard.store.worktree.snapshot import Taken
 
     Paths = frozenset[str]
 
@@ -41,6 +42,8 @@ class Seen(Value):
     """The snapshot's id; empty where none was taken."""
     refusal: str = ""
     """Why none was taken."""
+    was_cut_off: bool = False
+    """Whether time ran out before it had every file."""
 
 
 class SessionWorktree:
@@ -160,7 +163,14 @@ class SessionWorktree:
         """Keep what was seen, for the next look to be compared with."""
         git_dir = self._workspace.place.git_dir
         kept = KeptLook(
-            checkpoint, git_dir, seen.look, part.id, part.end, seen.snapshot, seen.refusal
+            checkpoint,
+            git_dir,
+            seen.look,
+            part.id,
+            part.end,
+            seen.snapshot,
+            seen.refusal,
+            seen.was_cut_off,
         )
         try:
             keep_look(self._path, kept)
@@ -185,10 +195,11 @@ class SessionWorktree:
         refusal = self._refusal(look)
         if refusal:
             return Seen(look, refusal=refusal)
-        if before is not None and before.look == look and self._is_whole(before.snapshot):
+        if before is not None and before.is_whole and before.look == look:
             return Seen(look, before.snapshot)
         try:
-            return Seen(look, self._store(look, before, by_shell))
+            taken = self._store(look, before, by_shell)
+            return Seen(look, taken.id, was_cut_off=taken.was_cut_off)
         except (NotWritable, InvalidDocument) as error:
             # No fault of ours: a sandbox, where the checkpoint itself waits for a run that can
             # write, or a commit that no worktree may have.
@@ -197,19 +208,7 @@ class SessionWorktree:
             self._workspace.note_fault("taking a snapshot of the files", error)
             return Seen(look, refusal=f"it failed: {error.message}")
 
-    def _is_whole(self, snapshot: str) -> bool:
-        """Say whether an earlier snapshot has all that another one of the same files would have."""
-        from gitguard.store.worktree.snapshot import read_snapshot
-
-        if not snapshot:
-            return False
-        try:
-            with self._repository.reader() as reader:
-                return not read_snapshot(reader, snapshot).was_cut_off
-        except InvalidDocument:
-            return False
-
-    def _store(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> str:
+    def _store(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> Taken:
         from gitguard.store.worktree import kept as keeping
         from gitguard.store.worktree.snapshot import take
 
@@ -234,7 +233,7 @@ class SessionWorktree:
             others = [snapshot for snapshot in kept if snapshot.id != new.id]
             snapshots.put_by(move, keeping.retained([*others, new], retention, now))
         self._workspace.at_step("files-kept")
-        return taken.id
+        return taken
 
     def _refusal(self, look: Differences) -> str:
         """Say why no snapshot is taken of a worktree; empty where one is."""

@@ -37,8 +37,6 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a text of that encoding begins."""
 _MOST_NEW = 20_000
 _MEGABYTE = 1 << 20
-_TOO_LATE = "the snapshot took more than"
-"""How the reason begins of a file that was not reached in time."""
 
 
 class SnapshotLimits(Value):
@@ -67,11 +65,6 @@ class Snapshot(Value):
     """The tree of the files."""
     manifest: Manifest
 
-    @property
-    def was_cut_off(self) -> bool:
-        """Whether files are not in it that another one of the same files may have."""
-        return any(file.reason.startswith(_TOO_LATE) for file in self.manifest.skipped)
-
 
 class Taken(Value):
     """A snapshot that was taken just now."""
@@ -79,6 +72,8 @@ class Taken(Value):
     id: str
     new_bytes: int
     """Bytes of the contents that were stored for it."""
+    was_cut_off: bool = False
+    """Whether time ran out before it had every file."""
 
 
 def read_snapshot(reader: ObjectReader, snapshot: str) -> Snapshot:
@@ -127,7 +122,7 @@ def take(
         blob = writer.write("blob", dump_manifest(manifest))
         entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
         snapshot = trees.changed("", entries, writer.write)
-    return Taken(snapshot, taking.new_bytes)
+    return Taken(snapshot, taking.new_bytes, taking.was_cut_off)
 
 
 def text_of(data: bytes) -> str | None:
@@ -153,6 +148,7 @@ class _Taking:
         id_length: int,
     ) -> None:
         self.new_bytes = 0
+        self.was_cut_off = False
         self._redactor = redactor
         self._limits = limits
         self._clock = clock
@@ -212,7 +208,8 @@ class _Taking:
         if is_secret_file(path):
             return "its name says that it holds secrets"
         if self._clock() > self._ends_at:
-            return f"{_TOO_LATE} {self._limits.seconds:g} s"
+            self.was_cut_off = True
+            return f"the snapshot took more than {self._limits.seconds:g} s"
         if content.mode == 0:
             return ""  # it went away since the look
         if content.mode not in (PLAIN, PROGRAM, LINK):
