@@ -145,15 +145,16 @@ class History:
     spans: list[Span]
 
     def foreign(self, since: int) -> set[str]:
-        """Return what somebody else changed in a span in which the agent did not touch it.
+        """Return where somebody else wrote something in a span in which the agent did not.
 
-        Of a secret no snapshot knows the content, so it counts where it appeared or went away.
+        What went away counts as the doing of a command that destroys, whoever removed it. Of a
+        secret no snapshot knows the content, so it counts where it appeared.
         """
         return {
             path
             for span in self.spans[since:]
-            for path in span.changed() - span.by_agent - span.unclear
-            if path != SECRET or not (SECRET in span.start and SECRET in span.end)
+            for path in (span.changed() & span.end.keys()) - span.by_agent - span.unclear
+            if path != SECRET or SECRET not in span.start
         }
 
     def plainly_the_agents(self, since: int) -> set[str]:
