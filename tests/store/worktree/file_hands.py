@@ -39,10 +39,14 @@ class Dated:
         self._ages: list[tuple[float, float]] = [(0.0, clock() - time.time())]
 
     def next_second(self, seconds: float = 1) -> None:
-        """Let time pass, and wait until the file system's dates are of the new second."""
+        """Let time pass, also for the file system."""
         self.clock.advance(seconds)
+        self._ages.append((time.time(), self.clock() - time.time()))
+        self.catch_up()
+
+    def catch_up(self) -> None:
+        """Wait until the file system dates a change as late as now: it lags by milliseconds."""
         now = time.time()
-        self._ages.append((now, self.clock() - time.time()))
         self._probe.touch()
         while self._probe.stat().st_ctime < now:
             time.sleep(0.001)

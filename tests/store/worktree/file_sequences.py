@@ -161,6 +161,7 @@ class Sequence:
         """Let the agent run a command that changes files."""
         call = self._command(f"python work{len(self.done)}.py")
         self._tell(events.TOOL_START, call)
+        self._dated.catch_up()
         with self._hands.touching(self._span, by_agent=True):
             self._change_some()
         self._tell(events.TOOL_END, call)
@@ -171,6 +172,7 @@ class Sequence:
         call = self._command(line)
         before = tree_of(self.root)
         self._tell(events.TOOL_START, call)
+        self._dated.catch_up()
         self._note_snapshot(before)
         with self._hands.touching(self._span, by_agent=True):
             self._hands.destroy(line, self.git)
