@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.errors import GitguardError
 from gitguard.model.text import shorten
 from gitguard.model.value import Value
-from gitguard.sessions.file_authors import OTHERS
+from gitguard.sessions.file_authors import SHELL, TOOLS
 from gitguard.sessions.file_changes import FileChanges, file_changes
 from gitguard.store.session.host_process import is_running
 
@@ -45,7 +45,7 @@ def cut_off_turn(
         changes = store.at_one_moment(lambda: file_changes(store, "", ""))
     except GitguardError:
         calls, changes = [], FileChanges("", "", ())
-    files = (file.path for file in changes.files if {*file.by} - {OTHERS})
+    files = (file.path for file in changes.files if not {TOOLS, SHELL}.isdisjoint(file.by))
     named = (shorten(f"{call.tool} {call.summary}", _LONGEST_CALL) for call in calls)
     return CutOffTurn(tuple(named), changes.older, tuple(files))
 
