@@ -38,7 +38,7 @@ def bring_back(run: Callable[..., str], log: Callable[..., dict[str, object]], r
     name = f"cp_{newest['sequence']:03d}"
     status = run("status")
     assert "process ended in the middle of a turn while" in status
-    assert f"`gitguard restore {name} --files` puts exactly that back" in status
+    assert f"what lay there before it destroyed something is in {name}" in status
     run("restore", name, "--files", "--yes")
     restored = files_of(repo)
     assert restored["parser.py"] == b"def parse(): ...\n"

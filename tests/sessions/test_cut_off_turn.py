@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -73,4 +75,15 @@ def test_once_another_conversation_goes_on_nothing_is_said(
 def test_of_a_host_whose_process_is_not_known_nothing_is_said(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     talk.prompt("Port the parser")
+    assert talk.guard.status().cut_off is None
+
+
+def test_a_program_that_lives_as_long_as_one_hook_is_not_taken_for_the_host(
+    talk: Conversation, host_process: Process
+) -> None:
+    talk.send("Stop", last_assistant_message="Done.")
+    with subprocess.Popen(["sleep", "600"]) as wrapper:
+        time.sleep(1.1)
+        Conversation(talk.root.parent, clock=talk.clock, host_process=wrapper.pid).prompt("Go on")
+        kill(wrapper)
     assert talk.guard.status().cut_off is None
