@@ -217,3 +217,20 @@ def begun(guard: Guard) -> Guard:
     guard.ensure()
     guard.note({"goal": "Ours"})
     return guard
+
+
+Process = subprocess.Popen[bytes]
+
+
+@pytest.fixture
+def host_process() -> Iterator[Process]:
+    """A host's process, which runs until a test kills it or ends."""
+    with subprocess.Popen(["sleep", "600"]) as process:
+        time.sleep(1.1)  # a younger one may have been started for a hook alone
+        yield process
+        process.kill()
+
+
+def kill(process: Process) -> None:
+    process.kill()
+    process.wait()

@@ -307,6 +307,7 @@ class Conversation:
             is_shell=bool(tool.command),
             output=tool.output,
             is_probe=tool.is_probe,
+            milliseconds=tool.milliseconds,
             answers=tool.answers,
             turn=self.record.turns,
             plan=tool.plan[-_MOST_LISTED:],

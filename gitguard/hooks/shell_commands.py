@@ -210,20 +210,9 @@ def _owner_among(arguments: list[str]) -> str:
     if subcommand == "session" and any(word.startswith(DELETE) for word in arguments):
         return f"session maintain {DELETE}"
     if subcommand == "restore":
-        return _restore_of_a_person(arguments[arguments.index(subcommand) + 1 :])
+        named = [word for word in arguments if word.partition("=")[0] in RESTORES_OF_A_PERSON]
+        return f"restore {named[0]}" if named else ""
     return ""
-
-
-def _restore_of_a_person(words: list[str]) -> str:
-    """Return the option by which a restore is about files, or `PATH` behind the checkpoint."""
-    named = [word for word in words if word.partition("=")[0] in RESTORES_OF_A_PERSON]
-    if named:
-        return f"restore {named[0]}"
-    operands, is_value = 0, False
-    for word in _without_redirections(words):
-        operands += not (is_value or word.startswith("-"))
-        is_value = word in _OPTIONS_WITH_VALUE
-    return "restore PATH" if operands > 1 else ""
 
 
 def _is_safe_repair(arguments: list[str]) -> bool:

@@ -94,11 +94,13 @@ def _take_in_cut_off_turns(conversation: Conversation) -> None:
 def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
     record = conversation.record
     if begins_turn:
-        from gitguard.store.session.host_process import host_process
+        from gitguard.store.session.host_process import believed, host_process
 
+        process = host_process(conversation.workspace.places.caller)
         record = record.replace(
             turn_since=conversation.workspace.clock(),
-            process=host_process(conversation.workspace.places.caller),
+            process=believed(process, record.last_process),
+            last_process=process,
         )
     conversation.record = conversation.with_transcript(
         record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id)
@@ -337,8 +339,13 @@ def _session_end(conversation: Conversation) -> HookReply:
 
 
 def _note_ended_turn(conversation: Conversation) -> None:
+    from gitguard.store.session.host_process import host_process
+
     record, now = conversation.record, conversation.workspace.clock()
-    conversation.record = record.replace(ended_turns=record.turns, turn_since=now)
+    process = host_process(conversation.workspace.places.caller)
+    conversation.record = record.replace(
+        ended_turns=record.turns, turn_since=now, last_process=process
+    )
 
 
 # The status line

@@ -48,6 +48,12 @@ def objects(payload: dict[str, Any], name: str) -> list[dict[str, Any]]:
     return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
+def count(payload: dict[str, Any], name: str) -> int:
+    """Return a whole number from 0, which is 0 where there is none."""
+    value = payload.get(name)
+    return value if isinstance(value, int) and value >= 0 and value is not True else 0
+
+
 def required(payload: dict[str, Any], name: str) -> str:
     """Return a text that must be there; raise `InvalidDocument` where it is not."""
     value = text(payload, name)

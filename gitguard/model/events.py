@@ -122,6 +122,8 @@ class ToolCall(Value):
     """The end of what the command said, where the call ran one and it ended well."""
     error: str = ""
     interrupted: bool = False
+    milliseconds: int = 0
+    """How long it ran, by the host's word; 0 where it does not say."""
     is_probe: bool = False
     """Whether the call only looks something up: one that fails is no failed attempt."""
     answers: tuple[str, ...] = ()

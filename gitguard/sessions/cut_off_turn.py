@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.model.text import shorten
+from gitguard.model.triggers import BEFORE_DESTRUCTIVE
 from gitguard.model.value import Value
-from gitguard.sessions.file_authors import OTHERS
+from gitguard.sessions.file_authors import SHELL, TOOLS
 from gitguard.sessions.file_changes import FileChanges, file_changes
 from gitguard.store.session.host_process import is_running
 
@@ -13,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
 
@@ -25,9 +27,11 @@ class CutOffTurn(Value):
     calls: tuple[str, ...]
     """Tool calls that began and never ended, such as `Write parser.py`."""
     since: str
-    """The newest checkpoint; empty where it has no snapshot of the files."""
+    """The last checkpoint before the turn; empty where it has no snapshot of the files."""
     files: tuple[str, ...]
     """What tools and commands of the agent changed since then."""
+    within: tuple[str, ...] = ()
+    """The checkpoints before what it destroyed in the turn, the oldest first."""
 
 
 def cut_off_turn(
@@ -40,14 +44,29 @@ def cut_off_turn(
     newest = max(conversations, key=lambda key: conversations[key].last_use, default="")
     if not newest or not _is_cut_off(conversations[newest]):
         return None
+    calls: list[JournalEntry] = []
+    changes, within = FileChanges("", "", ()), list[str]()
     try:
         calls = [entry for entry in store.journal.open_calls() if entry.host_session == newest]
-        changes = store.at_one_moment(lambda: file_changes(store, "", ""))
+        before, within = _around(store, conversations[newest].turn_since)
+        changes = store.at_one_moment(lambda: file_changes(store, before, ""))
     except GitguardError:
-        calls, changes = [], FileChanges("", "", ())
-    files = (file.path for file in changes.files if {*file.by} - {OTHERS})
+        pass
+    files = (file.path for file in changes.files if not {TOOLS, SHELL}.isdisjoint(file.by))
     named = (shorten(f"{call.tool} {call.summary}", _LONGEST_CALL) for call in calls)
-    return CutOffTurn(tuple(named), changes.older, tuple(files))
+    return CutOffTurn(tuple(named), changes.older, tuple(files), tuple(within))
+
+
+def _around(store: SessionStore, turn_since: float) -> tuple[str, list[str]]:
+    """Return the last checkpoint before a turn, and those before what was destroyed in it."""
+    within: list[str] = []
+    for checkpoint in store.chain.history(store.own_head().id):
+        is_within = checkpoint.trigger == BEFORE_DESTRUCTIVE and checkpoint.at >= int(turn_since)
+        if is_within:
+            within.insert(0, checkpoint.name)
+        elif checkpoint.at <= turn_since:
+            return checkpoint.id, within
+    return "", within
 
 
 def _is_cut_off(conversation: HostSession) -> bool:

@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
+    from gitguard.store.worktree.manifest import Authors
     from gitguard.store.worktree.snapshot import Snapshot
 
-TOOLS, SHELL, OTHERS = AUTHORS = ("agent's tools", "agent's shell", "somebody else")
+TOOLS, SHELL, RESTORE, OTHERS = AUTHORS = (
+    "agent's tools",
+    "agent's shell",
+    "a restore",
+    "somebody else",
+)
 _MOST = 2_000
 """Checkpoints that are looked through."""
 
@@ -133,11 +139,11 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
     for older in moments:
         before = _artifacts(store, older.checkpoint)
         if newer is not None:
-            by_shell = newer.snapshot.manifest.shell_paths
+            authors_then = newer.snapshot.manifest.authors
             # What begins or ends to be left out changed as well, though neither has it.
             left_out = newer.snapshot.manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
             authors = {
-                path: _author(before.get(path), after.get(path), by_shell=path in by_shell)
+                path: _author(path, before.get(path), after.get(path), authors_then)
                 for path in {*trees.differences(older.tree, newer.tree), *left_out}
             }
             yield Interval(older.checkpoint, newer.checkpoint, older.tree, newer.tree, authors)
@@ -198,10 +204,13 @@ def _artifacts(store: SessionStore, checkpoint: Checkpoint) -> Mapping[str, Arti
     return {artifact.path: artifact for artifact in state.artifacts}
 
 
-def _author(before: Artifact | None, after: Artifact | None, *, by_shell: bool) -> str:
-    if after is not None and after.writes > (before.writes if before is not None else 0):
-        return SHELL if after.by_shell else TOOLS
-    return SHELL if by_shell else OTHERS
+def _author(path: str, before: Artifact | None, after: Artifact | None, authors: Authors) -> str:
+    if path in authors.restore:
+        return RESTORE
+    writes = before.writes if before is not None else 0
+    if after is not None and after.writes > writes and not after.by_shell:
+        return TOOLS
+    return SHELL if path in authors.shell else OTHERS
 
 
 def _written_since(store: SessionStore) -> Mapping[str, str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _UNFINISHED_STATES = {
     "MERGE_HEAD": "a merge",
     "rebase-merge": "a rebase",
+    "rebase-apply/applying": "a `git am`",
     "rebase-apply": "a rebase",
     "CHERRY_PICK_HEAD": "a cherry-pick",
     "REVERT_HEAD": "a revert",
@@ -31,6 +32,7 @@ _UNFINISHED_STATES = {
 }
 """Files of git's in a worktree's git directory, and what goes on while they are there."""
 _NAMED = 3
+_FORCE = "--force puts files back all the same"
 
 
 class Obstacle(Value):
@@ -52,11 +54,11 @@ def obstacle_to(workspace: Workspace, paths: Sequence[str]) -> Obstacle | None:
 def _by_git(git_dir: str) -> Obstacle | None:
     for name, what in _UNFINISHED_STATES.items():
         if os.path.exists(os.path.join(git_dir, name)):
-            way_out = "Finish or abort it first; `git status` says how"
+            way_out = f"Finish or abort it first, as `git status` says; {_FORCE}"
             return Obstacle(f"{what} goes on in this worktree", way_out)
     lock = os.path.join(git_dir, "index.lock")
     if os.path.lexists(lock):
-        way_out = f"Wait until it has ended; if no git runs, remove `{lock}`"
+        way_out = f"Wait until it has ended, and if no git runs, remove `{lock}`; {_FORCE}"
         return Obstacle("git is at work in this worktree", way_out)
     return None
 
@@ -70,8 +72,8 @@ def _by_agents(workspace: Workspace) -> Obstacle | None:
         for conversation in conversations.values():
             process = conversation.process
             if conversation.is_in_turn and is_running(process):
-                reason = f"an agent is at work in this worktree: {described(process)}"
-                way_out = "Let it end its turn, or end it, and run the command again"
+                reason = f"an agent's turn has not ended in this worktree: {described(process)}"
+                way_out = f"Let it end its turn, or end it; if it only waits for you, {_FORCE}"
                 return Obstacle(reason, way_out)
     return None
 
@@ -84,4 +86,6 @@ def _by_writers(root: str, paths: Sequence[str]) -> Obstacle | None:
         f"{os.path.relpath(path, root)} by process {pids[0]} ({processes.name_of(pids[0])})"
         for path, pids in sorted(writers.items())[:_NAMED]
     )
-    return Obstacle(f"files are open for writing: {named}", "Close them or end the program first")
+    return Obstacle(
+        f"files are open for writing: {named}", f"Close them or end the program first; {_FORCE}"
+    )

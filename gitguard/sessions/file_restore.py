@@ -283,7 +283,8 @@ class FileRestore:
         )
         ready = store.save(state, ready)
         why = f"Files restored from {record.source}."
-        return store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready)
+        restored = frozenset(done)
+        return store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready, restored=restored)
 
     def finish(self, *, force: bool = False) -> FilesRestored | None:
         """Go on with a restore that was cut off, None where there is none.

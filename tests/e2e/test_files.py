@@ -38,7 +38,7 @@ def bring_back(run: Callable[..., str], log: Callable[..., dict[str, object]], r
     name = f"cp_{newest['sequence']:03d}"
     status = run("status")
     assert "process ended in the middle of a turn while" in status
-    assert f"`gitguard restore {name} --files` puts exactly that back" in status
+    assert f"what lay there before it destroyed something is in {name}" in status
     run("restore", name, "--files", "--yes")
     restored = files_of(repo)
     assert restored["parser.py"] == b"def parse(): ...\n"
@@ -54,7 +54,7 @@ def refuses_meanwhile(run: Callable[..., str]) -> None:
     """While the agent works, nothing is put back, and `status` does not take it for dead."""
     assert "process ended" not in run("status")
     shown = run("restore", "1", "--files", "--theirs-too", "--dry-run")
-    assert "Not now: an agent is at work in this worktree" in shown
+    assert "Not now: an agent's turn has not ended in this worktree" in shown
 
 
 def test_claude_code_is_killed_after_it_destroyed_files(

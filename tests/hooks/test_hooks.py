@@ -811,8 +811,6 @@ def halted(talk: Conversation) -> Session:
     [
         "refs/gitguard/archive/main/x --untrusted --yes",
         "7 --files --yes",
-        "7 src/a.py --yes",
-        "--session main 7 src/a.py --yes",
         "7 --force --yes",
         "7 --to=out",
         "--undo --yes",

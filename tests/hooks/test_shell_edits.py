@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.model.items import Artifact
+from tests.conftest import Process, kill
 from tests.support.conversation import Clock, Conversation
 
 
@@ -28,8 +29,8 @@ def _next_second() -> None:
 
 
 @pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    talk = Conversation(tmp_path, clock=Now())
+def talk(tmp_path: Path, host_process: Process) -> Conversation:
+    talk = Conversation(tmp_path, clock=Now(), host_process=host_process.pid)
     talk.clock.pass_by = lambda seconds: None  # type: ignore[method-assign]
     (talk.root / "kept.txt").write_text("one\n")
     (talk.root / "other.txt").write_text("one\n")
@@ -52,7 +53,16 @@ def run(talk: Conversation, command: str, effect: str = "", **changes: object) -
 
 def end_turn(talk: Conversation) -> dict[str, Artifact]:
     talk.send("Stop", last_assistant_message="Done.")
+    return artifacts_of(talk)
+
+
+def artifacts_of(talk: Conversation) -> dict[str, Artifact]:
     return {artifact.path: artifact for artifact in talk.guard.state().artifacts}
+
+
+def chosen(talk: Conversation, checkpoint: str) -> list[str]:
+    """Return what a restore would put back that was not told to take others' changes."""
+    return [file.path for file in talk.guard.files.plan(checkpoint).chosen]
 
 
 def test_a_file_that_a_command_changed_is_listed_with_what_wrote_it(talk: Conversation) -> None:
@@ -132,17 +142,22 @@ def test_what_a_command_threw_away_is_put_back_without_a_word_about_others(
     assert (talk.root / "kept.txt").read_text() == "a person's, not committed\n"
 
 
-def test_what_a_command_destroyed_before_it_was_cut_off_is_the_agents(talk: Conversation) -> None:
+def test_what_a_command_destroyed_before_it_was_cut_off_is_the_agents(
+    talk: Conversation, host_process: Process
+) -> None:
+    talk.prompt("Go on")
     (talk.root / "kept.txt").write_text("not committed\n")
     command = "git reset --hard && sleep 100"
     talk.bash(command, tool_use_id="toolu_cut_off")
     before = talk.guard.log(1)[0]
     assert before.trigger == "before-destructive"
     talk.git("reset", "--quiet", "--hard")
-    assert [f.path for f in talk.guard.files.plan(before.name).chosen] == ["kept.txt"]
-    talk.prompt("What happened?")
-    assert end_turn(talk) == {}, "it is no edit"
-    assert [f.path for f in talk.guard.files.plan(before.name).chosen] == ["kept.txt"]
+    assert not chosen(talk, before.name), "while the host lives, the person may have denied it"
+    kill(host_process)
+    assert chosen(talk, before.name) == ["kept.txt"]
+    talk.guard.checkpoint("After")
+    assert {*artifacts_of(talk)} == set(), "it is no edit"
+    assert chosen(talk, before.name) == ["kept.txt"]
 
 
 def test_a_removal_is_the_commands_although_its_folder_changed_later(talk: Conversation) -> None:
@@ -151,8 +166,96 @@ def test_a_removal_is_the_commands_although_its_folder_changed_later(talk: Conve
     run(talk, "rm kept.txt other.txt", "rm kept.txt other.txt")
     _next_second()
     (talk.root / "by_hand.txt").touch()
-    chosen = talk.guard.files.plan(before).chosen
-    assert [file.path for file in chosen] == ["kept.txt", "other.txt"]
+    assert chosen(talk, before) == ["kept.txt", "other.txt"]
+
+
+def test_a_command_owns_nothing_that_changed_after_the_next_look(talk: Conversation) -> None:
+    run(talk, "rm other.txt; git clean -f", "rm other.txt")
+    end_turn(talk)
+    before = talk.guard.log(1)[0].name
+    for _ in range(2):
+        _next_second()
+        (talk.root / "kept.txt").unlink(missing_ok=True)
+        talk.guard.checkpoint("A person was here")
+    assert chosen(talk, before) == []
+    assert set(artifacts_of(talk)) == {"other.txt"}
+
+
+def test_what_a_person_removes_beside_a_command_that_names_others_stays_theirs(
+    talk: Conversation,
+) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    run(talk, "rm -f nothing.log", "true")
+    _next_second()
+    (talk.root / "kept.txt").unlink()
+    assert chosen(talk, before) == []
+
+
+def test_what_a_person_writes_while_the_agent_waits_for_leave_stays_theirs(
+    talk: Conversation,
+) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    talk.bash("make things", tool_use_id="toolu_asked")
+    _next_second()
+    (talk.root / "kept.txt").write_text("by hand\n")
+    time.sleep(3.1)
+    talk.send(
+        "PostToolUse.Bash",
+        tool_input={"command": "make things"},
+        tool_use_id="toolu_asked",
+        duration_ms=20,
+    )
+    assert end_turn(talk) == {}
+    assert chosen(talk, before) == []
+
+
+def test_what_a_person_edits_while_tests_run_stays_theirs(talk: Conversation) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    run(talk, "python -m pytest", "echo two > kept.txt")
+    end_turn(talk)
+    assert chosen(talk, before) == []
+
+
+def test_a_command_that_only_touches_what_a_person_wrote_owns_nothing(talk: Conversation) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    _next_second()
+    (talk.root / "kept.txt").write_text("by hand\n")
+    _next_second()
+    run(talk, "chmod -R u+x .", "chmod u+x kept.txt")
+    end_turn(talk)
+    assert chosen(talk, before) == []
+
+
+def test_what_a_restore_put_back_stands_in_nobodys_way(talk: Conversation) -> None:
+    (talk.root / "kept.txt").write_text("not committed\n")
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    for _ in range(2):
+        run(talk, "git reset --hard", "git reset --quiet --hard")
+        end_turn(talk)
+        assert chosen(talk, before) == ["kept.txt"]
+        talk.guard.files.restore(talk.guard.files.plan(before))
+        _next_second()
+    authors = {by for change in talk.guard.looking.files(before, "").files for by in change.by}
+    assert authors <= {"agent's shell", "a restore"}
+
+
+def test_a_name_that_is_no_text_and_a_generated_file_are_the_commands_too(
+    talk: Conversation,
+) -> None:
+    (talk.root / "node_modules").mkdir()
+    (talk.root / "node_modules" / "patched.js").write_text("1\n")
+    odd = os.fsencode(talk.root) + b"/uml\xe4.txt"
+    os.close(os.open(odd, os.O_CREAT | os.O_WRONLY))
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    run(talk, "rm -r node_modules uml*", "rm -r node_modules uml*")
+    assert end_turn(talk) == {}
+    assert chosen(talk, before) == ["node_modules/patched.js", "uml\udce4.txt"]
 
 
 def test_what_a_person_removed_after_a_command_is_not_the_agents(talk: Conversation) -> None:
@@ -163,7 +266,7 @@ def test_what_a_person_removed_after_a_command_is_not_the_agents(talk: Conversat
     (talk.root / "kept.txt").unlink()
     assert end_turn(talk) == {}
     assert [f.by for f in talk.guard.looking.files(before).files] == [("somebody else",)]
-    assert talk.guard.files.plan(before).chosen == ()
+    assert chosen(talk, before) == []
 
 
 def test_what_goes_away_after_the_checkpoint_that_followed_a_command_is_not_its_doing(

@@ -4,28 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.conftest import Process, kill
 from tests.support.conversation import Conversation
-
-Process = subprocess.Popen[bytes]
-
-
-@pytest.fixture
-def host() -> Iterator[Process]:
-    """A host's process, which runs until it is killed."""
-    with subprocess.Popen(["sleep", "600"]) as process:
-        time.sleep(0.3)  # a younger one may have been started for the hook alone
-        yield process
-        process.kill()
-
-
-def kill(process: Process) -> None:
-    process.kill()
-    process.wait()
 
 
 def write(talk: Conversation, name: str, *, ends: bool = True) -> None:
@@ -38,9 +22,9 @@ def write(talk: Conversation, name: str, *, ends: bool = True) -> None:
 
 
 @pytest.fixture
-def talk(tmp_path: Path, host: Process) -> Conversation:
+def talk(tmp_path: Path, host_process: Process) -> Conversation:
     """A conversation in a turn in which a tool wrote a file, and so did a person."""
-    talk = Conversation(tmp_path, host_process=host.pid)
+    talk = Conversation(tmp_path, host_process=host_process.pid)
     talk.prompt("Port the parser")
     talk.guard.checkpoint("Here")
     (talk.root / "by_hand.py").write_text("1\n")
@@ -52,9 +36,11 @@ def test_while_the_agent_works_nothing_is_said(talk: Conversation) -> None:
     assert talk.guard.status().cut_off is None
 
 
-def test_after_a_kill_exactly_the_agents_files_are_named(talk: Conversation, host: Process) -> None:
+def test_after_a_kill_exactly_the_agents_files_are_named(
+    talk: Conversation, host_process: Process
+) -> None:
     write(talk, "lexer.py", ends=False)
-    kill(host)
+    kill(host_process)
     status = talk.guard.status()
     assert status.cut_off is not None
     assert status.cut_off.calls == ("Write lexer.py",)
@@ -69,16 +55,18 @@ def test_after_a_kill_exactly_the_agents_files_are_named(talk: Conversation, hos
     assert [file.path for file in chosen] == ["lexer.py", "parser.py"]
 
 
-def test_after_a_turn_that_ended_a_kill_is_nothing(talk: Conversation, host: Process) -> None:
+def test_after_a_turn_that_ended_a_kill_is_nothing(
+    talk: Conversation, host_process: Process
+) -> None:
     talk.send("Stop", last_assistant_message="Done.")
-    kill(host)
+    kill(host_process)
     assert talk.guard.status().cut_off is None
 
 
 def test_once_another_conversation_goes_on_nothing_is_said(
-    talk: Conversation, host: Process
+    talk: Conversation, host_process: Process
 ) -> None:
-    kill(host)
+    kill(host_process)
     talk.clock.pass_by(10)
     talk.beside("S2").prompt("Where were we?")
     assert talk.guard.status().cut_off is None
@@ -87,4 +75,15 @@ def test_once_another_conversation_goes_on_nothing_is_said(
 def test_of_a_host_whose_process_is_not_known_nothing_is_said(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     talk.prompt("Port the parser")
+    assert talk.guard.status().cut_off is None
+
+
+def test_a_program_that_lives_as_long_as_one_hook_is_not_taken_for_the_host(
+    talk: Conversation, host_process: Process
+) -> None:
+    talk.send("Stop", last_assistant_message="Done.")
+    with subprocess.Popen(["sleep", "600"]) as wrapper:
+        time.sleep(1.1)
+        Conversation(talk.root.parent, clock=talk.clock, host_process=wrapper.pid).prompt("Go on")
+        kill(wrapper)
     assert talk.guard.status().cut_off is None

@@ -161,6 +161,7 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         output=_output(read.mapping(payload, "tool_response")) if command else "",
         error=read.ending(read.text(payload, "error")),
         interrupted=payload.get("is_interrupt") is True,
+        milliseconds=read.count(payload, "duration_ms"),
         is_probe=name in _PROBES,
         answers=_answers(name, read.mapping(payload, "tool_response")),
         plan=plan,

@@ -54,6 +54,7 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
         paths_written=paths if name in (*_WRITING, "apply_patch") else (),
         output=read.last_lines(_said(read.mapping(event, "result"))) if command else "",
         error=_error(event) if has_failed(event) else "",
+        milliseconds=read.count(event, "durationMs"),
         is_probe=name in _PROBES,
         plan=plan,
         whole_plan=is_whole,

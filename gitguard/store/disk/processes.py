@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SHELLS = frozenset(
-    ("sh", "ash", "bash", "busybox", "dash", "fish", "ksh", "zsh", "env", "timeout")
+    (
+        *("sh", "ash", "bash", "busybox", "csh", "dash", "elvish", "fish", "ksh", "nu", "pwsh"),
+        *("tcsh", "xonsh", "zsh", "env", "timeout", "uv", "npx", "npm", "pnpm", "yarn", "mise"),
+    )
 )
 """Programs that a host runs a hook's command line with."""
 _MOST_SHELLS = 8

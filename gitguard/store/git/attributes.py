@@ -27,7 +27,7 @@ _TIME_LIMIT = 3
 """Seconds for git's answer."""
 _CONFIG_LIMIT, _INDEX_LIMIT = 1 << 20, 64 << 20
 _USERS_FILE = "core.attributesfile="
-_SETTINGS = (b"attributesfile", b"include", b"sparse")
+_SETTINGS = (b"attr", b"include", b"sparse")
 """Words in the configuration by which attributes may stand anywhere, or in the index alone."""
 _SIMPLE_VERSIONS = (2, 3)
 """Versions of an index that spell every name out."""

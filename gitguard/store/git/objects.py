@@ -103,8 +103,12 @@ class LooseObjects:
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(_AT_ONCE) as pool:
-            for _ in pool.map(files.sync_file, self._aside.values()):
-                continue
+            try:
+                for _ in pool.map(files.sync_file, self._aside.values()):
+                    continue
+            except RuntimeError:  # there is no room for another thread
+                for aside in self._aside.values():
+                    files.sync_file(aside)
 
     def _make_fanout(self, folder: str) -> None:
         # In a shared repository the others write there too; their permissions are the parent's.

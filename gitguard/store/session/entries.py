@@ -59,6 +59,9 @@ class JournalEntry(Record):
     )
     output: str = fields.text("The end of what the command said.", default="")
     is_probe: bool = fields.flag("Whether the call only looks something up.", default=False)
+    milliseconds: int = fields.count(
+        "How long the call ran, by the host's word; 0 if it does not say.", default=0
+    )
     answers: tuple[str, ...] = fields.texts(
         "What the user answered to questions of the agent, each as `question → answer`.", default=()
     )

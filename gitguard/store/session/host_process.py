@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.store.disk import processes
 
-_YOUNGEST = 0.25
+_YOUNGEST = 1.0
 """Seconds of age below which a process may have been started for the hook alone."""
 
 
@@ -24,6 +24,15 @@ def host_process(caller: int) -> str:
     if not (space and start) or processes.age_of(start) < _YOUNGEST:
         return ""
     return f"{pid} {start} {space}"
+
+
+def believed(name: str, before: str) -> str:
+    """Return the process of a turn that begins, empty where nobody can be sure of it.
+
+    before is what the conversation's last hook came from, if there was one. Another one now is a
+    host that was started again, or a program that lives as long as one hook: nothing tells which.
+    """
+    return name if before in ("", name) else ""
 
 
 def is_running(name: str) -> bool | None:

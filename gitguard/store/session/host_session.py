@@ -71,6 +71,9 @@ class HostSession(Record):
         default="",
         sparse=True,
     )
+    last_process: str = fields.text(
+        "The process that its last prompt or end of a turn came from.", default="", sparse=True
+    )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0

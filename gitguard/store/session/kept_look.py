@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 FILE = "worktree.json"
+NEVER = "1970-01-01T00:00:00Z"
 _LIMIT = 16 << 20
 """Bytes of as many files as a snapshot may have that are not as in the commit."""
 
@@ -40,6 +41,8 @@ class KeptLook(Record):
     was_cut_off: bool = fields.flag(
         "Whether time ran out before the snapshot had every file.", default=False
     )
+
+    at: str = fields.time("When.", default=NEVER)
 
     @property
     def is_whole(self) -> bool:

@@ -8,10 +8,13 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NotWritable
-from gitguard.model.text import counted
+from gitguard.model.text import counted, timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files
+from gitguard.store.session.entries import open_calls
 from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
+from gitguard.store.session.session_record import read_record
+from gitguard.store.worktree.manifest import NOBODY, Authors
 from gitguard.store.worktree.snapshot import Earlier, SnapshotLimits
 
 TYPE_CHECKING = False
@@ -108,12 +111,24 @@ class SessionWorktree:
         if before is None:
             return None, ShellEdits()
         since = self._journal.read(before.journal_id, before.journal_offset)
-        runs = shell_runs(since.entries, before=len(since.entries) - len(since.unfolded))
+        runs = shell_runs(since, self._gone_conversations(since))
         if not runs:
             return None, ShellEdits()
         look = self._looker().look(before.look.commit, also=before.look.new_files)
         changed = changed_files(self._workspace.place.worktree, before.look, look)
-        return look, edits_of(runs, since.entries, changed)
+        return look, edits_of(runs, since.entries, changed, before.at)
+
+    def _gone_conversations(self, part: JournalPart) -> frozenset[str]:
+        """Return the conversations with open calls whose host's process is known to be gone."""
+        keys = {call.host_session for call in open_calls(part.entries)}
+        if not keys:
+            return frozenset()
+        from gitguard.store.session.host_process import is_running
+
+        records = read_record(self._workspace, self._session).host_sessions
+        return frozenset(
+            k for k in keys & records.keys() if is_running(records[k].process) is False
+        )
 
     def id_of(self, path: str) -> str:
         """Return the id of the bytes that lie at a path, as git names a blob; empty for none."""
@@ -127,15 +142,15 @@ class SessionWorktree:
         commit: str,
         before: KeptLook | None,
         look: Differences | None,
-        by_shell: Paths = frozenset(),
+        authors: Authors = NOBODY,
     ) -> Seen | None:
         """Take a snapshot of the files as they differ from a commit; None where no look works.
 
-        before is the last look that was kept; look is one that was taken just now, if any; by_shell
-        is what shell commands changed in between.
+        before is the last look that was kept; look is one that was taken just now, if any; authors
+        says who changed files in between.
         """
         try:
-            return self._snapshot(self.look_again(commit, look), before, by_shell)
+            return self._snapshot(self.look_again(commit, look), before, authors)
         except GitguardError as error:
             self._workspace.note_fault("looking at the worktree", error)
             return None
@@ -171,6 +186,7 @@ class SessionWorktree:
             seen.snapshot,
             seen.refusal,
             seen.was_cut_off,
+            timestamp(self._workspace.clock()),
         )
         try:
             keep_look(self._path, kept)
@@ -191,14 +207,14 @@ class SessionWorktree:
         largest = self._config.file_megabytes * _MEGABYTE
         return SnapshotLimits(largest, bytes_left, self._config.seconds)
 
-    def _snapshot(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> Seen:
+    def _snapshot(self, look: Differences, before: KeptLook | None, authors: Authors) -> Seen:
         refusal = self._refusal(look)
         if refusal:
             return Seen(look, refusal=refusal)
         if before is not None and before.is_whole and before.look == look:
             return Seen(look, before.snapshot)
         try:
-            taken = self._store(look, before, by_shell)
+            taken = self._store(look, before, authors)
             return Seen(look, taken.id, was_cut_off=taken.was_cut_off)
         except (NotWritable, InvalidDocument) as error:
             # No fault of ours: a sandbox, where the checkpoint itself waits for a run that can
@@ -208,7 +224,7 @@ class SessionWorktree:
             self._workspace.note_fault("taking a snapshot of the files", error)
             return Seen(look, refusal=f"it failed: {error.message}")
 
-    def _store(self, look: Differences, before: KeptLook | None, by_shell: Paths) -> Taken:
+    def _store(self, look: Differences, before: KeptLook | None, authors: Authors) -> Taken:
         from gitguard.store.worktree import kept as keeping
         from gitguard.store.worktree.snapshot import take
 
@@ -225,7 +241,7 @@ class SessionWorktree:
                 self._limits(max(left, 0)),
                 self._workspace.clock,
                 earlier,
-                by_shell,
+                authors,
             )
             self._workspace.at_step("files-written")
             new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)

@@ -19,10 +19,11 @@ from gitguard.store.session import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from gitguard.store.git.differences import Differences
     from gitguard.store.session.entries import JournalEntry
+    from gitguard.store.session.journal import JournalPart
 
 _GENERATED = frozenset(("__pycache__", "node_modules"))
 """Folders in which nobody edits; they lie around untracked where nobody told git to ignore them."""
@@ -30,7 +31,8 @@ _MOST_FILES = 20
 """Files of one command; one that changes more generates them, or applies one change to many."""
 _SOON = 10
 """Seconds after its begin within which a command that was cut off destroyed what it did."""
-_ENDING = (entries.ENDED, entries.FAILED, entries.INTERRUPTED)
+_MEANING_MANY = ("git", "find", "xargs", "*", "?", "[", "{", "$", "`")
+"""What stands in commands that do not name the files that they remove."""
 _MOVES_WORKTREE = re.compile(
     r"\bgit(?:\s+-[cC]\s+\S+|\s+-(?![cC]\s)\S+)*\s+(?:am|bisect|checkout|cherry-pick|clone|merge"
     r"|pull|rebase|reset|restore|revert|stash|submodule|switch|worktree)\b"
@@ -64,15 +66,23 @@ class ShellRun(Value):
         """
         return not self.was_cut_off and not _MOVES_WORKTREE.search(self.call.summary)
 
+    @property
+    def checks(self) -> bool:
+        """Whether it builds or tests, and writes no source."""
+        return bool(checks_of(self.call.shell_line))
+
     def may_have_changed(self, file: TimedFile) -> bool:
         """Say whether it ran when a file changed; times are cut to whole seconds.
 
         Of a file that is gone only the folder has a time, and anybody's next change there is later.
-        So of what is gone after a command that destroys, all counts as its doing.
+        So what a command that destroys may have meant counts as its doing also then.
         """
         if file.second < self.begun_at:
             return False
-        return file.second <= self.until or (file.is_gone and _destroys(self.call.shell_line))
+        if file.second <= self.until:
+            return True
+        line = self.call.shell_line
+        return file.is_gone and _may_mean(line, file.path) and _destroys(line)
 
 
 class TimedFile(Value):
@@ -84,34 +94,37 @@ class TimedFile(Value):
     """Whether git does not track it."""
     is_gone: bool = False
     """Whether it is not there any more; the second is then its folder's."""
+    written: str = ""
+    """The second of its content, which programs may set; empty for one that is gone."""
 
 
-def shell_runs(journalled: Sequence[JournalEntry], before: int = 0) -> tuple[ShellRun, ...]:
-    """Return the commands that can have changed files since a look at the worktree.
+def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
+    """Return the commands that can have changed files since an offset of the journal.
 
-    The entries are in the journal's order; so many of them are from before the look, and a command
-    that ended there changed nothing since. When one ended that was cut off, nobody knows.
-    One that destroys is taken to have done so in its first seconds, and others are left out.
+    Of a command that was cut off nobody knows when it ended, or whether the person let it run at
+    all. Where the host's process is gone, one that destroys is taken to have done so in its first
+    seconds; gone are the conversations of which that is known.
     """
-    begun: dict[str, JournalEntry] = {}
-    cut_off: list[JournalEntry] = []
+    begun = {entry.id: entry for entry in part.entries if entry.event == entries.STARTED}
     runs = []
-    for place, entry in enumerate(journalled):
-        if entry.event == entries.STARTED:
-            begun[entry.id] = entry
-            continue
-        started = begun.pop(entry.id, None) if entry.event in _ENDING else None
-        if started is None or place < before:
-            continue
-        if entry.event == entries.INTERRUPTED:
-            cut_off.append(started)
-        elif entry.is_shell:
-            runs.append(ShellRun(entry, started.at, entry.at))
-    for call in (*cut_off, *begun.values()):
-        if call.is_shell and _destroys(call.shell_line):
+    for entry in part.unfolded:
+        if entry.event in (entries.ENDED, entries.FAILED) and entry.id in begun:
+            begun_at = _begun_at(begun[entry.id], entry)
+            if entry.is_shell:
+                runs.append(ShellRun(entry, begun_at, entry.at))
+    for call in entries.open_calls(part.entries):
+        if call.is_shell and call.host_session in gone and _destroys(call.shell_line):
             until = timestamp(seconds(call.at) + _SOON)
             runs.append(ShellRun(call, call.at, until, was_cut_off=True))
     return tuple(runs)
+
+
+def _begun_at(started: JournalEntry, ended: JournalEntry) -> str:
+    """Return when a call began to run: hosts tell of it before they ask the person for leave."""
+    if not ended.milliseconds:
+        return started.at
+    # The hook at its end starts a little later than it ended.
+    return max(started.at, timestamp(seconds(ended.at) - ended.milliseconds / 1000 - 1))
 
 
 def _destroys(line: str) -> bool:
@@ -121,28 +134,52 @@ def _destroys(line: str) -> bool:
     return bool(destructive_reason(line))
 
 
+def _may_mean(line: str, path: str) -> bool:
+    """Say whether a command may remove a file: it names a part of its path, or does not say."""
+    names_it = any(part in line for part in path.split("/"))
+    return names_it or any(word in line for word in _MEANING_MANY)
+
+
 def edits_of(
     runs: Sequence[ShellRun],
     entries_since: Iterable[JournalEntry],
     changed: Iterable[TimedFile],
+    looked_at: str,
 ) -> ShellEdits:
-    """Return what commands changed. What a build or a test leaves behind is no edit."""
+    """Return what commands changed since a look; what a build or a test leaves is no edit."""
     by_tools = {(path, entry.at) for entry in entries_since for path in entry.written}
     paths = set()
     written: dict[int, list[str]] = {}
     for file in changed:
         covering = [number for number, run in enumerate(runs) if run.may_have_changed(file)]
-        if covering:
+        by_commands = [
+            runs[number] for number in covering if file.is_new or not runs[number].checks
+        ]
+        if by_commands and not _was_written_between(file, looked_at, by_commands):
             paths.add(file.path)
         editing = [number for number in covering if runs[number].edits]
-        if not editing or (file.path, file.second) in by_tools:
+        if not editing or (file.path, file.second) in by_tools or not _is_source(file.path):
             continue
         # Of commands that ran side by side, the one that began last is the likeliest.
         latest = max(editing, key=lambda number: runs[number].begun_at)
-        if not file.is_new or not checks_of(runs[latest].call.shell_line):
+        if not file.is_new or not runs[latest].checks:
             written.setdefault(latest, []).append(file.path)
     edits = (_edit(runs[number], written[number]) for number in sorted(written))
     return ShellEdits(tuple(edits), frozenset(paths))
+
+
+def _was_written_between(file: TimedFile, looked_at: str, runs: Iterable[ShellRun]) -> bool:
+    """Say whether a content was written after a look, and before any command that touched it."""
+    return looked_at < file.written < min(run.begun_at for run in runs)
+
+
+def _is_source(path: str) -> bool:
+    """Say whether somebody may edit a file there, and its name can be told."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return _GENERATED.isdisjoint(path.split("/"))
 
 
 def _edit(run: ShellRun, paths: list[str]) -> JournalEntry:
@@ -163,21 +200,23 @@ def changed_files(root: str, before: Differences, now: Differences) -> tuple[Tim
     gone = set(changes.gone)
     files = []
     for path in (*changes.changed, *changes.gone):
-        if not _GENERATED.isdisjoint(path.split("/")):
-            continue
         try:
-            path.encode()
-            changed = _changed_at(root, path, is_gone=path in gone)
+            changed, written = _times_of(root, path, is_gone=path in gone)
         except (OSError, ValueError):
-            continue  # gone meanwhile, or a name that no text can hold
-        files.append(TimedFile(path, timestamp(changed), path in new_files, path in gone))
+            continue  # gone meanwhile, or a name that no system takes
+        second = timestamp(written) if written else ""
+        files.append(TimedFile(path, timestamp(changed), path in new_files, path in gone, second))
     return tuple(sorted(files, key=lambda file: (file.is_new, file.path)))
 
 
-def _changed_at(root: str, path: str, *, is_gone: bool) -> float:
-    """Return when a file, or the folder of one that is gone, last changed, in Unix seconds."""
+def _times_of(root: str, path: str, *, is_gone: bool) -> tuple[float, float]:
+    """Return when a file, or the folder of one that is gone, last changed, in Unix seconds.
+
+    Behind it stands when its content was written; 0 for one that is gone.
+    """
     full = os.path.join(root, path)
     while is_gone and not os.path.isdir(full):
         full = os.path.dirname(full)
-    # Not the time of the content, which a program may set.
-    return os.lstat(full).st_ctime
+    facts = os.lstat(full)
+    # Not by the time of the content, which a program may set.
+    return facts.st_ctime, 0 if is_gone else facts.st_mtime

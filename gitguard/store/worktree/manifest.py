@@ -6,10 +6,23 @@ from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model import fields
 from gitguard.model.codec import decode_json, dump_json
 from gitguard.model.record import Record
+from gitguard.model.value import Value
 
 FORMAT = 1
 _ESCAPED = range(0xDC80, 0xDD00)
 """How Python spells bytes of a name that are no UTF-8."""
+
+
+class Authors(Value):
+    """Which files changed by whose hand since the snapshot before."""
+
+    shell: frozenset[str] = frozenset()
+    """Those that changed while a shell command of the agent ran."""
+    restore: frozenset[str] = frozenset()
+    """Those that a restore of files put back."""
+
+
+NOBODY = Authors()
 
 
 class SkippedFile(Record):
@@ -37,6 +50,9 @@ class Manifest(Record):
         "ran, also those that are gone.",
         default=(),
     )
+    by_restore: tuple[str, ...] = fields.texts(
+        "Paths that a restore of files put back since then.", default=()
+    )
 
     @property
     def skipped_paths(self) -> frozenset[str]:
@@ -49,9 +65,10 @@ class Manifest(Record):
         return frozenset(map(unescaped, self.raw))
 
     @property
-    def shell_paths(self) -> frozenset[str]:
-        """The paths that the agent's shell changed."""
-        return frozenset(map(unescaped, self.by_shell))
+    def authors(self) -> Authors:
+        """Who changed files, as far as no tool of the agent did."""
+        shell, restore = frozenset(map(unescaped, self.by_shell)), map(unescaped, self.by_restore)
+        return Authors(shell, frozenset(restore))
 
 
 def dump_manifest(manifest: Manifest) -> bytes:

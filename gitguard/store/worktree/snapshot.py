@@ -13,6 +13,8 @@ from gitguard.model.value import Value
 from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
 from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
 from gitguard.store.worktree.manifest import (
+    NOBODY,
+    Authors,
     Manifest,
     SkippedFile,
     dump_manifest,
@@ -100,11 +102,11 @@ def take(
     limits: SnapshotLimits,
     clock: Callable[[], float],
     earlier: Earlier | None = None,
-    by_shell: frozenset[str] = frozenset(),
+    authors: Authors = NOBODY,
 ) -> Taken:
     """Store what a look at the worktree saw; what did not change since an earlier look is reused.
 
-    by_shell is what shell commands of the agent changed since that look. The objects are durable
+    authors says who changed files since that look. The objects are durable
     when it returns. Raises `GitguardError` where they cannot be written, and where the tracked
     files could not be compared.
     """
@@ -118,7 +120,7 @@ def take(
         base = trees.of_commit(look.commit) if look.commit else ""
         # Of a path that was left out the snapshot says nothing, not even what the commit has.
         tree = trees.changed(base, changes, writer.write)
-        manifest = taking.manifest(look, by_shell)
+        manifest = taking.manifest(look, authors)
         blob = writer.write("blob", dump_manifest(manifest))
         entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
         snapshot = trees.changed("", entries, writer.write)
@@ -226,7 +228,7 @@ class _Taking:
         text = text_of(data)
         return text is not None and self._redactor.text(text) != text
 
-    def manifest(self, look: Differences, by_shell: frozenset[str]) -> Manifest:
+    def manifest(self, look: Differences, authors: Authors) -> Manifest:
         """Return what the snapshot says of itself."""
         skipped = (SkippedFile(escaped(p), self._reasons[p]) for p in sorted(self._reasons))
         return Manifest(
@@ -234,5 +236,6 @@ class _Taking:
             tuple(skipped),
             raw=tuple(map(escaped, sorted(self._raw))),
             unseen=(look.new_unseen,) if look.new_unseen else (),
-            by_shell=tuple(map(escaped, sorted(by_shell)[:_MOST_NEW])),
+            by_shell=tuple(map(escaped, sorted(authors.shell)[:_MOST_NEW])),
+            by_restore=tuple(map(escaped, sorted(authors.restore)[:_MOST_NEW])),
         )

@@ -59,16 +59,17 @@ class Dated:
     @contextmanager
     def in_force(self) -> Iterator[None]:
         """Let gitguard read the dates of files in the sequence's time."""
-        original = shell_edits._changed_at
+        original = shell_edits._times_of
 
-        def changed_at(root: str, path: str, *, is_gone: bool) -> float:
-            return self.moment(original(root, path, is_gone=is_gone))
+        def times_of(root: str, path: str, *, is_gone: bool) -> tuple[float, float]:
+            changed, written = original(root, path, is_gone=is_gone)
+            return self.moment(changed), self.moment(written) if written else 0
 
-        shell_edits._changed_at = changed_at
+        shell_edits._times_of = times_of
         try:
             yield
         finally:
-            shell_edits._changed_at = original
+            shell_edits._times_of = original
 
 
 class Hands:

@@ -80,8 +80,15 @@ class Span:
     """What the agent's tools and commands wrote, so that gitguard can know it."""
     by_others: set[str] = field(default_factory=set)
     unclear: set[str] = field(default_factory=set)
-    """What the agent wrote and somebody moved with its folder."""
+    """What counts as the work of neither: what a restore put back, and what the agent wrote and
+    somebody moved with its folder.
+    """
     end: Files = field(default_factory=dict)
+
+    def put_back(self, paths: set[str]) -> None:
+        """Note what a restore put back."""
+        self.by_others |= paths
+        self.unclear |= paths
 
     def changed(self) -> set[str]:
         paths = self.start.keys() | self.end.keys()

@@ -174,12 +174,14 @@ class Sequence:
         self._tell(events.TOOL_START, call)
         self._dated.catch_up()
         self._note_snapshot(before)
-        with self._hands.touching(self._span, by_agent=True):
+        # Of one that was cut off nobody knows whether it ran, as long as the host may live.
+        ends = self.chance.random() < 0.7
+        with self._hands.touching(self._span, by_agent=ends):
             self._hands.destroy(line, self.git)
-        if self.chance.random() < 0.3:
-            self._dated.next_second(15)  # nobody knows when it ended
-        else:
-            self._tell(events.TOOL_END, call)
+        if not ends:
+            self._dated.next_second(15)
+            return
+        self._tell(events.TOOL_END, call)
         if self.chance.random() < 0.5:
             self._dated.next_second()
             self._rescue(before)
@@ -348,7 +350,7 @@ class Sequence:
         after = tree_of(self.root)
         _same(after, wanted, "a restore", loose)
         self._note_snapshot(before, 1)
-        self._span.by_others |= different(before, after)
+        self._span.put_back(different(before, after))
         self._note_snapshot(after)
         self._last = Restored(before, after, frozenset(chosen))
 
@@ -378,7 +380,8 @@ class Sequence:
             left = {path: file for path, file in wanted.items() if path not in blockers}
             _same(after, left, "a restore that was blocked", _converted(left))
             self._last = Restored(before, after, frozenset(chosen))
-        self._span.by_others |= chosen | blockers
+        self._span.put_back(chosen)
+        self._span.by_others |= blockers
         self.snapshot()
 
     # What goes wrong
@@ -401,7 +404,8 @@ class Sequence:
             self._last = None
         else:
             self._finish(was_open, before, wanted, edits, loose, chosen)
-        self._span.by_others |= chosen
+        self._span.put_back(chosen - edits.keys())
+        self._span.by_others |= edits.keys()
         self.snapshot()
 
     def _finish(
@@ -498,7 +502,8 @@ class Sequence:
             after = tree_of(self.root)
             _same(after, wanted | edits, "a restore beside somebody's edit", snapshot.loose)
             self._last = Restored(before, replaced(after, wanted, edits.keys()), frozenset(chosen))
-        self._span.by_others |= chosen
+        self._span.put_back(chosen - edits.keys())
+        self._span.by_others |= edits.keys()
         self.snapshot()
 
 

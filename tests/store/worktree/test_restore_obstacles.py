@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,24 +11,14 @@ import pytest
 from gitguard.errors import GitguardError
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.session.naming import Session
+from tests.conftest import Process, kill
 from tests.support.conversation import Conversation
 
-Process = subprocess.Popen[bytes]
-
 
 @pytest.fixture
-def sleeping() -> Iterator[Process]:
-    """A host's process, which runs until it is killed."""
-    with subprocess.Popen(["sleep", "600"]) as process:
-        time.sleep(0.3)  # a younger one may have been started for the hook alone
-        yield process
-        process.kill()
-
-
-@pytest.fixture
-def talk(tmp_path: Path, sleeping: Process) -> Conversation:
+def talk(tmp_path: Path, host_process: Process) -> Conversation:
     """A conversation that is over, after which a file changed."""
-    talk = Conversation(tmp_path, host_process=sleeping.pid)
+    talk = Conversation(tmp_path, host_process=host_process.pid)
     talk.prompt("Port the parser")
     (talk.root / "parser.py").write_text("1\n")
     talk.send("Stop", last_assistant_message="Done.")
@@ -86,16 +74,19 @@ def test_while_git_is_in_the_middle_of_something_nothing_is_undone(talk: Convers
 
 
 def test_while_an_agent_is_in_a_turn_nothing_is_put_back(
-    talk: Conversation, sleeping: Process
+    talk: Conversation, host_process: Process
 ) -> None:
     talk.prompt("Go on")
     message = refusal_of(talk, plan_of(talk))
-    assert f"an agent is at work in this worktree: `sleep` (process {sleeping.pid})" in message
+    assert (
+        f"an agent's turn has not ended in this worktree: `sleep` (process {host_process.pid})"
+        in message
+    )
     talk.send("Stop", last_assistant_message="Done.")
     talk.guard.files.restore(plan_of(talk))
 
 
-def test_an_agent_of_another_session_counts_too(talk: Conversation, sleeping: Process) -> None:
+def test_an_agent_of_another_session_counts_too(talk: Conversation, host_process: Process) -> None:
     talk.prompt("Go on")
     talk.guard.sessions.use(Session.of("another"))
     talk.guard.ensure()
@@ -103,15 +94,14 @@ def test_an_agent_of_another_session_counts_too(talk: Conversation, sleeping: Pr
     (talk.root / "parser.py").write_text("3\n")
     plan = plan_of(talk)
     assert plan.obstacle is not None
-    assert str(sleeping.pid) in plan.obstacle.reason
+    assert str(host_process.pid) in plan.obstacle.reason
 
 
 def test_after_an_agent_was_killed_in_its_turn_files_are_put_back(
-    talk: Conversation, sleeping: Process
+    talk: Conversation, host_process: Process
 ) -> None:
     talk.prompt("Go on")
-    sleeping.kill()
-    sleeping.wait()
+    kill(host_process)
     plan = plan_of(talk)
     assert plan.obstacle is None
     talk.guard.files.restore(plan)
