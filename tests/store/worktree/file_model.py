@@ -79,6 +79,8 @@ class Span:
     by_agent: set[str] = field(default_factory=set)
     """What the agent's tools and commands wrote, so that gitguard can know it."""
     by_others: set[str] = field(default_factory=set)
+    by_restore: set[str] = field(default_factory=set)
+    """What a restore put back, which is nobody's edit."""
     unclear: set[str] = field(default_factory=set)
     """What the agent wrote and somebody moved with its folder."""
     end: Files = field(default_factory=dict)
@@ -152,7 +154,7 @@ class History:
         return {
             path
             for span in self.spans[since:]
-            for path in span.changed() - span.by_agent - span.unclear
+            for path in span.changed() - span.by_agent - span.by_restore - span.unclear
             if path != SECRET or not (SECRET in span.start and SECRET in span.end)
         }
 

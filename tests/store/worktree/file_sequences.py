@@ -172,13 +172,15 @@ class Sequence:
         before = tree_of(self.root)
         self._tell(events.TOOL_START, call)
         self._note_snapshot(before)
-        with self._hands.touching(self._span, by_agent=True):
+        was_cut_off = self.chance.random() < 0.3
+        # Of a call that never ends nobody knows whether the person let it run.
+        with self._hands.touching(self._span, by_agent=not was_cut_off):
             self._hands.destroy(line, self.git)
-        if self.chance.random() < 0.3:
-            self._dated.next_second(15)  # nobody knows when it ended
+        if was_cut_off:
+            self._dated.next_second(15)
         else:
             self._tell(events.TOOL_END, call)
-        if self.chance.random() < 0.5:
+        if not was_cut_off and self.chance.random() < 0.5:
             self._dated.next_second()
             self._rescue(before)
 
@@ -347,6 +349,7 @@ class Sequence:
         _same(after, wanted, "a restore", loose)
         self._note_snapshot(before, 1)
         self._span.by_others |= different(before, after)
+        self._span.by_restore |= chosen
         self._note_snapshot(after)
         self._last = Restored(before, after, frozenset(chosen))
 
@@ -377,6 +380,7 @@ class Sequence:
             _same(after, left, "a restore that was blocked", _converted(left))
             self._last = Restored(before, after, frozenset(chosen))
         self._span.by_others |= chosen | blockers
+        self._span.by_restore |= chosen
         self.snapshot()
 
     # What goes wrong
@@ -400,6 +404,7 @@ class Sequence:
         else:
             self._finish(was_open, before, wanted, edits, loose, chosen)
         self._span.by_others |= chosen
+        self._span.by_restore |= chosen
         self.snapshot()
 
     def _finish(
@@ -497,6 +502,7 @@ class Sequence:
             _same(after, wanted | edits, "a restore beside somebody's edit", snapshot.loose)
             self._last = Restored(before, replaced(after, wanted, edits.keys()), frozenset(chosen))
         self._span.by_others |= chosen
+        self._span.by_restore |= chosen
         self.snapshot()
 
 
