@@ -8,7 +8,7 @@ import click
 
 from gitguard.cli.change_lines import change_lines, difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
-from gitguard.cli.file_changes import asked_files, say_file_changes
+from gitguard.cli.file_changes import asked_files, paths_from_root, say_file_changes
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.paging import Line, no_pager_option, say_paged
 from gitguard.cli.untrusted import mark_of, untrusted_option
@@ -66,7 +66,9 @@ def show(
     Example: `gitguard show 17`
     """
     if files:
-        say_file_changes(console, console.guard.looking.files_of(what or ""), no_pager=no_pager)
+        paths = paths_from_root(console, (checkpoint,) if checkpoint else ())
+        changes = console.guard.looking.files_of(what or "", paths)
+        say_file_changes(console, changes, paths, no_pager=no_pager)
         return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
     say = _say_change if name == _CHANGE else _say_file
@@ -137,8 +139,9 @@ def diff(
     Example: `gitguard diff 1..3`
     """
     if files:
-        changes = console.guard.looking.files(*asked_files(console, (older, newer, *paths)))
-        say_file_changes(console, changes, no_pager=no_pager)
+        older, newer, paths = asked_files(console, (older, newer, *paths))
+        changes = console.guard.looking.files(older, newer, paths)
+        say_file_changes(console, changes, paths, no_pager=no_pager)
         return
     if ".." in older:
         paths = (newer, *paths) if newer else paths

@@ -11,7 +11,7 @@ from gitguard.cli.console import Console, fields_of
 from gitguard.cli.paging import Line, say_paged
 from gitguard.errors import InvalidInput
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import counted, shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,21 +25,34 @@ _SHOWN = 20
 """Files of one checkpoint that a list of many names."""
 
 
-def say_file_changes(console: Console, changes: FileChanges, *, no_pager: bool) -> None:
-    """Print the files that changed between two moments."""
+def say_file_changes(
+    console: Console, changes: FileChanges, paths: tuple[str, ...], *, no_pager: bool
+) -> None:
+    """Print the files that changed between two moments, below paths if there are any."""
     lines = [Line(f"Files from {changes.older} to {changes.newer}:")]
     lines += [_line(change) for change in changes.files]
     if not changes.files:
-        lines.append(Line("No file changed."))
+        lines.append(Line(f"No file changed{_below(paths)}."))
     say_paged(console, lines, fields_of(changes), no_pager=no_pager)
 
 
-def say_file_log(console: Console, log: FileLog, *, oneline: bool, no_pager: bool) -> None:
+def say_file_log(
+    console: Console, log: FileLog, paths: tuple[str, ...], *, oneline: bool, no_pager: bool
+) -> None:
     """Print the checkpoints in which files changed, with these files or how many they are."""
     lines = [line for changes in log.entries for line in _entry(changes, oneline=oneline)]
     more = f"There are earlier ones; -n {2 * len(log.entries)} lists more." if log.has_more else ""
-    nothing = [Line("No file changed between checkpoints that have a snapshot of the files.")]
+    nothing = [Line(f"No file changed{_below(paths)} between checkpoints with a snapshot.")]
     say_paged(console, lines or nothing, fields_of(log), remark=more, no_pager=no_pager)
+
+
+def _below(paths: tuple[str, ...]) -> str:
+    return f" at or below {', '.join(f'`{path_word(path)}`' for path in paths)}" if paths else ""
+
+
+def path_word(path: str) -> str:
+    """Return a path for a terminal; one with characters that cannot be shown as a shell's word."""
+    return path if path.isprintable() else shell_word(path)
 
 
 def asked_files(console: Console, words: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]]:
@@ -69,13 +82,15 @@ def paths_from_root(console: Console, paths: tuple[str, ...]) -> tuple[str, ...]
     root = console.guard.workspace.place.worktree
     named = []
     for path in paths:
-        full = os.path.normpath(os.path.join(os.path.realpath(os.getcwd()), path))
+        # The folder is looked up, and not the last part, which may be a link of the worktree's.
+        folder, name = os.path.split(os.path.normpath(os.path.join(os.getcwd(), path)))
+        full = os.path.normpath(os.path.join(os.path.realpath(folder), name))
         if full == root:
             return ()
         if not full.startswith(root + os.sep):
             raise InvalidInput(
                 f"`{path:.200}` lies outside of the worktree `{root}`",
-                "Name a file or folder in it",
+                "Name a file or folder in it, as seen from the current folder",
             )
         named.append(full.removeprefix(root + os.sep))
     return tuple(named)
@@ -102,4 +117,4 @@ def _counts(changes: tuple[FileChange, ...]) -> str:
 
 def _line(change: FileChange, indent: str = "") -> Line:
     sign, colour = SIGNS[change.action]
-    return Line(f"{indent}{sign} {one_line(change.path)}  ({', '.join(change.by)})", colour)
+    return Line(f"{indent}{sign} {path_word(change.path)}  ({', '.join(change.by)})", colour)

@@ -89,7 +89,8 @@ def log(
     is_chosen = bool(since or matches)
     if (files or range_text) and (is_chosen or every or (oneline and not files)):
         raise click.UsageError(
-            "--oneline, --since, --grep and --all choose checkpoints, not files and not commits"
+            "--since, --grep and --all choose checkpoints, not files; with commits --oneline does "
+            "not go either"
         )
     if files:
         words = (range_text, *paths)
@@ -133,8 +134,9 @@ def _say_files(
 ) -> None:
     from gitguard.cli.file_changes import asked_files, say_file_log
 
-    changes = console.guard.looking.file_log(*asked_files(console, words), most=most)
-    say_file_log(console, changes, oneline=oneline, no_pager=no_pager)
+    older, newer, paths = asked_files(console, words)
+    changes = console.guard.looking.file_log(older, newer, paths, most=most)
+    say_file_log(console, changes, paths, oneline=oneline, no_pager=no_pager)
 
 
 def _lines(listed: Log, *, oneline: bool, every: bool) -> list[Line]:

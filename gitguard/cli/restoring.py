@@ -10,11 +10,12 @@ import click
 from gitguard.cli.change_lines import SIGNS
 from gitguard.cli.changed_state import ask_about, say_changed, show_plan, shown_changes
 from gitguard.cli.console import Console, asking, can_ask, confirm, named, with_console
-from gitguard.cli.file_changes import paths_from_root
+from gitguard.cli.file_changes import path_word, paths_from_root
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
+from gitguard.sessions.file_authors import BY_OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,20 +86,28 @@ def restore(console: Console, checkpoint: str, **given: Any) -> None:
     Example: `gitguard restore 17 --files src --dry-run`
     """
     choice = _Choice(**given)
+    _refuse_contradictions(checkpoint, choice, as_json=console.as_json)
+    about_files = choice.about_files
+    if about_files:
+        refuse_agents(f"restore {about_files}")
+        _restore_files(console, checkpoint, choice)
+    if choice.is_state or not about_files:
+        _restore_state(console, checkpoint, choice)
+
+
+def _refuse_contradictions(checkpoint: str, choice: _Choice, *, as_json: bool) -> None:
     if not checkpoint and not choice.undo:
         raise click.MissingParameter(param_hint="'CHECKPOINT'", param_type="argument")
     if checkpoint and choice.undo:
         raise click.UsageError(f"--undo takes no checkpoint, such as `{checkpoint:.80}`")
     if choice.undo and (choice.folder or choice.explain):
         raise click.UsageError("--undo goes with --patch and --dry-run, not with --to or --explain")
-    about_files = choice.about_files
-    if console.as_json and choice.is_state and about_files:
-        raise click.UsageError(f"--json prints one document: leave out --state or {about_files}")
-    if about_files:
-        refuse_agents(f"restore {about_files}")
-        _restore_files(console, checkpoint, choice)
-    if choice.is_state or not about_files:
-        _restore_state(console, checkpoint, choice)
+    if as_json and choice.patch:
+        raise click.UsageError("--patch prints a patch, and no document")
+    if as_json and choice.is_state and choice.about_files:
+        raise click.UsageError(
+            f"--json prints one document: leave out --state or {choice.about_files}"
+        )
 
 
 # The state
@@ -156,6 +165,8 @@ def _restore_files(console: Console, checkpoint: str, choice: _Choice) -> None:
         if choice.undo
         else files.plan(checkpoint, paths, theirs_too=theirs_too)
     )
+    if not plan.chosen and (choice.patch or choice.explain):
+        console.remark("note: nothing is left to restore; --dry-run says why")
     if choice.patch:
         # Bytes, because a file's content need not be UTF-8.
         click.echo(files.patch(plan).encode("utf-8", "surrogateescape"), nl=False)
@@ -204,10 +215,12 @@ def _finish(console: Console, choice: _Choice) -> None:
 def _plan_lines(plan: FilePlan) -> Iterator[str]:
     chosen, refused = plan.chosen, plan.refused
     yield f"Files as at {one_line(plan.source)}:"
-    yield from _shown(f"{SIGNS[file.action][0]} {one_line(file.path)}" for file in chosen)
+    yield from _shown(f"{SIGNS[file.action][0]} {path_word(file.path)}" for file in chosen)
     if refused:
-        yield "Left as they are; --theirs-too takes those that somebody else changed:"
-        yield from _shown(f"{one_line(file.path)}: {one_line(file.refusal)}" for file in refused)
+        is_theirs = any(file.refusal.startswith(BY_OTHERS) for file in refused)
+        hint = "; --theirs-too takes those that somebody else changed" if is_theirs else ""
+        yield f"Left as they are{hint}:"
+        yield from _shown(f"{path_word(file.path)}: {one_line(file.refusal)}" for file in refused)
     yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
     if plan.obstacle:
         obstacle = plan.obstacle
@@ -233,7 +246,7 @@ def _document(plan: FilePlan) -> dict[str, Any]:
 
 def _say_files(console: Console, restored: FilesRestored) -> None:
     lines = [f"Put back: {counted(len(restored.files), 'file')} as at {restored.source}"]
-    lines += [f"  stays: {one_line(p)}: {one_line(why)}" for p, why in restored.stayed.items()]
+    lines += [f"  stays: {path_word(p)}: {one_line(why)}" for p, why in restored.stayed.items()]
     if restored.saved is not None:
         lines.append(saved_text(restored.saved))
     lines.append("`gitguard restore --undo` brings back what was there before.")

@@ -77,12 +77,15 @@ class Looking:
         store = self._sessions.store(self._sessions.any_session())
         return store.at_one_moment(lambda: file_log(store, older, newer, paths, most=most))
 
-    def files_of(self, checkpoint: str) -> FileChanges:
-        """Return the files that changed in one checkpoint since the one before, and by whom."""
+    def files_of(self, checkpoint: str = "", paths: tuple[str, ...] = ()) -> FileChanges:
+        """Return the files that changed in one checkpoint since the one before, and by whom.
+
+        By default it is the newest; paths are as for `files`.
+        """
         from gitguard.sessions.file_changes import changes_in
 
         store = self._sessions.store(self._sessions.any_session())
-        return store.at_one_moment(lambda: changes_in(store, checkpoint))
+        return store.at_one_moment(lambda: changes_in(store, checkpoint, paths))
 
     def diff(
         self,

@@ -32,6 +32,8 @@ TOOLS, SHELL, RESTORE, OTHERS = AUTHORS = (
     "a restore",
     "somebody else",
 )
+BY_OTHERS = "somebody else changed it"
+"""How a refusal begins that a person may overrule."""
 _MOST = 2_000
 """Checkpoints that are looked through."""
 
@@ -166,7 +168,7 @@ def changed_by_others(
         by_others = [step.when for step in steps.get(path, ()) if step.author == OTHERS]
         if by_others or path not in steps:
             when = by_others[0] if by_others else f"since {since.name}"
-            theirs[path] = f"somebody else changed it {when}"
+            theirs[path] = f"{BY_OTHERS} {when}"
     return theirs
 
 

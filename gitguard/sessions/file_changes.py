@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import NothingFound
+from gitguard.errors import InvalidInput, NothingFound
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import AUTHORS, intervals, snapshot_of, steps_between
@@ -55,9 +55,14 @@ def file_changes(
     """
     since = find(store, older or store.own_head().id)
     until = find(store, newer) if newer else None
+    if until is not None and until.sequence < since.sequence:
+        raise InvalidInput(
+            f"{since.name} is newer than {until.name}", f"Ask for {until.name}..{since.name}"
+        )
     look = store.worktree.look(store.own_head().code.head) if until is None else None
     with store.repository().reader() as reader:
-        before = snapshot_of(reader, since).tree
+        snapshot = snapshot_of(reader, since)
+        before, left_out = snapshot.tree, snapshot.manifest.skipped_paths
         steps = steps_between(store, reader, since, until, look)
         trees = Trees(reader)
         modes_now = {}
@@ -74,7 +79,8 @@ def file_changes(
                 continue
             was = _is_there(trees, before, path)
             now = modes_now[path] != 0 if path in modes_now else _is_there(trees, after, path)
-            if not (was or now):
+            # What was left out may have been there, and as it is now.
+            if not (was or now) or path in left_out:
                 continue
             authors = {step.author for step in steps[path]}
             action = ADDED if not was else CHANGED if now else REMOVED
@@ -114,15 +120,15 @@ def _action(trees: Trees, interval: Interval, path: str) -> str:
     return CHANGED if _is_there(trees, interval.after, path) else REMOVED
 
 
-def changes_in(store: SessionStore, name: str) -> FileChanges:
+def changes_in(store: SessionStore, name: str, paths: Sequence[str] = ()) -> FileChanges:
     """Return the files that changed in a checkpoint since the last one before with a snapshot.
 
-    Raises `NothingFound` where either has none.
+    By default it is the newest one. Raises `NothingFound` where either has none.
     """
-    newer = find(store, name)
+    newer = find(store, name or store.own_head().id)
     for checkpoint in store.chain.history(newer.parent):
         if checkpoint.files:
-            return file_changes(store, checkpoint.id, newer.id)
+            return file_changes(store, checkpoint.id, newer.id, paths)
     raise NothingFound(f"no checkpoint before {newer.name} has a snapshot of the files")
 
 

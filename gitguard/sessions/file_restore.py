@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import Saved, SessionStore
 
 _NOTHING = Circumstances()
+_UNDONE = "the restore of "
 _NAMED = 5
 """Files that the next conversation is told by name."""
 
@@ -80,6 +81,13 @@ def unfinished_restore(store: SessionStore) -> RestoreRecord | None:
     return newest[1] if newest is not None and not newest[1].is_done else None
 
 
+def _source_of_undo(record: RestoreRecord) -> str:
+    """Say to when an undo goes back: before a restore, or, undoing an undo, after that restore."""
+    if record.source.startswith(_UNDONE):
+        return record.source.removeprefix(_UNDONE).rpartition(" at ")[0]
+    return f"{_UNDONE}{record.source} at {record.at}"
+
+
 class FileRestore:
     """Restores files for one session, whose lock the caller holds."""
 
@@ -120,7 +128,7 @@ class FileRestore:
                 {unescaped(f.path): (f.after, f.before) for f in record.files},
                 theirs_too=theirs_too,
             )
-        return self._planned(FilePlan(f"the restore of {record.source} at {record.at}", planned))
+        return self._planned(FilePlan(_source_of_undo(record), planned))
 
     def _planned(self, plan: FilePlan) -> FilePlan:
         return plan.replace(obstacle=self._obstacle(file.path for file in plan.chosen))
@@ -197,7 +205,10 @@ class FileRestore:
         """
         chosen = plan.chosen
         if not chosen:
-            raise InvalidInput("nothing is left to restore", "See what is refused with --dry-run")
+            raise InvalidInput(
+                "nothing is left to restore",
+                "Take what somebody else changed with --theirs-too; --dry-run lists what stays",
+            )
         if not force:
             self._refuse_now(file.path for file in chosen)
         store = self._store

@@ -90,7 +90,7 @@ class Refusals:
         if self._target.manifest.unseen:
             return f"the snapshot lacks {self._target.manifest.unseen[0]}"
         if _IGNORE in self._changed_rules:
-            return "the ignore rules are not what they were, and it may have been ignored; name it"
+            return "it may have been ignored, by other rules than now; name its path to remove it"
         return ""
 
     def _reason_by_attributes(self, file: PlannedFile) -> str:

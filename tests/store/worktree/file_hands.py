@@ -24,7 +24,7 @@ CONTENTS = (
     *(b"", b"one\n", b"two\r\n", b"one\r\ntwo\n", b"\0\xff", b"\0\r\n\xfe\n", b"3" * 999),
     "größe\r\n".encode(),
 )
-_Facts = dict[str, tuple[int, int]]
+_Facts = dict[str, tuple[int, int, int]]
 
 
 class Dated:
@@ -79,7 +79,7 @@ class Hands:
         self.root = root
         self._chance = chance
         self._writes = 0
-        self._dated_by_agent: set[tuple[int, int]] = set()
+        self._dated_by_agent: set[tuple[int, int, int]] = set()
 
     def unique(self) -> bytes:
         """Return a content that no file had before."""
@@ -187,6 +187,7 @@ class Hands:
         yield
         after = _facts(self.root)
         earlier = {facts for path, facts in before.items() if after.get(path) != facts}
+        contents = {facts[:2] for facts in before.values()}
         touched = span.by_agent if by_agent else span.by_others
         for path in before.keys() | after.keys():
             if before.get(path) == after.get(path):
@@ -195,6 +196,8 @@ class Hands:
                 touched.add(path)
                 if by_agent and path in after:
                     self._dated_by_agent.add(after[path])
+                    if after[path][:2] in contents:  # renamed, or with another mode
+                        span.by_others.add(path)
                 continue
             # A file in a renamed folder keeps its date, by which gitguard knows who wrote it.
             span.by_others.add(path)
@@ -214,7 +217,11 @@ def _facts(root: Path) -> _Facts:
         for name in (*file_names, *links):
             path = os.path.join(folder, name)
             there = os.lstat(path)
-            facts[os.path.relpath(path, root)] = there.st_ino, there.st_ctime_ns
+            facts[os.path.relpath(path, root)] = (
+                there.st_ino,
+                there.st_mtime_ns,
+                there.st_ctime_ns,
+            )
     return facts
 
 

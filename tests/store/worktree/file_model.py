@@ -79,16 +79,16 @@ class Span:
     by_agent: set[str] = field(default_factory=set)
     """What the agent's tools and commands wrote, so that gitguard can know it."""
     by_others: set[str] = field(default_factory=set)
+    by_restore: set[str] = field(default_factory=set)
+    """What a restore put back, which is nobody's edit."""
     unclear: set[str] = field(default_factory=set)
-    """What counts as the work of neither: what a restore put back, and what the agent wrote and
-    somebody moved with its folder.
-    """
+    """What the agent wrote and somebody moved with its folder."""
     end: Files = field(default_factory=dict)
 
     def put_back(self, paths: set[str]) -> None:
-        """Note what a restore put back."""
+        """Note what a restore put back, which is not the agent's either."""
         self.by_others |= paths
-        self.unclear |= paths
+        self.by_restore |= paths
 
     def changed(self) -> set[str]:
         paths = self.start.keys() | self.end.keys()
@@ -160,7 +160,8 @@ class History:
         return {
             path
             for span in self.spans[since:]
-            for path in (span.changed() & span.end.keys()) - span.by_agent - span.unclear
+            for path in span.changed() & span.end.keys()
+            if path not in span.by_agent | span.by_restore | span.unclear
             if path != SECRET or SECRET not in span.start
         }
 
