@@ -91,8 +91,10 @@ class Span:
         self.by_restore |= paths
 
     def changed(self) -> set[str]:
-        paths = self.start.keys() | self.end.keys()
-        return {path for path in paths if self.start.get(path) != self.end.get(path)}
+        """Return what changed, but for line endings alone: git tells nobody of these."""
+        converted = frozenset(p for p in {*self.start, *self.end} if p.endswith(CONVERTED))
+        start, end = (without_endings(tree, converted) for tree in (self.start, self.end))
+        return different(start, end)
 
 
 @dataclass
