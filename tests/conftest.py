@@ -226,7 +226,7 @@ Process = subprocess.Popen[bytes]
 def host_process() -> Iterator[Process]:
     """A host's process, which runs until a test kills it or ends."""
     with subprocess.Popen(["sleep", "600"]) as process:
-        time.sleep(1.1)  # a younger one may have been started for a hook alone
+        time.sleep(0.5)  # a younger one may have been started for a hook alone
         yield process
         process.kill()
 

@@ -222,6 +222,8 @@ def _plan_lines(plan: FilePlan) -> Iterator[str]:
         yield f"Left as they are{hint}:"
         yield from _shown(f"{path_word(file.path)}: {one_line(file.refusal)}" for file in refused)
     yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
+    if plan.remark:
+        yield f"Note: {plan.remark}."
     if plan.obstacle:
         obstacle = plan.obstacle
         yield f"Not now: {one_line(obstacle.reason)}. {one_line(obstacle.way_out)}."
@@ -240,6 +242,7 @@ def _document(plan: FilePlan) -> dict[str, Any]:
         "source": plan.source,
         "files": [{"path": f.path, "action": f.action, "refusal": f.refusal} for f in plan.files],
         "unseen": list(plan.unseen),
+        "remark": plan.remark,
         "obstacle": plan.obstacle.reason if plan.obstacle else "",
     }
 

@@ -50,6 +50,8 @@ class FilePlan(Value):
     files: tuple[PlannedFile, ...]
     unseen: tuple[str, ...] = ()
     """What could not be looked at."""
+    remark: str = ""
+    """What is otherwise than at that moment: another commit is checked out."""
     obstacle: Obstacle | None = None
     """Why it is not to be carried out now, None where it may be."""
 
@@ -79,6 +81,13 @@ def unfinished_restore(store: SessionStore) -> RestoreRecord | None:
     """Return the record of a restore that was cut off in this worktree, None where none was."""
     newest = RestoreRecords(store.workspace, store.session).newest()
     return newest[1] if newest is not None and not newest[1].is_done else None
+
+
+def _other_commit(then: str, now: str) -> str:
+    if then == now:
+        return ""
+    before = f"at commit {then[:12]}" if then else "before the first commit"
+    return f"the snapshot was taken {before}, and {now[:12] or 'none'} is checked out now"
 
 
 def _source_of_undo(record: RestoreRecord) -> str:
@@ -115,7 +124,8 @@ class FileRestore:
             if not theirs_too:
                 planned = self._without_theirs(reader, checkpoint, look, planned)
         unseen = (*target.manifest.unseen, *((look.new_unseen,) if look.new_unseen else ()))
-        return self._planned(FilePlan(checkpoint.name, planned, unseen))
+        remark = _other_commit(target.manifest.commit, look.commit)
+        return self._planned(FilePlan(checkpoint.name, planned, unseen, remark))
 
     def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
         """Return what undoing the last restore would change; raise `NothingFound` without one."""

@@ -153,3 +153,10 @@ def test_a_file_with_a_backslash_in_its_name_is_kept(changed: Place) -> None:
     changed.type("gitguard restore cp_003 --files --theirs-too --yes")
     assert (changed.root / "a\\b").read_text() == "1\n"
     assert "FAULT" not in changed.type("gitguard status")
+
+
+def test_another_commit_than_at_the_checkpoint_is_said(changed: Place) -> None:
+    changed.type("git add --all; git -c user.name=x -c user.email=x commit -qm More")
+    then, now = changed.type("git rev-parse HEAD~1 HEAD").split()
+    done = changed.run("gitguard restore cp_002 --files --theirs-too --dry-run")
+    assert f"at commit {then[:12]}, and {now[:12]} is checked out now." in done.stdout

@@ -230,6 +230,28 @@ def test_a_command_that_only_touches_what_a_person_wrote_owns_nothing(talk: Conv
     assert chosen(talk, before) == []
 
 
+def test_what_the_agent_wrote_and_then_moved_is_still_the_agents(talk: Conversation) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    path = talk.root / "new.py"
+    call = {"tool_input": {"file_path": str(path), "content": "1\n"}, "tool_use_id": "toolu_new"}
+    _next_second()
+    talk.send("PreToolUse.Write", **call)
+    path.write_text("1\n")
+    talk.send("PostToolUse.Write", **call)
+    _next_second()
+    run(talk, "mkdir src; mv new.py src/", "mkdir src; mv new.py src/")
+    end_turn(talk)
+    assert chosen(talk, before) == ["src/new.py"]
+
+
+@pytest.mark.parametrize("date", ["@0", "@-5", "9999-01-01", "@99999999999999"])
+def test_a_file_of_any_date_is_taken_in(talk: Conversation, date: str) -> None:
+    run(talk, "python change.py", f"echo two > kept.txt && touch -d {date} kept.txt || true")
+    assert set(end_turn(talk)) == {"kept.txt"}
+    assert talk.guard.status().faults == ()
+
+
 def test_what_a_restore_put_back_stands_in_nobodys_way(talk: Conversation) -> None:
     (talk.root / "kept.txt").write_text("not committed\n")
     talk.guard.checkpoint("Before")

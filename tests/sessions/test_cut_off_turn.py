@@ -83,7 +83,7 @@ def test_a_program_that_lives_as_long_as_one_hook_is_not_taken_for_the_host(
 ) -> None:
     talk.send("Stop", last_assistant_message="Done.")
     with subprocess.Popen(["sleep", "600"]) as wrapper:
-        time.sleep(1.1)
+        time.sleep(0.5)
         Conversation(talk.root.parent, clock=talk.clock, host_process=wrapper.pid).prompt("Go on")
         kill(wrapper)
     assert talk.guard.status().cut_off is None

@@ -25,7 +25,7 @@ UNSET = ("unspecified", "unset")
 FILE = ".gitattributes"
 _TIME_LIMIT = 3
 """Seconds for git's answer."""
-_CONFIG_LIMIT, _INDEX_LIMIT = 1 << 20, 64 << 20
+_INDEX_LIMIT = 64 << 20
 _USERS_FILE = "core.attributesfile="
 _SETTINGS = (b"attr", b"include", b"sparse")
 """Words in the configuration by which attributes may stand anywhere, or in the index alone."""
@@ -84,15 +84,7 @@ class Attributes:
             return True
         if os.path.lexists(users):
             return True
-        configs = (
-            os.path.join(place.common_dir, "config"),
-            os.path.join(place.git_dir, "config.worktree"),
-        )
-        try:
-            texts = [(read_bytes(path, limit=_CONFIG_LIMIT) or b"").lower() for path in configs]
-        except GitguardError:
-            return True
-        return any(word in text for text in texts for word in _SETTINGS)
+        return self._git.may_be_configured(*_SETTINGS)
 
     def _is_in_index(self) -> bool:
         """Say whether the index may hold a file of attributes, which counts where none lies."""

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitFailed, GitguardError
-from gitguard.store.disk.files import read_bytes
+from gitguard.errors import GitFailed
 from gitguard.store.git.attributes import UNSET, Attributes
 
 TYPE_CHECKING = False
@@ -23,7 +22,6 @@ _FILTER = "filter"
 _TIME_LIMIT = 3
 """Seconds for each of git's answers."""
 _MOST_FILTERS = 100
-_CONFIG_LIMIT = 1 << 20
 CRLF = ("true", "yes", "on", "1")
 """Values of `core.autocrlf` by which git writes CRLF; with `input` it only takes it away."""
 _FALSE = ("false", "no", "off", "0")
@@ -36,7 +34,6 @@ class Conversions:
         """Describe the repository; what is asked of its configuration is asked once."""
         self._attributes = Attributes(repository)
         self._git = repository.git
-        self._place = repository.place
         self._filters_off: tuple[str, ...] | None = None
         self._user_rules: tuple[str, ...] | None = None
         self._values: dict[str, str] = {}
@@ -84,7 +81,7 @@ class Conversions:
         return self._user_rules
 
     def _settings_without_filters(self) -> tuple[str, ...]:
-        if not self._may_define_filters():
+        if not self._git.may_be_configured(b"filter", b"include"):
             return ()
         listed = self._asked(
             "config", "-z", "--name-only", "--get-regexp", r"^filter\.", fails_with=1
@@ -96,19 +93,6 @@ class Conversions:
             raise GitFailed("the repository's filters cannot be switched off")
         off = ("clean=", "smudge=", "process=", "required=false")
         return tuple(f"filter.{name}.{setting}" for name in sorted(names) for setting in off)
-
-    def _may_define_filters(self) -> bool:
-        """Say whether the repository's configuration has a word by which it could."""
-        place = self._place
-        paths = (
-            os.path.join(place.common_dir, "config"),
-            os.path.join(place.git_dir, "config.worktree"),
-        )
-        try:
-            texts = [(read_bytes(path, limit=_CONFIG_LIMIT) or b"").lower() for path in paths]
-        except GitguardError:
-            return True
-        return any(word in text for text in texts for word in (b"filter", b"include"))
 
     def autocrlf(self) -> str:
         """Return how git converts line ends of files without attributes: one of `CRLF`, or else."""

@@ -204,6 +204,22 @@ class Plumbing:
         # The last one counts, and one of the repository's git reads by itself.
         return tuple(f"{name}={path}" for name, (scope, path) in named.items() if scope in _USERS)
 
+    def may_be_configured(self, *words: bytes) -> bool:
+        """Say whether the repository's own configuration has a word, in small letters.
+
+        This asks no git. A file that does not read may have any word.
+        """
+        place = self._place
+        paths = (
+            os.path.join(place.common_dir, "config"),
+            os.path.join(place.git_dir, "config.worktree"),
+        )
+        try:
+            texts = [(files.read_bytes(p, limit=_CONFIG_LIMIT) or b"").lower() for p in paths]
+        except GitguardError:
+            return True
+        return any(word in text for text in texts for word in words)
+
     def is_users_own(self, path: str) -> bool:
         """Say whether a path in the user's settings leads to one place, outside of the worktree."""
         home = self._plain_environment.get("HOME", "")

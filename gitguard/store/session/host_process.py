@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.store.disk import processes
 
-_YOUNGEST = 1.0
+_YOUNGEST = 0.3
 """Seconds of age below which a process may have been started for the hook alone."""
 
 

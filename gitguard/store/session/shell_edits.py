@@ -29,6 +29,8 @@ _GENERATED = frozenset(("__pycache__", "node_modules"))
 """Folders in which nobody edits; they lie around untracked where nobody told git to ignore them."""
 _MOST_FILES = 20
 """Files of one command; one that changes more generates them, or applies one change to many."""
+_LATEST = 253_402_300_799
+"""The last second of the year 9999, in Unix seconds; a program may date a file later."""
 _SOON = 10
 """Seconds after its begin within which a command that was cut off destroyed what it did."""
 _MEANING_MANY = ("git", "find", "xargs", "*", "?", "[", "{", "$", "`")
@@ -147,7 +149,8 @@ def edits_of(
     looked_at: str,
 ) -> ShellEdits:
     """Return what commands changed since a look; what a build or a test leaves is no edit."""
-    by_tools = {(path, entry.at) for entry in entries_since for path in entry.written}
+    tool_calls = [entry for entry in entries_since if entry.written]
+    by_tools = {(path, entry.at) for entry in tool_calls for path in entry.written}
     paths = set()
     written: dict[int, list[str]] = {}
     for file in changed:
@@ -155,7 +158,8 @@ def edits_of(
         by_commands = [
             runs[number] for number in covering if file.is_new or not runs[number].checks
         ]
-        if by_commands and not _was_written_between(file, looked_at, by_commands):
+        is_early = looked_at < file.written < min((r.begun_at for r in by_commands), default="")
+        if by_commands and not (is_early and not _was_by_agent(file.written, runs, tool_calls)):
             paths.add(file.path)
         editing = [number for number in covering if runs[number].edits]
         if not editing or (file.path, file.second) in by_tools or not _is_source(file.path):
@@ -168,9 +172,17 @@ def edits_of(
     return ShellEdits(tuple(edits), frozenset(paths))
 
 
-def _was_written_between(file: TimedFile, looked_at: str, runs: Iterable[ShellRun]) -> bool:
-    """Say whether a content was written after a look, and before any command that touched it."""
-    return looked_at < file.written < min(run.begun_at for run in runs)
+def _was_by_agent(
+    second: str, runs: Iterable[ShellRun], tool_calls: Iterable[JournalEntry]
+) -> bool:
+    """Say whether a tool or a command of the agent wrote something in a second.
+
+    A content that it wrote earlier keeps that time where a command moves or copies it.
+    """
+    if any(run.begun_at <= second <= run.until for run in runs):
+        return True
+    # The hook at the end of a call may start in the next second.
+    return any(second in (call.at, timestamp(seconds(call.at) - 1)) for call in tool_calls)
 
 
 def _is_source(path: str) -> bool:
@@ -219,4 +231,4 @@ def _times_of(root: str, path: str, *, is_gone: bool) -> tuple[float, float]:
         full = os.path.dirname(full)
     facts = os.lstat(full)
     # Not by the time of the content, which a program may set.
-    return facts.st_ctime, 0 if is_gone else facts.st_mtime
+    return facts.st_ctime, 0 if is_gone else min(max(facts.st_mtime, 1), _LATEST)
