@@ -60,17 +60,16 @@ def asked_files(console: Console, words: tuple[str, ...]) -> tuple[str, str, tup
 
     Words are `2..7`, or `2 7`, or `2`, or none of these, and behind them paths.
     """
-    given = [word for word in words if word]
+    unread = [word for word in words if word]
     older = newer = ""
-    first = _CHECKPOINTS.fullmatch(given[0]) if given else None
+    first = _CHECKPOINTS.fullmatch(unread[0]) if unread else None
     if first is not None:
-        del given[0]
+        del unread[0]
         older, newer = first[1] or first[2] or "", first[3] or ""
-    second = _CHECKPOINTS.fullmatch(given[0]) if given and first is not None and first[1] else None
-    if second is not None and second[1]:
-        del given[0]
-        newer = second[1]
-    return older, newer, paths_from_root(console, tuple(given))
+        # A second one follows `2`, and not `2..7`.
+        if first[1] and unread and re.fullmatch(_CHECKPOINT, unread[0]):
+            newer = unread.pop(0)
+    return older, newer, paths_from_root(console, tuple(unread))
 
 
 def paths_from_root(console: Console, paths: tuple[str, ...]) -> tuple[str, ...]:

@@ -54,24 +54,14 @@ _RUNNING_ANOTHER = frozenset(
 """Words before a program that runs; Python, with a version in its name, comes on top."""
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-/:=,+@%"
 """None of these joins commands, redirects output, quotes or substitutes."""
-_LOOKING = frozenset(
+_UNLISTED = frozenset(
     (
-        "cat",
-        "cd",
-        "cut",
-        "df",
-        "dirname",
-        "du",
-        "echo",
-        "egrep",
-        "file",
-        "grep",
-        "head",
-        "ls",
-        "node",
+        *("cat", "cd", "cut", "df", "dirname", "du", "echo", "egrep", "file", "grep", "head", "ls"),
+        *("node", "pwd", "pytest", "python", "python3", "rg", "stat", "tail", "uname", "wc"),
+        *("which", "whoami"),
     )
-) | {"pwd", "pytest", "python", "python3", "rg", "stat", "tail", "uname", "wc", "which", "whoami"}
-"""Programs that `model/destructive.py` knows nothing of; Python runs its modules by `-m`."""
+)
+"""Programs that `model/destructive.py` does not list; Python runs listed ones by `-m`."""
 _NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
 """Outside of quotes these join, redirect, group or substitute, or end a command."""
 _LONGEST = 1 << 17
@@ -80,14 +70,14 @@ _NEVER_IN_DOUBLE = frozenset("`$\0")
 
 
 def is_plainly_harmless(command: str) -> bool:
-    """Say whether a command is one of the programs that only look, with plain words behind it.
+    """Say whether a command is a program that the table does not list, with plain words behind it.
 
     Many are, and need no parser to be told from destructive ones.
     """
     if command.strip(_PLAIN):
         return False
     words = command.split(None, 2)
-    return not words or (words[0] in _LOOKING and words[1:2] != ["-m"])
+    return not words or (words[0] in _UNLISTED and words[1:2] != ["-m"])
 
 
 def destructive_rule(command: str, rules: tuple[str, ...]) -> str:

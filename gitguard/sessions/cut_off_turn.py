@@ -27,7 +27,7 @@ class CutOffTurn(Value):
     calls: tuple[str, ...]
     """Tool calls that began and never ended, such as `Write parser.py`."""
     since: str
-    """The last checkpoint before the turn; empty where it has no snapshot of the files."""
+    """The last checkpoint before the turn; empty without one that has a snapshot of the files."""
     files: tuple[str, ...]
     """What tools and commands of the agent changed since then."""
     within: tuple[str, ...] = ()
@@ -49,7 +49,8 @@ def cut_off_turn(
     try:
         calls = [entry for entry in store.journal.open_calls() if entry.host_session == newest]
         before, within = _around(store, conversations[newest].turn_since)
-        changes = store.at_one_moment(lambda: file_changes(store, before, ""))
+        if before:
+            changes = store.at_one_moment(lambda: file_changes(store, before, ""))
     except GitguardError:
         pass
     files = (file.path for file in changes.files if not {TOOLS, SHELL}.isdisjoint(file.by))
@@ -58,7 +59,10 @@ def cut_off_turn(
 
 
 def _around(store: SessionStore, turn_since: float) -> tuple[str, list[str]]:
-    """Return the last checkpoint before a turn, and those before what was destroyed in it."""
+    """Return the last checkpoint before a turn, and those before what was destroyed in it.
+
+    The first is empty where the session began in the turn.
+    """
     within: list[str] = []
     for checkpoint in store.chain.history(store.own_head().id):
         is_within = checkpoint.trigger == BEFORE_DESTRUCTIVE and checkpoint.at >= int(turn_since)

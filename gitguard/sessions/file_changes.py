@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitguard.sessions.file_authors import Interval
+    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
 
@@ -55,10 +56,7 @@ def file_changes(
     """
     since = find(store, older or store.own_head().id)
     until = find(store, newer) if newer else None
-    if until is not None and until.sequence < since.sequence:
-        raise InvalidInput(
-            f"{since.name} is newer than {until.name}", f"Ask for {until.name}..{since.name}"
-        )
+    _refuse_backwards(since, until)
     look = store.worktree.look(store.own_head().code.head) if until is None else None
     with store.repository().reader() as reader:
         snapshot = snapshot_of(reader, since)
@@ -98,6 +96,7 @@ def file_log(
     """
     since = find(store, older) if older else None
     until = find(store, newer) if newer else None
+    _refuse_backwards(since, until)
     entries: list[FileChanges] = []
     with store.repository().reader() as reader:
         trees = Trees(reader)
@@ -112,6 +111,13 @@ def file_log(
             if changes:
                 entries.append(FileChanges(interval.older.name, interval.newer.name, changes))
     return FileLog(tuple(entries), has_more=False)
+
+
+def _refuse_backwards(since: Checkpoint | None, until: Checkpoint | None) -> None:
+    if since is not None and until is not None and until.sequence < since.sequence:
+        raise InvalidInput(
+            f"{since.name} is newer than {until.name}", f"Ask for {until.name}..{since.name}"
+        )
 
 
 def _action(trees: Trees, interval: Interval, path: str) -> str:

@@ -89,6 +89,13 @@ def test_paths_count_from_the_folder_in_which_they_are_typed(place: Place) -> No
     assert "lies outside of the worktree" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["log", "diff"])
+def test_a_range_that_runs_backwards_is_refused(place: Place, command: str) -> None:
+    done = place.run(f"gitguard {command} --files 3..2")
+    assert done.returncode == 23
+    assert "cp_003 is newer than cp_002" in done.stderr
+
+
 @pytest.mark.parametrize("option", ["--since 2d", "--grep x", "--all"])
 def test_what_chooses_checkpoints_does_not_choose_files(place: Place, option: str) -> None:
     done = place.run(f"gitguard log --files {option}")

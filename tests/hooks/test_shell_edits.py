@@ -226,7 +226,7 @@ def test_a_command_that_only_touches_what_a_person_wrote_owns_nothing(talk: Conv
     (talk.root / "kept.txt").write_text("by hand\n")
     _next_second()
     run(talk, "chmod -R u+x .", "chmod u+x kept.txt")
-    end_turn(talk)
+    assert end_turn(talk) == {}
     assert chosen(talk, before) == []
 
 

@@ -498,7 +498,7 @@ KNOWN_WORD = st.sampled_from(
 
 
 @given(
-    st.sampled_from(sorted(shell_commands._LOOKING)),
+    st.sampled_from(sorted(shell_commands._UNLISTED)),
     st.lists(PLAIN_WORD | KNOWN_WORD, max_size=5),
     st.sampled_from((" ", "  ")),
 )

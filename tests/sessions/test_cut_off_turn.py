@@ -87,3 +87,24 @@ def test_a_program_that_lives_as_long_as_one_hook_is_not_taken_for_the_host(
         Conversation(talk.root.parent, clock=talk.clock, host_process=wrapper.pid).prompt("Go on")
         kill(wrapper)
     assert talk.guard.status().cut_off is None
+
+
+def test_what_a_turn_changed_counts_from_before_it_and_not_from_within(
+    talk: Conversation, host_process: Process
+) -> None:
+    here = talk.guard.log(1)[0].name
+    talk.clock.pass_by(60)
+    talk.send("Stop", last_assistant_message="Done.")
+    talk.clock.pass_by(60)
+    talk.prompt("Clean up")
+    talk.clock.pass_by(60)
+    write(talk, "lexer.py")
+    talk.bash("rm -rf build old", tool_use_id="toolu_rm")
+    before_rm = talk.guard.log(1)[0]
+    assert before_rm.trigger == "before-destructive"
+    kill(host_process)
+    cut_off = talk.guard.status().cut_off
+    assert cut_off is not None
+    assert cut_off.since not in (here, before_rm.name)
+    assert cut_off.files == ("lexer.py",)
+    assert cut_off.within == (before_rm.name,)

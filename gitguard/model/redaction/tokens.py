@@ -306,16 +306,16 @@ def _sort_prefixes() -> None:
     for at, (name, prefixes, _rest) in enumerate(TOKENS):
         is_distinct = name in _DISTINCT
         for prefix in prefixes.split():
-            found = (at, prefix)
+            placed = (at, prefix)
             if prefix.isidentifier() or not _MARKS_IN.intersection(prefix):
-                _HEADS.setdefault(prefix[:3], []).append(found)
+                _HEADS.setdefault(prefix[:3], []).append(placed)
             else:
                 mark = next(char for char in prefix if char in _MARKS)
-                _OTHERS.setdefault(mark, []).append(found)
+                _OTHERS.setdefault(mark, []).append(placed)
             if is_distinct and len(prefix) > 2 and prefix[-1] in "_-":
-                _WITHIN.append(found)
+                _WITHIN.append(placed)
             if prefix in anywhere:
-                _ANYWHERE.append(found)
+                _ANYWHERE.append(placed)
 
 
 _sort_prefixes()

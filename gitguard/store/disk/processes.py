@@ -104,14 +104,14 @@ def writers_of(*paths: str) -> dict[str, tuple[int, ...]]:
         if stat.S_ISREG(facts.st_mode):
             files[facts.st_dev, facts.st_ino] = path
     writers: dict[str, tuple[int, ...]] = {}
-    for pid in _all() if files else ():
+    for pid in _numbers() if files else ():
         if pid != os.getpid():
             for path in _written_by(pid, files):
                 writers[path] = (*writers.get(path, ()), pid)
     return writers
 
 
-def _all() -> list[int]:
+def _numbers() -> list[int]:
     try:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:

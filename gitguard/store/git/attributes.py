@@ -78,13 +78,11 @@ class Attributes:
 
     def _is_set_elsewhere(self) -> bool:
         """Say whether attributes stand, or may stand, outside of the worktree."""
-        place = self._place
-        users = os.path.join(self._git.user_folder, "git", "attributes")
-        if os.path.lexists(os.path.join(place.common_dir, "info", "attributes")):
-            return True
-        if os.path.lexists(users):
-            return True
-        return self._git.may_be_configured(*_SETTINGS)
+        paths = (
+            os.path.join(self._place.common_dir, "info", "attributes"),
+            os.path.join(self._git.user_folder, "git", "attributes"),
+        )
+        return any(map(os.path.lexists, paths)) or self._git.may_be_configured(*_SETTINGS)
 
     def _is_in_index(self) -> bool:
         """Say whether the index may hold a file of attributes, which counts where none lies."""

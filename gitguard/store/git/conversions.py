@@ -47,8 +47,8 @@ class Conversions:
         names = tuple(paths)
         attributes = self.attributes(names)
         # Without attributes the user's own settings may say that line endings are converted.
-        others = CONVERTED if names and self.autocrlf() in CRLF else UNCHANGED
-        kinds = dict.fromkeys(names, others)
+        by_default = CONVERTED if names and self.autocrlf() in CRLF else UNCHANGED
+        kinds = dict.fromkeys(names, by_default)
         for path, values in attributes.items():
             is_set = {name for name, value in values.items() if value not in UNSET}
             if is_set:

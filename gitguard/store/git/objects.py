@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
-
-
 _MANY, _AT_ONCE = 100, 8
 """Objects from which on several are synced at the same time, and how many that are."""
 _HEX = "0123456789abcdef"
@@ -94,21 +92,24 @@ class LooseObjects:
             os.replace(aside, os.path.join(folder, name[2:]))
 
     def _sync(self) -> None:
-        """Make the contents durable, one after the other with no writing in between."""
-        if len(self._aside) < _MANY:
-            for aside in self._aside.values():
-                files.sync_file(aside)
+        """Make the contents durable, with no writing in between."""
+        # Several at a time share the disk's work; for a few, threads cost more than that.
+        if len(self._aside) >= _MANY and self._sync_at_once():
             return
-        # Many at a time share the disk's work; for a few, threads cost more than that.
+        for aside in self._aside.values():
+            files.sync_file(aside)
+
+    def _sync_at_once(self) -> bool:
+        """Sync several contents at a time; say whether the system had room for the threads."""
         from concurrent.futures import ThreadPoolExecutor
 
         with ThreadPoolExecutor(_AT_ONCE) as pool:
             try:
                 for _ in pool.map(files.sync_file, self._aside.values()):
                     continue
-            except RuntimeError:  # there is no room for another thread
-                for aside in self._aside.values():
-                    files.sync_file(aside)
+            except RuntimeError:
+                return False
+        return True
 
     def _make_fanout(self, folder: str) -> None:
         # In a shared repository the others write there too; their permissions are the parent's.

@@ -98,18 +98,18 @@ class Trees:
 
     def differences(self, old: str, new: str) -> Iterator[str]:
         """Yield the paths at which two trees differ."""
-        unread = [("", old, new)]
+        unread = [("", old, new)] if old != new else []
         while unread:
-            folder, one_tree, other_tree = unread.pop()
-            before, after = self.entries(one_tree), self.entries(other_tree)
+            folder, older, newer = unread.pop()
+            before, after = self.entries(older), self.entries(newer)
             for name in {**before, **after}:
-                one, other = before.get(name), after.get(name)
-                if one == other:
+                sides = before.get(name), after.get(name)
+                if sides[0] == sides[1]:
                     continue
-                folders = [e.id if e is not None and e.mode == FOLDER else "" for e in (one, other)]
+                folders = [e.id if e is not None and e.mode == FOLDER else "" for e in sides]
                 if any(folders):
                     unread.append((f"{folder}{name}/", folders[0], folders[1]))
-                if any(e is not None and e.mode != FOLDER for e in (one, other)):
+                if any(e is not None and e.mode != FOLDER for e in sides):
                     yield f"{folder}{name}"
 
     def changed(self, tree: str, changes: Changes, write: Write) -> str:

@@ -15,13 +15,13 @@ from gitguard.model.record import Record
 from gitguard.store.disk import files
 from gitguard.store.git.differences import Differences
 from gitguard.store.session.anchor import FORMAT, load_record
+from gitguard.store.session.host_session import NEVER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 FILE = "worktree.json"
-NEVER = "1970-01-01T00:00:00Z"
 _LIMIT = 16 << 20
 """Bytes of as many files as a snapshot may have that are not as in the commit."""
 
@@ -41,7 +41,6 @@ class KeptLook(Record):
     was_cut_off: bool = fields.flag(
         "Whether time ran out before the snapshot had every file.", default=False
     )
-
     at: str = fields.time("When.", default=NEVER)
 
     @property

@@ -246,8 +246,8 @@ class SessionWorktree:
             self._workspace.at_step("files-written")
             new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
             retention = keeping.Retention(self._config.most, self._config.days)
-            others = [snapshot for snapshot in kept if snapshot.id != new.id]
-            snapshots.put_by(move, keeping.retained([*others, new], retention, now))
+            earlier_ones = [snapshot for snapshot in kept if snapshot.id != new.id]
+            snapshots.put_by(move, keeping.retained([*earlier_ones, new], retention, now))
         self._workspace.at_step("files-kept")
         return taken
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import cached_property
 
 from gitguard.model.checks import checks_of
 from gitguard.model.text import seconds, timestamp
@@ -60,7 +61,9 @@ class ShellRun(Value):
     was_cut_off: bool = False
     """Whether nobody knows when it ended."""
 
-    @property
+    # Each is asked for every file that changed, of which there may be thousands.
+
+    @cached_property
     def edits(self) -> bool:
         """Whether what changed meanwhile counts as its edit.
 
@@ -68,10 +71,18 @@ class ShellRun(Value):
         """
         return not self.was_cut_off and not _MOVES_WORKTREE.search(self.call.summary)
 
-    @property
+    @cached_property
     def checks(self) -> bool:
         """Whether it builds or tests, and writes no source."""
         return bool(checks_of(self.call.shell_line))
+
+    @cached_property
+    def destroys(self) -> bool:
+        """Whether the table of destructive commands has it."""
+        # Imported here: few turns remove files or are cut off, and the table is long.
+        from gitguard.model.destructive import destructive_reason
+
+        return bool(destructive_reason(self.call.shell_line))
 
     def may_have_changed(self, file: TimedFile) -> bool:
         """Say whether it ran when a file changed; times are cut to whole seconds.
@@ -83,8 +94,7 @@ class ShellRun(Value):
             return False
         if file.second <= self.until:
             return True
-        line = self.call.shell_line
-        return file.is_gone and _may_mean(line, file.path) and _destroys(line)
+        return file.is_gone and _may_mean(self.call.shell_line, file.path) and self.destroys
 
 
 class TimedFile(Value):
@@ -115,9 +125,10 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
             if entry.is_shell:
                 runs.append(ShellRun(entry, begun_at, entry.at))
     for call in entries.open_calls(part.entries):
-        if call.is_shell and call.host_session in gone and _destroys(call.shell_line):
-            until = timestamp(seconds(call.at) + _SOON)
-            runs.append(ShellRun(call, call.at, until, was_cut_off=True))
+        until = timestamp(seconds(call.at) + _SOON)
+        run = ShellRun(call, call.at, until, was_cut_off=True)
+        if call.is_shell and call.host_session in gone and run.destroys:
+            runs.append(run)
     return tuple(runs)
 
 
@@ -127,13 +138,6 @@ def _begun_at(started: JournalEntry, ended: JournalEntry) -> str:
         return started.at
     # The hook at its end starts a little later than it ended.
     return max(started.at, timestamp(seconds(ended.at) - ended.milliseconds / 1000 - 1))
-
-
-def _destroys(line: str) -> bool:
-    # Imported here: few turns are cut off, and the table is long.
-    from gitguard.model.destructive import destructive_reason
-
-    return bool(destructive_reason(line))
 
 
 def _may_mean(line: str, path: str) -> bool:
@@ -155,11 +159,12 @@ def edits_of(
     written: dict[int, list[str]] = {}
     for file in changed:
         covering = [number for number, run in enumerate(runs) if run.may_have_changed(file)]
-        by_commands = [
-            runs[number] for number in covering if file.is_new or not runs[number].checks
-        ]
-        is_early = looked_at < file.written < min((r.begun_at for r in by_commands), default="")
-        if by_commands and not (is_early and not _was_by_agent(file.written, runs, tool_calls)):
+        begun_at = min((runs[number].begun_at for number in covering), default="")
+        # What was written since the look and before them is whose it was then.
+        is_earlier = looked_at < file.written < begun_at
+        if not covering or (is_earlier and not _was_by_agent(file.written, runs, tool_calls)):
+            continue
+        if file.is_new or not all(runs[number].checks for number in covering):
             paths.add(file.path)
         editing = [number for number in covering if runs[number].edits]
         if not editing or (file.path, file.second) in by_tools or not _is_source(file.path):
@@ -222,9 +227,9 @@ def changed_files(root: str, before: Differences, now: Differences) -> tuple[Tim
 
 
 def _times_of(root: str, path: str, *, is_gone: bool) -> tuple[float, float]:
-    """Return when a file, or the folder of one that is gone, last changed, in Unix seconds.
+    """Return when a file last changed, and when its content was written, in Unix seconds.
 
-    Behind it stands when its content was written; 0 for one that is gone.
+    Of one that is gone it is when its folder changed, and 0.
     """
     full = os.path.join(root, path)
     while is_gone and not os.path.isdir(full):

@@ -106,9 +106,8 @@ def take(
 ) -> Taken:
     """Store what a look at the worktree saw; what did not change since an earlier look is reused.
 
-    authors says who changed files since that look. The objects are durable
-    when it returns. Raises `GitguardError` where they cannot be written, and where the tracked
-    files could not be compared.
+    authors says who changed files since that look. The objects are durable when it returns. Raises
+    `GitguardError` where they cannot be written, and where the tracked files could not be compared.
     """
     if look.tracked_unseen:
         raise GitguardError(f"not looked at: {look.tracked_unseen}")
