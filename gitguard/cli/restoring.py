@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.sessions.file_restore import FilePlan, FilesRestored
+    from gitguard.store.worktree.restore_record import RestoreRecord
 
 _SHOWN = 200
 """Files that a preview names; --json names all."""
@@ -188,8 +189,9 @@ def _export(console: Console, checkpoint: str, paths: tuple[str, ...], choice: _
 def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
     files = console.guard.files
     # An undo takes back what a restore that was cut off has done so far.
-    if not (choice.dry_run or choice.undo) and files.unfinished() is not None:
-        _finish(console, choice)
+    cut_off = files.unfinished()
+    if cut_off is not None and not (choice.dry_run or choice.undo):
+        _finish(console, cut_off, choice)
     if choice.dry_run or not plan.files:
         nothing = f"Nothing to restore: the files are as at {plan.source}."
         console.say("\n".join(_plan_lines(plan)) if plan.files else nothing, _document(plan))
@@ -201,13 +203,14 @@ def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
     _say_files(console, files.restore(plan, force=choice.force))
 
 
-def _finish(console: Console, choice: _Choice) -> None:
+def _finish(console: Console, cut_off: RestoreRecord, choice: _Choice) -> None:
     """Finish a restore that was cut off, and end there: the files are others than a plan saw."""
-    confirm("Finish the restore that was cut off?", yes=choice.yes)
-    finished = console.guard.files.finish(force=choice.force)
-    source = finished.source if finished is not None else "files"
+    source = one_line(cut_off.source)
+    console.remark(f"note: a restore of {source} was cut off, and has to be finished first")
+    confirm("Finish it?", yes=choice.yes)
+    console.guard.files.finish(force=choice.force)
     raise GitguardError(
-        f"a restore of {source} had been cut off, and is finished now; nothing else was put back",
+        f"the restore of {source} is finished now; nothing else was put back",
         "Run the command again, with the files as they are now",
     )
 

@@ -128,7 +128,9 @@ def _commit_line(commit: CodeChange) -> str:
 def say_course(console: Console, range_text: str, most: int | None, *, untrusted: bool) -> None:
     """Print a row for each code commit of a range, newest first, or for the newest ones."""
     if ".." not in range_text:
-        raise click.BadParameter(f"`{range_text:.80}` is no range such as `main..HEAD`")
+        raise click.BadParameter(
+            f"`{range_text:.80}` is no range such as `main..HEAD`; a path goes with --files"
+        )
     course = console.guard.review.course(
         range_text, session=console.chosen_session, untrusted=untrusted
     )

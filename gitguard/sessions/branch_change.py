@@ -5,8 +5,6 @@ Every prompt asks this, so it starts no git and imports little; `following` does
 
 from __future__ import annotations
 
-import os
-
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.store.session.current import ChosenBranch, choose_branch, chosen_branch
@@ -19,15 +17,6 @@ if TYPE_CHECKING:
     from gitguard.store.session.workspace import Workspace
 
 _BRANCHES = "refs/heads/"
-_UNDER_WAY = (
-    "rebase-merge",
-    "rebase-apply",
-    "BISECT_LOG",
-    "MERGE_HEAD",
-    "CHERRY_PICK_HEAD",
-    "REVERT_HEAD",
-)
-"""What git keeps in a worktree's git directory while it is in the middle of something."""
 
 
 class BranchChange(Value):
@@ -58,8 +47,7 @@ def branch_change(
     before = chosen.branch if chosen else read_record(workspace, session).own_branch
     if branch == before or workspace.redactor.text(branch) != branch:
         return None
-    git_dir = workspace.place.git_dir
-    if any(os.path.lexists(os.path.join(git_dir, name)) for name in _UNDER_WAY):
+    if workspace.place.operation:
         return None
     if not before:  # nothing tells on which branch it was chosen, so it is this one
         choose_branch(workspace, ChosenBranch(session.name, branch))

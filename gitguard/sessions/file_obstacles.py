@@ -19,18 +19,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gitguard.store.git.place import Place
+    from gitguard.store.git.repository import Repository
     from gitguard.store.session.workspace import Workspace
 
-_UNFINISHED_STATES = {
-    "MERGE_HEAD": "a merge",
-    "rebase-merge": "a rebase",
-    "rebase-apply/applying": "a `git am`",
-    "rebase-apply": "a rebase",
-    "CHERRY_PICK_HEAD": "a cherry-pick",
-    "REVERT_HEAD": "a revert",
-    "BISECT_LOG": "a bisect",
-}
-"""Files of git's in a worktree's git directory, and what goes on while they are there."""
 _NAMED = 3
 _FORCE = "--force puts files back all the same"
 
@@ -42,24 +34,30 @@ class Obstacle(Value):
     way_out: str
 
 
-def obstacle_to(workspace: Workspace, paths: Sequence[str]) -> Obstacle | None:
+def obstacle_to(
+    workspace: Workspace, repository: Repository, paths: Sequence[str]
+) -> Obstacle | None:
     """Return what stands in the way of writing these files of the worktree, None for nothing."""
     return (
-        _by_git(workspace.place.git_dir)
+        _by_git(workspace.place, repository)
         or _by_agents(workspace)
         or _by_writers(workspace.place.worktree, paths)
     )
 
 
-def _by_git(git_dir: str) -> Obstacle | None:
-    for name, what in _UNFINISHED_STATES.items():
-        if os.path.exists(os.path.join(git_dir, name)):
-            way_out = f"Finish or abort it first, as `git status` says; {_FORCE}"
-            return Obstacle(f"{what} goes on in this worktree", way_out)
-    lock = os.path.join(git_dir, "index.lock")
+def _by_git(place: Place, repository: Repository) -> Obstacle | None:
+    if place.operation:
+        way_out = f"Finish or abort it first, as `git status` says; {_FORCE}"
+        return Obstacle(f"{place.operation} goes on in this worktree", way_out)
+    lock = os.path.join(place.git_dir, "index.lock")
     if os.path.lexists(lock):
         way_out = f"Wait until it has ended, and if no git runs, remove `{lock}`; {_FORCE}"
         return Obstacle("git is at work in this worktree", way_out)
+    # `git stash pop` and `git checkout --merge` leave conflicts, and nothing else to see them by.
+    unmerged = repository.unmerged()
+    if unmerged:
+        way_out = f"Resolve the conflicts first, as `git status` says; {_FORCE}"
+        return Obstacle(f"git has left conflicts in {_listed(unmerged)}", way_out)
     return None
 
 
@@ -82,10 +80,15 @@ def _by_writers(root: str, paths: Sequence[str]) -> Obstacle | None:
     writers = processes.writers_of(*(os.path.join(root, path) for path in paths))
     if not writers:
         return None
-    named = ", ".join(
+    named = [
         f"{os.path.relpath(path, root)} by process {pids[0]} ({processes.name_of(pids[0])})"
-        for path, pids in sorted(writers.items())[:_NAMED]
-    )
+        for path, pids in sorted(writers.items())
+    ]
     return Obstacle(
-        f"files are open for writing: {named}", f"Close them or end the program first; {_FORCE}"
+        f"files are open for writing: {_listed(named)}",
+        f"Close them or end the program first; {_FORCE}",
     )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

@@ -114,8 +114,9 @@ class FileRestore:
     def plan(self, name: str, paths: Sequence[str] = (), *, theirs_too: bool = False) -> FilePlan:
         """Return what restoring a checkpoint's files would change.
 
-        Raises `NothingFound` for a checkpoint without a snapshot.
+        Raises `NothingFound` for a checkpoint without a snapshot, and what reading the state does.
         """
+        self._require_state()
         checkpoint = self._checkpoint(name)
         look = self._store.worktree.look(self._store.own_head().code.head)
         with self._repository.reader() as reader:
@@ -129,6 +130,7 @@ class FileRestore:
 
     def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
         """Return what undoing the last restore would change; raise `NothingFound` without one."""
+        self._require_state()
         newest = self._records.newest()
         if newest is None:
             raise NothingFound("no restore of files to undo", "See `gitguard log` for checkpoints")
@@ -139,6 +141,10 @@ class FileRestore:
                 theirs_too=theirs_too,
             )
         return self._planned(FilePlan(_source_of_undo(record), planned))
+
+    def _require_state(self) -> None:
+        """Raise now what a restore would raise later, when the plan was already agreed to."""
+        self._store.state()
 
     def _planned(self, plan: FilePlan) -> FilePlan:
         return plan.replace(obstacle=self._obstacle(file.path for file in plan.chosen))
@@ -166,7 +172,7 @@ class FileRestore:
         )
 
     def _obstacle(self, paths: Iterable[str]) -> Obstacle | None:
-        return obstacle_to(self._store.workspace, tuple(paths))
+        return obstacle_to(self._store.workspace, self._repository, tuple(paths))
 
     def _refuse_now(self, paths: Iterable[str]) -> None:
         obstacle = self._obstacle(paths)
@@ -304,8 +310,13 @@ class FileRestore:
         )
         ready = store.save(state, ready)
         why = f"Files restored from {record.source}."
-        restored = frozenset(done)
-        return store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready, restored=restored)
+        return store.checkpoint(
+            triggers.MANUAL,
+            why,
+            _NOTHING,
+            ready=ready,
+            restored=lambda: self._restorer.still_in_place(record),
+        )
 
     def finish(self, *, force: bool = False) -> FilesRestored | None:
         """Go on with a restore that was cut off, None where there is none.
@@ -315,6 +326,7 @@ class FileRestore:
         newest = self._records.newest()
         if newest is None or newest[1].is_done:
             return None
+        self._require_state()
         if not force:
             self._refuse_now(unescaped(file.path) for file in newest[1].files)
         return self._finish(*newest)

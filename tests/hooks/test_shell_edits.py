@@ -160,6 +160,17 @@ def test_what_a_command_destroyed_before_it_was_cut_off_is_the_agents(
     assert chosen(talk, before.name) == ["kept.txt"]
 
 
+def test_a_command_that_also_removes_our_folder_owns_what_it_destroyed(talk: Conversation) -> None:
+    (talk.root / "new.txt").write_text("1\n")
+    (talk.root / "kept.txt").write_text("two\n")
+    command = "git reset --hard && git clean -fdx"
+    run(talk, command, f"{command} --quiet && ! test -e .gitguard", duration_ms=20)
+    before = talk.guard.log(1)[0]
+    assert before.trigger == "before-destructive"
+    talk.send("Stop", last_assistant_message="Done.")
+    assert chosen(talk, before.name) == ["kept.txt", "new.txt"]
+
+
 def test_a_removal_is_the_commands_although_its_folder_changed_later(talk: Conversation) -> None:
     talk.guard.checkpoint("Before")
     before = talk.guard.log(1)[0].name

@@ -8,8 +8,20 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import NotARepository
+from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.store.disk import files
+
+_OPERATIONS = {
+    "MERGE_HEAD": "a merge",
+    "rebase-merge": "a rebase",
+    "rebase-apply/applying": "a `git am`",
+    "rebase-apply": "a rebase",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "BISECT_LOG": "a bisect",
+}
+"""What git keeps in a worktree's git directory while it is in the middle of something."""
 
 
 class Place(Value):
@@ -18,6 +30,14 @@ class Place(Value):
     worktree: str
     git_dir: str
     common_dir: str
+
+    @property
+    def operation(self) -> str:
+        """What git is in the middle of in this worktree, such as `a rebase`; empty for nothing."""
+        for name, operation in _OPERATIONS.items():
+            if os.path.lexists(os.path.join(self.git_dir, name)):
+                return operation
+        return ""
 
     def relative(self, path: str) -> str:
         """Return a path as the state names it: relative inside the worktree, absolute outside."""
@@ -31,11 +51,24 @@ def locate(start: str) -> Place:
     while True:
         git_dir = _git_dir_of(folder)
         if git_dir:
-            return Place(folder, git_dir, _common_dir_of(git_dir))
+            place = Place(folder, git_dir, _common_dir_of(git_dir))
+            for path in (place.worktree, place.common_dir):
+                _refuse_undecodable(path)
+            return place
         parent = os.path.dirname(folder)
         if parent == folder:
             raise _not_found(start)
         folder = parent
+
+
+def _refuse_undecodable(path: str) -> None:
+    """Refuse a path that is not UTF-8, because records name it as text."""
+    spelled = encodable(path)
+    if spelled != path:
+        raise NotARepository(
+            f"gitguard cannot work in `{spelled}`: the path is not UTF-8",
+            "Rename the folder, or move the repository to another one",
+        )
 
 
 def _not_found(start: str) -> NotARepository:

@@ -321,6 +321,13 @@ class Repository:
         listed = self.git.run("ls-files", "-z", "--cached", "--full-name", "--", folder + "/")
         return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name]
 
+    def unmerged(self) -> list[str]:
+        """List the files of the index with a conflict that nobody resolved yet."""
+        listed = self.git.run("ls-files", "-z", "--unmerged", "--full-name")
+        # Each is listed once for each side of the conflict, as `mode id side`, a tab and the path.
+        paths = {line.partition(b"\t")[2] for line in listed.split(b"\0") if line}
+        return sorted(os.fsdecode(path) for path in paths)
+
     # Objects
 
     def object_format(self) -> str:

@@ -1,7 +1,7 @@
-"""What a worktree looked like at the newest checkpoint, beside the session's working files.
+"""What a worktree looked like at the newest checkpoint, in the state directory.
 
-It says what was changed and not committed already then. It lies with the working files because it
-is about this worktree alone, and nothing but a line for the reader rests on it.
+It says what was changed and not committed already then. Who changed a file since is told by it, so
+it lies where no command in the worktree removes or changes it.
 """
 
 from __future__ import annotations

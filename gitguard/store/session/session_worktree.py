@@ -14,11 +14,13 @@ from gitguard.store.disk import files
 from gitguard.store.session.entries import open_calls
 from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
 from gitguard.store.session.session_record import read_record
-from gitguard.store.worktree.manifest import NOBODY, Authors
+from gitguard.store.worktree.manifest import Authors
 from gitguard.store.worktree.snapshot import Earlier, SnapshotLimits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.model.config.files import FilesConfig
     from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
@@ -69,7 +71,7 @@ class SessionWorktree:
 
     @property
     def _path(self) -> str:
-        return self._workspace.working_file(self._session, FILE)
+        return os.path.join(self._workspace.anchor_folder(self._session), FILE)
 
     def kept_at(self, checkpoint: str) -> KeptLook | None:
         """Return the look that was kept at a checkpoint, None where that is not known."""
@@ -142,15 +144,20 @@ class SessionWorktree:
         commit: str,
         before: KeptLook | None,
         look: Differences | None,
-        authors: Authors = NOBODY,
+        by_shell: Paths = frozenset(),
+        restored: Callable[[], Paths] | None = None,
     ) -> Seen | None:
         """Take a snapshot of the files as they differ from a commit; None where no look works.
 
-        before is the last look that was kept; look is one that was taken just now, if any; authors
-        says who changed files in between.
+        before is the last look that was kept; look is one that was taken just now, if any; by_shell
+        are files that changed under shell commands in between, and restored is as in
+        `SessionStore.checkpoint`.
         """
         try:
-            return self._snapshot(self.look_again(commit, look), before, authors)
+            look = self.look_again(commit, look)
+            # Only now: what somebody wrote over a restored file before the look is theirs.
+            authors = Authors(by_shell, restored() if restored is not None else frozenset())
+            return self._snapshot(look, before, authors)
         except GitguardError as error:
             self._workspace.note_fault("looking at the worktree", error)
             return None

@@ -120,9 +120,9 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
     begun = {entry.id: entry for entry in part.entries if entry.event == entries.STARTED}
     runs = []
     for entry in part.unfolded:
-        if entry.event in (entries.ENDED, entries.FAILED) and entry.id in begun:
-            begun_at = _begun_at(begun[entry.id], entry)
-            if entry.is_shell:
+        if entry.event in (entries.ENDED, entries.FAILED) and entry.is_shell:
+            begun_at = _begun_at(begun.get(entry.id), entry)
+            if begun_at:
                 runs.append(ShellRun(entry, begun_at, entry.at))
     for call in entries.open_calls(part.entries):
         until = timestamp(seconds(call.at) + _SOON)
@@ -132,12 +132,17 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
     return tuple(runs)
 
 
-def _begun_at(started: JournalEntry, ended: JournalEntry) -> str:
-    """Return when a call began to run: hosts tell of it before they ask the person for leave."""
+def _begun_at(started: JournalEntry | None, ended: JournalEntry) -> str:
+    """Return when a call began to run, empty where nothing tells.
+
+    Hosts tell of a call before they ask the person for leave, and some tell how long it ran. One
+    that removed the journal, as `git clean -x` does, has no begin there any more.
+    """
+    told_at = started.at if started is not None else ""
     if not ended.milliseconds:
-        return started.at
+        return told_at
     # The hook at its end starts a little later than it ended.
-    return max(started.at, timestamp(seconds(ended.at) - ended.milliseconds / 1000 - 1))
+    return max(told_at, timestamp(seconds(ended.at) - ended.milliseconds / 1000 - 1))
 
 
 def _may_mean(line: str, path: str) -> bool:

@@ -219,14 +219,14 @@ class SessionStore:
         *,
         ready: Ready | None = None,
         if_changed: bool = False,
-        restored: frozenset[str] = frozenset(),
+        restored: Callable[[], frozenset[str]] | None = None,
     ) -> Saved:
         """Take a checkpoint of the state in force; where git cannot be written it is pending.
 
-        restored are files that were put back since the last one. if_changed takes none when the
-        newest one holds the state already, as some triggers always do. Raises what `state` raises,
-        and `HeadAdvanced`, `Tampered` or `Untrusted` when the branch is not where this machine left
-        it.
+        restored tells which files were put back since the last one, and were not changed again; it
+        is asked once the files were looked at. if_changed takes none when the newest one holds the
+        state already, as some triggers always do. Raises what `state` raises, and `HeadAdvanced`,
+        `Tampered` or `Untrusted` when the branch is not where this machine left it.
         """
         ready = ready or self.state()
         before = self.last_look()
@@ -234,7 +234,6 @@ class SessionStore:
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
         from gitguard.model.triggers import BEFORE_DESTRUCTIVE, ONLY_IF_CHANGED
-        from gitguard.store.worktree.manifest import Authors
 
         try:
             if ready.standing == state_file.PENDING:
@@ -249,7 +248,7 @@ class SessionStore:
                 look = self.worktree.look_again(head.code.head, look)
                 if before is not None and before.look == look:
                     return Saved(trigger)
-            seen = self.worktree.see(head.code.head, before, look, Authors(by_shell, restored))
+            seen = self.worktree.see(head.code.head, before, look, by_shell, restored)
             snapshot = seen.snapshot if seen is not None else ""
             saved = self._commit(trigger, why, circumstances, ready, part, head, snapshot)
         except Pending as error:

@@ -264,6 +264,14 @@ class Restorer:
         _refuse_failures(failures)
         return stay
 
+    def still_in_place(self, record: RestoreRecord) -> frozenset[str]:
+        """Return the paths at which there is still what a restore put there."""
+        here = self._files()
+        files_now = ((unescaped(file.path), file.after) for file in record.files)
+        return frozenset(
+            path for path, after in files_now if not self._version(here, path).is_unlike(after)
+        )
+
     def remove_unfinished(self, record: RestoreRecord) -> None:
         """Remove what a restore that was cut off may have left beside the files it was to put."""
         paths = (unescaped(file.path) for file in record.files)

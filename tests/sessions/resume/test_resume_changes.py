@@ -234,7 +234,8 @@ def test_without_a_look_at_the_checkpoint_only_the_commit_is_compared_with(
     begun: Guard, repo: Path, git: Git
 ) -> None:
     """An older version kept none, and another machine's is not here."""
-    (repo / ".gitguard" / "sessions" / "main" / "worktree.json").unlink()
+    session = begun.store().session
+    (Path(begun.workspace.anchor_folder(session)) / "worktree.json").unlink()
     (repo / "README.md").write_text("other\n")
     head = git("rev-parse", "--short=7", "HEAD")
     assert line_of(begun) == f"different from commit {head}: README.md, own.py"

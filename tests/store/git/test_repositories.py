@@ -145,6 +145,19 @@ def test_no_repository_at_all(tmp_path: Path, open_guard: OpenGuard) -> None:
 # Worktrees
 
 
+@pytest.mark.parametrize("is_linked", [False, True])
+def test_a_folder_whose_name_is_not_utf8_is_refused(
+    tmp_path: Path, git: Git, open_guard: OpenGuard, *, is_linked: bool
+) -> None:
+    odd = tmp_path / os.fsdecode(b"caf\xe9")
+    git("clone", "--quiet", ".", str(odd))
+    root = tmp_path / "plain" if is_linked else odd
+    if is_linked:
+        Git(odd)("worktree", "add", "--quiet", str(root))
+    with pytest.raises(NotARepository, match=r"caf\\udce9.*is not UTF-8"):
+        open_guard(root)
+
+
 def test_two_worktrees_work_at_sessions_of_their_own(
     tmp_path: Path, guard: Guard, git: Git, open_guard: OpenGuard
 ) -> None:

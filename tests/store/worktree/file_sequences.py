@@ -46,7 +46,12 @@ from .file_model import (
 LENGTH = 12
 _MOST_STEPS = 60
 """More than a restore announces, so that some of those that may be killed are not."""
-_DESTRUCTIVE = ("git reset --hard", "git checkout -- .", "git clean -fd", "rm -rf x z", "rm -f a b")
+_CLEANING = "git clean -fdx"
+"""It removes what git ignores as well, and so the working files of gitguard."""
+_DESTRUCTIVE = (
+    *("git reset --hard", "git checkout -- .", "git clean -fd", _CLEANING),
+    *("rm -rf x z", "rm -f a b"),
+)
 _CONFIGURATION = "files:\n  seconds: 60\n"
 """A busy machine leaves out no file."""
 _ABILITIES = Abilities()
@@ -180,8 +185,9 @@ class Sequence:
             self._hands.destroy(line, self.git)
         if not ends:
             self._dated.next_second(15)
+            self._open().ensure()  # as the next conversation does
             return
-        self._tell(events.TOOL_END, call)
+        self._tell(events.TOOL_END, call.replace(milliseconds=10))
         if self.chance.random() < 0.5:
             self._dated.next_second()
             self._rescue(before)

@@ -64,6 +64,26 @@ def test_while_git_is_in_the_middle_of_something_nothing_is_put_back(
     assert (talk.root / "parser.py").read_text() == "1\n"
 
 
+def test_while_conflicts_of_a_stash_are_not_resolved_nothing_is_put_back(
+    talk: Conversation,
+) -> None:
+    git = talk.git
+    git("add", "parser.py")
+    git("commit", "--quiet", "--message", "Parser")
+    (talk.root / "parser.py").write_text("stashed\n")
+    git("stash")
+    (talk.root / "parser.py").write_text("committed\n")
+    git("commit", "--quiet", "--all", "--message", "Other parser")
+    with pytest.raises(subprocess.CalledProcessError):
+        git("stash", "pop")
+    plan = plan_of(talk)
+    assert plan.obstacle is not None
+    assert plan.obstacle.reason == "git has left conflicts in parser.py"
+    git("checkout", "--ours", "parser.py")
+    git("add", "parser.py")
+    assert plan_of(talk).obstacle is None
+
+
 def test_while_git_is_in_the_middle_of_something_nothing_is_undone(talk: Conversation) -> None:
     talk.guard.files.restore(plan_of(talk))
     (talk.root / ".git" / "MERGE_HEAD").write_text("")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError, NothingFound, NotWritable
+from gitguard.errors import GitguardError, MissingState, NothingFound, NotWritable
 from gitguard.guard import Guard
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.kept_files import tree_of
@@ -149,6 +150,25 @@ def test_the_next_conversation_is_told(worked: Guard, git: Git) -> None:
     assert f"I put back 1 file as at {name} (other)" in worked.resume()
 
 
+def test_what_somebody_writes_over_a_file_just_put_back_is_theirs(
+    worked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    name = here(worked)
+    (git.root / "tracked").write_text("later\n")
+    (git.root / "other").write_text("later\n")
+
+    def at_step(reached: str) -> None:
+        if reached == "restore-done":
+            (git.root / "other").write_text("by hand\n")
+
+    raced = open_guard(at_step=at_step)
+    raced.files.restore(raced.files.plan(name, theirs_too=True))
+    plan = worked.files.plan(name)
+    assert {file.path: file.refusal for file in plan.files} == {
+        "other": f"somebody else changed it between cp_003 and {here(worked)}"
+    }
+
+
 class Dies(BaseException):
     """The process is killed."""
 
@@ -239,6 +259,22 @@ def test_what_the_system_refuses_leaves_the_restore_open_until_it_is_finished_or
     (git.root / "folder").unlink()
     worked.files.restore(worked.files.plan(name, theirs_too=True))
     assert tree_of(git.root) == before
+
+
+def test_without_a_state_a_restore_is_refused_before_anybody_agrees_to_it(
+    worked: Guard, git: Git
+) -> None:
+    name = here(worked)
+    (git.root / "tracked").write_text("later\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    shutil.rmtree(worked.workspace.folder)
+    with pytest.raises(MissingState):
+        worked.files.plan(name, theirs_too=True)
+    with pytest.raises(MissingState):
+        worked.files.plan_undo()
+    worked.ensure()
+    worked.files.restore(worked.files.plan_undo())
+    assert (git.root / "tracked").read_text() == "later\n"
 
 
 # What stands in the way
