@@ -15,7 +15,7 @@ from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
-from gitguard.sessions.file_authors import BY_OTHERS
+from gitguard.store.worktree.planned import BY_OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -65,7 +65,7 @@ class _Choice(NamedTuple):
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--files", "is_files", is_flag=True, help="Put the files back, or those named")
 @click.option("--state", "is_state", is_flag=True, help="Restore the task state")
-@click.option("--undo", is_flag=True, help="Undo the last restore of files")
+@click.option("--undo", is_flag=True, help="Undo the last restore of files, or that of a TIME")
 @click.option("--theirs-too", is_flag=True, help="Also files that somebody else changed since")
 @click.option("--force", is_flag=True, help="Also during a merge, and while others write")
 @click.option("--to", "folder", callback=named, metavar="DIR", help="Write the files into DIR")
@@ -82,7 +82,8 @@ def restore(console: Console, checkpoint: str, **given: Any) -> None:
     On a terminal, shows what differs in both and asks for each; elsewhere, and with --state, it
     restores the state alone, and your files stay as they are. --files puts back the files that this
     session changed since, all of them or those named by PATH, and keeps first what lies there:
-    --undo brings exactly that back. Only a person may use --files, --undo and --untrusted.
+    --undo brings exactly that back. `--undo TIME` undoes an earlier restore, as `gitguard status
+    --files` lists them. Only a person may use --files, --undo and --untrusted.
 
     Example: `gitguard restore 17 --files src --dry-run`
     """
@@ -99,8 +100,10 @@ def restore(console: Console, checkpoint: str, **given: Any) -> None:
 def _refuse_contradictions(checkpoint: str, choice: _Choice, *, as_json: bool) -> None:
     if not checkpoint and not choice.undo:
         raise click.MissingParameter(param_hint="'CHECKPOINT'", param_type="argument")
-    if checkpoint and choice.undo:
-        raise click.UsageError(f"--undo takes no checkpoint, such as `{checkpoint:.80}`")
+    if choice.folder and choice.patch:
+        raise click.UsageError("--to writes files, and --patch prints a patch: give one of them")
+    if choice.undo and choice.paths:
+        raise click.UsageError("--undo takes no paths; `--files` takes some, with a checkpoint")
     if choice.undo and (choice.folder or choice.explain):
         raise click.UsageError("--undo goes with --patch and --dry-run, not with --to or --explain")
     if as_json and choice.patch:
@@ -162,7 +165,7 @@ def _restore_files(console: Console, checkpoint: str, choice: _Choice) -> None:
         _export(console, checkpoint, paths, choice)
         return
     plan = (
-        files.plan_undo(theirs_too=theirs_too)
+        files.plan_undo(checkpoint, theirs_too=theirs_too)
         if choice.undo
         else files.plan(checkpoint, paths, theirs_too=theirs_too)
     )
@@ -193,11 +196,12 @@ def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
     if cut_off is not None and not (choice.dry_run or choice.undo):
         _finish(console, cut_off, choice)
     if choice.dry_run or not plan.files:
-        nothing = f"Nothing to restore: the files are as at {plan.source}."
-        console.say("\n".join(_plan_lines(plan)) if plan.files else nothing, _document(plan))
+        if choice.undo and not choice.dry_run and files.give_up():
+            console.remark("note: the restore that was cut off is given up: it changed nothing")
+        console.say("\n".join(_plan_lines(plan, force=choice.force)), _document(plan))
         return
     if not console.as_json:
-        click.echo("\n".join(_plan_lines(plan)))
+        click.echo("\n".join(_plan_lines(plan, force=choice.force)))
     if plan.chosen and (choice.force or not plan.obstacle):
         confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=choice.yes)
     _say_files(console, files.restore(plan, force=choice.force))
@@ -215,9 +219,12 @@ def _finish(console: Console, cut_off: RestoreRecord, choice: _Choice) -> None:
     )
 
 
-def _plan_lines(plan: FilePlan) -> Iterator[str]:
+def _plan_lines(plan: FilePlan, *, force: bool = False) -> Iterator[str]:
     chosen, refused = plan.chosen, plan.refused
-    yield f"Files as at {one_line(plan.source)}:"
+    if plan.files:
+        yield f"Files as at {one_line(plan.source)}:"
+    else:
+        yield f"Nothing to restore: the files are as at {one_line(plan.source)}."
     yield from _shown(f"{SIGNS[file.action][0]} {path_word(file.path)}" for file in chosen)
     if refused:
         is_theirs = any(file.refusal.startswith(BY_OTHERS) for file in refused)
@@ -227,7 +234,7 @@ def _plan_lines(plan: FilePlan) -> Iterator[str]:
     yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
     if plan.remark:
         yield f"Note: {plan.remark}."
-    if plan.obstacle:
+    if plan.obstacle and not force:
         obstacle = plan.obstacle
         yield f"Not now: {one_line(obstacle.reason)}. {one_line(obstacle.way_out)}."
 

@@ -8,6 +8,7 @@ import click
 
 from gitguard.cli import maintenance, session_listing
 from gitguard.cli.console import Console, fields_of, named, with_console
+from gitguard.cli.file_changes import path_word
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import host_session, refuse_agents
 from gitguard.cli.startup_lines import say_startup, where_it_stands
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
 
 _MOST_OTHERS = 5
+_RESTORES, _REPLACED = 10, 5
+"""Restores that are listed, and files of each."""
 
 
 @click.command()
@@ -49,7 +52,8 @@ def status(console: Console, clear: bool, files: bool) -> None:
     """Show session status, gitguard errors first
 
     Exits with the code of the problem that would stop an agent, or with 0. --files shows how many
-    snapshots of your files are kept, and what the newest one left out.
+    snapshots of your files are kept, what the newest one left out, and which restores can be
+    undone.
 
     Example: `gitguard status`
     """
@@ -145,6 +149,13 @@ def _file_lines(status: FileStatus) -> Iterator[str]:
         yield "Left out of the newest one:"
         yield from (f"  {one_line(f.path)}: {one_line(f.reason)}" for f in gaps.left_out)
     yield from (f"Not looked at: {one_line(unseen)}" for unseen in gaps.unseen)
+    if status.restores:
+        yield "Restores of files, which `gitguard restore --undo TIME` undoes:"
+        for restore in status.restores[:_RESTORES]:
+            replaced = ", ".join(path_word(path) for path in restore.files[:_REPLACED])
+            more = ", …" if len(restore.files) > _REPLACED else ""
+            was_there = f"; replaced {replaced}{more}" if replaced else ""
+            yield f"  {restore.at}  to {one_line(restore.source)}{was_there}"
 
 
 def _overview_document(overview: Overview) -> dict[str, object]:

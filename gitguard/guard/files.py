@@ -37,11 +37,14 @@ class Files:
         with store.lock():
             return self._restore(store).plan(checkpoint, paths, theirs_too=theirs_too)
 
-    def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
-        """Return what undoing the last restore would change; raise `NothingFound` without one."""
+    def plan_undo(self, at: str = "", *, theirs_too: bool = False) -> FilePlan:
+        """Return what undoing a restore would change: the last one, or that which began at a time.
+
+        The time is as `status` lists it. Raises `NothingFound` without such a restore.
+        """
         store = self._sessions.store()
         with store.lock():
-            return self._restore(store).plan_undo(theirs_too=theirs_too)
+            return self._restore(store).plan_undo(at, theirs_too=theirs_too)
 
     def restore(self, plan: FilePlan, *, force: bool = False) -> FilesRestored:
         """Do what a plan says. What lies there is kept first; where that fails, nothing changes.
@@ -73,6 +76,12 @@ class Files:
         from gitguard.sessions.file_restore import unfinished_restore
 
         return unfinished_restore(self._sessions.store())
+
+    def give_up(self) -> bool:
+        """Close a restore that was cut off and has nothing to take back; say if there was one."""
+        store = self._sessions.store()
+        with store.lock():
+            return self._restore(store).give_up()
 
     def finish(self, *, force: bool = False) -> FilesRestored | None:
         """Go on with a restore that was cut off; return None where there is none.

@@ -13,6 +13,8 @@ from gitguard.store.session import entries, state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message
     from gitguard.store.session.entries import JournalEntry
@@ -220,7 +222,7 @@ def _without_secrets(conversation: Conversation, text: str) -> str:
 
 
 def close_open_calls(conversation: Conversation) -> None:
-    """Journal calls that began and never ended as interrupted.
+    """Journal calls that began and never ended as lost, or as the user stopped them.
 
     At a conversation's first prompt that goes for all of them: their hosts may be dead. If one
     is not, the end of the call still counts when it comes.
@@ -233,21 +235,29 @@ def close_open_calls(conversation: Conversation) -> None:
             open_calls.append(entry)
     if not open_calls:
         return
-    from gitguard.hooks.refusals import take_in_refusals
-
-    refused = take_in_refusals(conversation, open_calls)
+    stopped = take_in_stopped_calls(conversation, open_calls)
     for entry in open_calls:
-        if entry.id not in refused:
-            interrupted = entry.replace(event=entries.INTERRUPTED, at=conversation.store.now)
-            conversation.store.journal.append(interrupted)
+        if entry.id not in stopped:
+            lost = entry.replace(event=entries.LOST, at=conversation.store.now)
+            conversation.store.journal.append(lost)
 
 
-def take_in_own_refusals(conversation: Conversation) -> None:
-    """Journal which calls of this conversation's the user refused, where a checkpoint follows."""
+def take_in_own_stopped_calls(conversation: Conversation) -> None:
+    """Journal which calls of this conversation's the user stopped, where a checkpoint follows."""
     host_session = conversation.event.host_session
     open_calls = conversation.store.journal.open_calls()
     own = [entry for entry in open_calls if entry.host_session == host_session]
     if own:
-        from gitguard.hooks.refusals import take_in_refusals
+        take_in_stopped_calls(conversation, own)
 
-        take_in_refusals(conversation, own)
+
+def take_in_stopped_calls(
+    conversation: Conversation, calls: Iterable[JournalEntry]
+) -> frozenset[str]:
+    """Journal which of these open calls the user stopped; return their ids."""
+    from gitguard.sessions import stopped_calls as stopping
+
+    own = conversation.event.host_session
+    record = conversation.with_transcript(conversation.record)
+    conversations = {**conversation.host_sessions, own: record}
+    return stopping.take_in_stopped_calls(conversation.store, calls, conversations)

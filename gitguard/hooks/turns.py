@@ -267,7 +267,7 @@ def _compaction_start(conversation: Conversation) -> HookReply:
             from gitguard.hooks.unfinished import take_in_running_turn
 
             take_in_running_turn(conversation)
-            capture.take_in_own_refusals(conversation)
+            capture.take_in_own_stopped_calls(conversation)
         conversation.keep_proof(pressure)
         conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
         conversation.record = conversation.record.replace(compacting_since=now)
@@ -308,6 +308,7 @@ def _session_start(conversation: Conversation) -> HookReply:
     if conversation.event.source == events.STARTED_ANEW:
         return _begin_anew(conversation)
     if conversation.event.source != events.STARTED_AFTER_COMPACTION:
+        _note_return(conversation)
         if conversation.event.reading is not None:
             _store_reading(conversation)
         return HookReply(context=conversation.branch_line)
@@ -316,6 +317,16 @@ def _session_start(conversation: Conversation) -> HookReply:
     with conversation.recording():
         block, reading = delivery.deliver(conversation, first=False)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
+
+
+def _note_return(conversation: Conversation) -> None:
+    """Note the process in which a conversation goes on: at its prompt it is believed then."""
+    if conversation.record.turns and conversation.bring_back():
+        from gitguard.store.session.host_process import host_process
+
+        process = host_process(conversation.workspace.places.caller)
+        with conversation.recording():
+            conversation.record = conversation.record.replace(last_process=process)
 
 
 def _begin_anew(conversation: Conversation) -> HookReply:
@@ -333,7 +344,7 @@ def _session_end(conversation: Conversation) -> HookReply:
         return NEUTRAL
     with conversation.recording():
         _note_ended_turn(conversation)
-        capture.take_in_own_refusals(conversation)
+        capture.take_in_own_stopped_calls(conversation)
         conversation.checkpoint(triggers.SESSION_END, "The conversation ended.")
     return NEUTRAL
 

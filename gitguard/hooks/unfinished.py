@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.hooks.refusals import take_in_refusals
+from gitguard.hooks.capture import take_in_stopped_calls
 from gitguard.model.events import Transcript
 from gitguard.model.text import seconds
 from gitguard.model.transcript import AGENT
@@ -36,7 +36,9 @@ _READ = 8_192
 
 
 def take_in_cut_off_turns(conversation: Conversation) -> None:
-    """Journal, before a turn begins, the last words of turns that never ended, and refusals.
+    """Journal, before a turn begins, the last words of turns that never ended.
+
+    What the user refused or interrupted is journaled as well.
 
     At a conversation's first prompt these are the others' turns, whose host may have been killed;
     later its own, which a kill or the user cut off.
@@ -55,7 +57,7 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
         entry = newest.get(key)
         if entry is not None and entry.event in _IN_A_TURN:
             _take_in(conversation, key, record, entry)
-    take_in_refusals(conversation, conversation.store.journal.open_calls())
+    take_in_stopped_calls(conversation, conversation.store.journal.open_calls())
 
 
 def take_in_running_turn(conversation: Conversation) -> None:

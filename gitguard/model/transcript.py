@@ -17,14 +17,16 @@ class Message(Value):
     """Unix seconds, 0 if the transcript does not tell."""
 
 
-class Refusal(Value):
-    """A call of a tool that the user refused, by the host's own record of that call."""
+class StoppedCall(Value):
+    """A call of a tool that the user refused or interrupted, by the host's own record of it."""
 
     call_id: str
     words: str = ""
-    """What the user said with it, empty for a mere no."""
+    """What the user said with a refusal, empty for a mere no."""
     at: float = 0
     """Unix seconds, 0 if the transcript does not tell."""
+    has_run: bool = False
+    """Whether it ran until then, and was not refused."""
 
 
 class Compactions(Value):

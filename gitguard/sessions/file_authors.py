@@ -10,8 +10,11 @@ from __future__ import annotations
 from gitguard.errors import GitguardError, InvalidDocument, NothingFound
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
+from gitguard.sessions.stopped_calls import unwritten_stops
 from gitguard.store.git.trees import Trees
+from gitguard.store.session import entries
 from gitguard.store.session.state_file import decode_state
+from gitguard.store.worktree.planned import BY_OTHERS
 from gitguard.store.worktree.snapshot import read_snapshot
 
 TYPE_CHECKING = False
@@ -32,8 +35,6 @@ TOOLS, SHELL, RESTORE, OTHERS = AUTHORS = (
     "a restore",
     "somebody else",
 )
-BY_OTHERS = "somebody else changed it"
-"""How a refusal begins that a person may overrule."""
 _MOST = 2_000
 """Checkpoints that are looked through."""
 
@@ -73,6 +74,8 @@ class Interval(Value):
     before: str
     """The tree of the files at the older one."""
     after: str
+    left_out: frozenset[str]
+    """What the newer snapshot lacks, though it lay there."""
     authors: Mapping[str, str]
     """By path who changed a file."""
 
@@ -111,7 +114,7 @@ def steps_between(
     if look is not None and moments:
         newest = moments[0]
         written = _written_since(store)
-        for path in _different(store, trees, newest, look):
+        for path in paths_unlike(store, trees, newest.snapshot, look):
             author = written.get(path, OTHERS)
             steps.setdefault(path, []).append(Step(author, newest.checkpoint.name))
     for interval in _intervals(store, trees, moments):
@@ -141,14 +144,21 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
     for older in moments:
         before = _artifacts(store, older.checkpoint)
         if newer is not None:
-            authors_then = newer.snapshot.manifest.authors
+            manifest = newer.snapshot.manifest
             # What begins or ends to be left out changed as well, though neither has it.
-            left_out = newer.snapshot.manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
+            moved_out = manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
             authors = {
-                path: _author(path, before.get(path), after.get(path), authors_then)
-                for path in {*trees.differences(older.tree, newer.tree), *left_out}
+                path: _author(path, before.get(path), after.get(path), manifest.authors)
+                for path in {*trees.differences(older.tree, newer.tree), *moved_out}
             }
-            yield Interval(older.checkpoint, newer.checkpoint, older.tree, newer.tree, authors)
+            yield Interval(
+                older.checkpoint,
+                newer.checkpoint,
+                older.tree,
+                newer.tree,
+                manifest.skipped_paths,
+                authors,
+            )
         newer, after = older, before
 
 
@@ -220,22 +230,25 @@ def _written_since(store: SessionStore) -> Mapping[str, str]:
     ready = store.state()
     part = store.journal.read(ready.journal_id, ready.journal_offset)
     # What shell commands changed is only journalled at the next checkpoint.
-    edits = store.worktree.shell_edits(store.last_look())
+    edits = store.worktree.shell_edits(store.last_look(), unwritten_stops(store))
     authors = dict.fromkeys(edits.paths, SHELL)
+    gone = store.worktree.gone_conversations(part)
     for entry in part.unfolded:
+        if entry.event == entries.STARTED and entry.host_session not in gone:
+            continue  # the person may not have let it run
         authors.update(dict.fromkeys(entry.written, SHELL if entry.is_shell else TOOLS))
     return authors
 
 
-def _different(
-    store: SessionStore, trees: Trees, moment: _Moment, look: Differences
+def paths_unlike(
+    store: SessionStore, trees: Trees, snapshot: Snapshot, look: Differences
 ) -> Iterator[str]:
     """Yield the paths at which the worktree is not as in a snapshot."""
     head = trees.of_commit(look.commit) if look.commit else ""
     now = {file.path: file for file in look.files}
-    raw = moment.snapshot.manifest.raw_paths
-    for path in {*trees.differences(head, moment.tree), *now}:
-        entry, file = trees.at(moment.tree, path), now.get(path)
+    raw = snapshot.manifest.raw_paths
+    for path in {*trees.differences(head, snapshot.tree), *now}:
+        entry, file = trees.at(snapshot.tree, path), now.get(path)
         if file is None:
             is_same = trees.at(head, path) == entry
         elif entry is None:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput, NothingFound
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.value import Value
-from gitguard.sessions.file_authors import AUTHORS, intervals, snapshot_of, steps_between
+from gitguard.sessions.file_authors import (
+    AUTHORS,
+    intervals,
+    paths_unlike,
+    snapshot_of,
+    steps_between,
+)
 from gitguard.sessions.history import find
 from gitguard.store.git.trees import FOLDER, Trees
 from gitguard.store.worktree.planned import is_below
@@ -68,11 +74,14 @@ def file_changes(
             # What does not differ from the commit lies there as the commit has it.
             modes_now = {file.path: file.mode for file in look.files}
             after = trees.of_commit(look.commit) if look.commit else ""
+            unlike = {*paths_unlike(store, trees, snapshot, look)}
         else:
             assert until is not None
             after = snapshot_of(reader, until).tree
+            unlike = {*trees.differences(before, after)}
         changes = []
-        for path in sorted(steps):
+        # What was changed back in between is no difference.
+        for path in sorted(steps.keys() & unlike):
             if not is_below(path, paths):
                 continue
             was = _is_there(trees, before, path)
@@ -123,7 +132,8 @@ def _refuse_backwards(since: Checkpoint | None, until: Checkpoint | None) -> Non
 def _action(trees: Trees, interval: Interval, path: str) -> str:
     if not _is_there(trees, interval.before, path):
         return ADDED
-    return CHANGED if _is_there(trees, interval.after, path) else REMOVED
+    is_there = path in interval.left_out or _is_there(trees, interval.after, path)
+    return CHANGED if is_there else REMOVED
 
 
 def changes_in(store: SessionStore, name: str, paths: Sequence[str] = ()) -> FileChanges:

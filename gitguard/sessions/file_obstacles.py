@@ -10,6 +10,7 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.model.value import Value
+from gitguard.sessions.stopped_calls import is_turn_stopped
 from gitguard.store.disk import processes
 from gitguard.store.session.host_process import described, is_running
 from gitguard.store.session.naming import Session
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from gitguard.store.git.place import Place
     from gitguard.store.git.repository import Repository
+    from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.workspace import Workspace
 
 _NAMED = 3
@@ -69,11 +71,16 @@ def _by_agents(workspace: Workspace) -> Obstacle | None:
             continue  # its own status tells what is wrong with it
         for conversation in conversations.values():
             process = conversation.process
-            if conversation.is_in_turn and is_running(process):
+            if _is_in_turn(conversation) and is_running(process):
                 reason = f"an agent's turn has not ended in this worktree: {described(process)}"
                 way_out = f"Let it end its turn, or end it; if it only waits for you, {_FORCE}"
                 return Obstacle(reason, way_out)
     return None
+
+
+def _is_in_turn(conversation: HostSession) -> bool:
+    # Hosts run no hook when the user cuts a turn off.
+    return conversation.is_in_turn and not is_turn_stopped(conversation)
 
 
 def _by_writers(root: str, paths: Sequence[str]) -> Obstacle | None:

@@ -16,13 +16,14 @@ from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
+from gitguard.sessions.stopped_calls import settle_stopped_calls
 from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained
 from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
-from gitguard.store.worktree.planned import PlannedFile
+from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
 from gitguard.store.worktree.restoring import Restorer
 from gitguard.store.worktree.snapshot import FILES, MANIFEST
@@ -106,8 +107,10 @@ class FileRestore:
         self._retention = retention
         self._repository = store.repository()
         workspace = store.workspace
-        self._restorer = Restorer(self._repository, workspace.redactor, workspace.at_step)
         self._records = RestoreRecords(workspace, store.session)
+        self._restorer = Restorer(
+            self._repository, workspace.redactor, self._records.folder, workspace.at_step
+        )
 
     # What would change
 
@@ -124,23 +127,42 @@ class FileRestore:
             planned = self._restorer.plan(reader, target, look, paths)
             if not theirs_too:
                 planned = self._without_theirs(reader, checkpoint, look, planned)
-        unseen = (*target.manifest.unseen, *((look.new_unseen,) if look.new_unseen else ()))
+        unseen = (*target.manifest.unseen, look.new_unseen, self._hidden(paths))
         remark = _other_commit(target.manifest.commit, look.commit)
-        return self._planned(FilePlan(checkpoint.name, planned, unseen, remark))
+        named_unseen = tuple(what for what in unseen if what)
+        return self._planned(FilePlan(checkpoint.name, planned, named_unseen, remark))
 
-    def plan_undo(self, *, theirs_too: bool = False) -> FilePlan:
-        """Return what undoing the last restore would change; raise `NothingFound` without one."""
+    def _hidden(self, paths: Sequence[str]) -> str:
+        hidden = [p for p in self._repository.hidden_paths() if is_below(p, paths)]
+        return f"{counted(len(hidden), 'file')} that git is told to pass over" if hidden else ""
+
+    def plan_undo(self, at: str = "", *, theirs_too: bool = False) -> FilePlan:
+        """Return what undoing a restore would change, by default the last one.
+
+        at is when it began. Raises `NothingFound` without such a restore.
+        """
         self._require_state()
-        newest = self._records.newest()
-        if newest is None:
-            raise NothingFound("no restore of files to undo", "See `gitguard log` for checkpoints")
-        record = newest[1]
+        record = self._record_of(at)
         with self._repository.reader():
             planned = self._restorer.plan_versions(
                 {unescaped(f.path): (f.after, f.before) for f in record.files},
                 theirs_too=theirs_too,
             )
         return self._planned(FilePlan(_source_of_undo(record), planned))
+
+    def _record_of(self, at: str) -> RestoreRecord:
+        records = [record for _, record in self._records.all()]
+        if not records:
+            raise NothingFound(
+                f"no restore of files to undo in the session `{self._store.session.key}`",
+                "See `gitguard log` for checkpoints, `gitguard session list` for other sessions",
+            )
+        for record in records:
+            if at in ("", record.at):
+                return record
+        raise NothingFound(
+            f"no restore of files began at `{at:.80}`", "`gitguard status --files` lists them"
+        )
 
     def _require_state(self) -> None:
         """Raise now what a restore would raise later, when the plan was already agreed to."""
@@ -221,19 +243,24 @@ class FileRestore:
         """
         chosen = plan.chosen
         if not chosen:
+            is_theirs = any(file.refusal.startswith(BY_OTHERS) for file in plan.refused)
             raise InvalidInput(
                 "nothing is left to restore",
-                "Take what somebody else changed with --theirs-too; --dry-run lists what stays",
+                "--theirs-too takes what somebody else changed; --dry-run lists what stays"
+                if is_theirs
+                else "--dry-run lists what stays, and why",
             )
         if not force:
             self._refuse_now(file.path for file in chosen)
         store = self._store
+        settle_stopped_calls(store)
         safety = store.checkpoint(
             triggers.PRE_RESTORE, f"Before files of {plan.source} are restored.", _NOTHING
         )
         if safety.pending:
             raise GitguardError(
-                f"nothing was restored, because the safety checkpoint is pending: {safety.pending}"
+                f"nothing was restored, because the safety checkpoint is pending: {safety.pending}",
+                safety.way_out,
             )
         cut_off = unfinished_restore(store)
         path = self._records.new()
@@ -248,7 +275,7 @@ class FileRestore:
     def _kept(self, plan: FilePlan, chosen: tuple[PlannedFile, ...], path: str) -> RestoreRecord:
         """Keep what lies there, as a snapshot of its own, and return the record."""
         store = self._store
-        aside = os.path.dirname(path)
+        aside = os.path.basename(os.path.dirname(path))
         with self._repository.object_writer() as writer, self._repository.reader() as reader:
             records = self._restorer.keep(chosen, writer.write, aside)
             snapshot = self._write_snapshot(Trees(reader), records, writer.write)
@@ -265,7 +292,7 @@ class FileRestore:
             snapshot=snapshot,
             git_dir=store.workspace.place.git_dir,
             # Another session may begin a restore in this worktree at the same moment.
-            token=f"{os.path.basename(aside)}-{os.urandom(4).hex()}",
+            token=f"{aside}-{os.urandom(4).hex()}",
             files=records,
         )
 
@@ -317,6 +344,16 @@ class FileRestore:
             ready=ready,
             restored=lambda: self._restorer.still_in_place(record),
         )
+
+    def give_up(self) -> bool:
+        """Close a restore that was cut off and has nothing to take back; say if there was one."""
+        newest = self._records.newest()
+        if newest is None or newest[1].is_done or self.plan_undo().files:
+            return False
+        path, record = newest
+        self._restorer.remove_unfinished(record)
+        write_record(path, record.replace(is_done=True))
+        return True
 
     def finish(self, *, force: bool = False) -> FilesRestored | None:
         """Go on with a restore that was cut off, None where there is none.

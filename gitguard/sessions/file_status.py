@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitguard.errors import GitguardError
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
+from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.manifest import unescaped
 from gitguard.store.worktree.snapshot import read_snapshot
 
@@ -31,6 +32,17 @@ class Gaps(Value):
     """Why there is none."""
 
 
+class PastRestore(Value):
+    """A restore of files in this worktree, which can be undone."""
+
+    at: str
+    """When it began, by which an undo names it."""
+    source: str
+    """What was restored: a checkpoint's name, or another restore that was undone."""
+    files: tuple[str, ...]
+    """The paths that it replaced or removed."""
+
+
 class FileStatus(Value):
     """The snapshots of one session."""
 
@@ -42,6 +54,8 @@ class FileStatus(Value):
     """When the oldest was taken; empty where there is none."""
     newest: str
     gaps: Gaps
+    restores: tuple[PastRestore, ...] = ()
+    """Those whose record is kept, the newest first."""
 
 
 def file_status(store: SessionStore) -> FileStatus:
@@ -54,6 +68,19 @@ def file_status(store: SessionStore) -> FileStatus:
         times[0] if times else "",
         times[-1] if times else "",
         newest_gaps(store),
+        _past_restores(store),
+    )
+
+
+def _past_restores(store: SessionStore) -> tuple[PastRestore, ...]:
+    records = RestoreRecords(store.workspace, store.session).all()
+    return tuple(
+        PastRestore(
+            record.at,
+            record.source,
+            tuple(unescaped(file.path) for file in record.files if file.before.mode),
+        )
+        for _, record in records
     )
 
 

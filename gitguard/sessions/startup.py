@@ -178,7 +178,16 @@ def _restore(
     store.states.end_start()
     saved = _commit(store, ready, head, circumstances)
     note = f"the working files were missing and have been restored from {origin}"
-    return Startup(RESTORED, ready.state, (*notes, note), saved)
+    return Startup(RESTORED, ready.state, (*notes, note, *_before_destruction(store, head)), saved)
+
+
+def _before_destruction(store: SessionStore, head: Head) -> tuple[str, ...]:
+    """Say where the files are that a command destroyed, which may have removed ours as well."""
+    newest = next(iter(store.chain.history(head.id)), None) if head.id else None
+    if newest is None or newest.trigger != triggers.BEFORE_DESTRUCTIVE or not newest.files:
+        return ()
+    look = f"gitguard restore {newest.name} --files --dry-run"
+    return (f"{newest.name} has your files from just before they were destroyed: `{look}`",)
 
 
 def _bring_back(store: SessionStore, copy: Ready | None, head: Head) -> tuple[Ready, str]:

@@ -215,7 +215,7 @@ def _cut_off_turn(turn: CutOffTurn | None) -> tuple[str, ...]:
     before = f"; what lay there before it destroyed something is in {_named(turn.within)}"
     return (
         f"{what}; since {turn.since} it changed {_named(turn.files)}, and `gitguard restore "
-        f"{turn.since} --files` puts exactly that back (--dry-run shows it)"
+        f"{turn.since} --files` puts these back (--dry-run shows it)"
         f"{before if turn.within else ''}",
     )
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Reading, Transcript
-    from gitguard.model.transcript import Compactions, Message, Refusal
+    from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):
@@ -67,14 +67,29 @@ if TYPE_CHECKING:
             """
 
 
-def find_refusals(transcript: Transcript, calls: frozenset[str]) -> tuple[Refusal, ...]:
-    """Return which of the calls the user refused, none of a format that does not tell."""
-    row = formats.FORMATS.get(transcript.format)
-    if row is None or not row.tells_refusals:
+def find_stopped_calls(transcript: Transcript, calls: frozenset[str]) -> tuple[StoppedCall, ...]:
+    """Return which of the calls the user stopped, none of a format that does not tell."""
+    if not _tells_stops(transcript):
         return ()
     reading = formats.load(transcript.format, formats.READING)
-    refusals: tuple[Refusal, ...] = reading.refusals(transcript, calls)
-    return refusals
+    stopped: tuple[StoppedCall, ...] = reading.stopped_calls(transcript, calls)
+    return stopped
+
+
+def interrupted_at(transcript: Transcript) -> float:
+    """Return when the user cut the newest turn off, in Unix seconds.
+
+    It is 0 if they did not, if a turn followed, and for a format that does not tell.
+    """
+    if not _tells_stops(transcript):
+        return 0
+    at: float = formats.load(transcript.format, formats.READING).interrupted_at(transcript)
+    return at
+
+
+def _tells_stops(transcript: Transcript) -> bool:
+    row = formats.FORMATS.get(transcript.format)
+    return row is not None and row.tells_stops
 
 
 def find_format(name: str) -> Format:

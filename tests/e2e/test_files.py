@@ -76,6 +76,34 @@ def test_claude_code_is_killed_after_it_destroyed_files(
     assert guarded.faults() == []
 
 
+def test_what_claude_code_did_until_escape_was_pressed_is_put_back_at_once(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    repo = guarded.repo
+    before = files_of(repo)
+    model.script(Step("I edit it.", (bash("echo oops > README.md; touch started; sleep 60"),)))
+    with guarded.claude.interactive() as terminal:
+        terminal.wait_for("❯")
+        terminal.submit("Edit the readme")
+        wait_until((repo / "started").exists)
+        refuses_meanwhile(guarded.run)
+        terminal.send_keys("Escape")
+        terminal.wait_for("Interrupted")
+        wait_until(lambda: "Not now" not in guarded.run("restore", "1", "--files", "--dry-run"))
+        guarded.run("restore", "1", "--files", "--yes")
+        assert files_of(repo) == before
+        guarded.run("restore", "--undo", "--yes")
+        assert (repo / "README.md").read_text() == "oops\n"
+        guarded.run("restore", "--undo", "--yes")
+        model.script(Step("I see."))
+        terminal.submit("Do it differently")
+        terminal.wait_for("I see.")
+    assert files_of(repo) == before
+    exchanges = guarded.state()["exchanges"]
+    assert not [e for e in exchanges if e.get("settles", "").startswith("Bash")], exchanges
+    assert guarded.faults() == []
+
+
 @pytest.fixture
 def guarded_gateway(guard_openclaw: Guarding) -> Iterator[GuardedOpenClaw]:
     with guard_openclaw() as guarded:

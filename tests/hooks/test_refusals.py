@@ -16,7 +16,11 @@ COMMAND = "git push --force"
 CALL = "toolu_refused"
 INSTEAD = "use a branch instead"
 # As Claude Code 2.1.330 writes it, without what every line repeats.
-REJECTED = {"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}
+REJECTED = {
+    "toolUseResult": "User rejected tool use",
+    "toolDenialKind": "user-rejected",
+    "toolDenialBeforeRun": True,
+}
 
 
 @pytest.fixture
@@ -86,7 +90,8 @@ def test_it_is_in_the_checkpoint_before_a_compaction_and_at_the_end(talk: Conver
 @pytest.mark.parametrize(
     "marks",
     [
-        pytest.param({}, id="an interrupt"),
+        pytest.param({}, id="no mark"),
+        pytest.param({**REJECTED, "toolDenialBeforeRun": None}, id="Escape while it ran"),
         pytest.param({"toolDenialKind": "permission-rule"}, id="a rule or a hook of ours"),
         pytest.param({**REJECTED, "isSidechain": True}, id="a sub-agent's line"),
         pytest.param({**REJECTED, "call": "toolu_unknown"}, id="a call that no hook saw"),

@@ -171,6 +171,52 @@ def test_a_command_that_also_removes_our_folder_owns_what_it_destroyed(talk: Con
     assert chosen(talk, before.name) == ["kept.txt", "new.txt"]
 
 
+def test_after_a_command_removed_our_folder_and_was_killed_it_is_said_where_the_files_are(
+    talk: Conversation,
+) -> None:
+    (talk.root / "kept.txt").write_text("two\n")
+    talk.bash("git reset --hard && git clean -fdx", tool_use_id="toolu_cut_off")
+    before = talk.guard.log(1)[0].name
+    talk.git("reset", "--quiet", "--hard")
+    talk.git("clean", "-fdxq")
+    notes = talk.guard.ensure().notes
+    assert f"{before} has your files from just before they were destroyed" in notes[-1]
+
+
+def test_what_a_command_did_before_the_user_interrupted_it_is_put_back_at_once(
+    talk: Conversation,
+) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    talk.prompt("Clean up")
+    talk.bash("python clean_up.py", tool_use_id="toolu_stopped")
+    (talk.root / "kept.txt").write_text("half cleaned\n")
+    talk.is_interrupted("toolu_stopped")
+    assert chosen(talk, before) == ["kept.txt"]
+    plan = talk.guard.files.plan(before)
+    assert plan.obstacle is None, "the host lives, and its turn is over"
+    talk.guard.files.restore(plan)
+    assert (talk.root / "kept.txt").read_text() == "one\n"
+    talk.guard.files.restore(talk.guard.files.plan_undo())
+    assert chosen(talk, before) == ["kept.txt"], "the restores have credited it too"
+
+
+def test_what_a_person_changes_after_they_interrupted_a_command_is_theirs(
+    talk: Conversation,
+) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    talk.prompt("Clean up")
+    talk.bash("python clean_up.py", tool_use_id="toolu_stopped")
+    talk.is_interrupted("toolu_stopped")
+    _next_second()
+    (talk.root / "kept.txt").write_text("by hand\n")
+    assert chosen(talk, before) == []
+    talk.prompt("Go on")
+    assert end_turn(talk) == {}
+    assert chosen(talk, before) == []
+
+
 def test_a_removal_is_the_commands_although_its_folder_changed_later(talk: Conversation) -> None:
     talk.guard.checkpoint("Before")
     before = talk.guard.log(1)[0].name

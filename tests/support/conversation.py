@@ -105,6 +105,17 @@ class Conversation:
             name = f"summary-{self.clock()}"
             self._write({"type": "user", "uuid": name, "isCompactSummary": True, "message": said})
 
+    def is_interrupted(self, call: str) -> None:
+        """The user presses Escape while a call runs: no hook tells, and the host writes this."""
+        self.clock.pass_by(1)
+        said = "The user doesn't want to proceed with this tool use."
+        result = {"type": "tool_result", "tool_use_id": call, "is_error": True, "content": said}
+        text = {"type": "text", "text": "[Request interrupted by user for tool use]"}
+        line = {"type": "user", "timestamp": timestamp(self.clock())}
+        marks = {"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}
+        self._write({**line, **marks, "message": {"role": "user", "content": [result]}})
+        self._write({**line, "message": {"role": "user", "content": [text]}})
+
     def _write(self, entry: dict[str, Any]) -> None:
         with self.transcript.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")

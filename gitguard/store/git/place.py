@@ -32,6 +32,12 @@ class Place(Value):
     common_dir: str
 
     @property
+    def ignores_case(self) -> bool:
+        """Whether the file system takes names for one that differ in capital letters alone."""
+        # As `git init` finds it out: this file is there under its usual spelling.
+        return os.path.lexists(os.path.join(self.common_dir, "CoNfIg"))
+
+    @property
     def operation(self) -> str:
         """What git is in the middle of in this worktree, such as `a rebase`; empty for nothing."""
         for name, operation in _OPERATIONS.items():

@@ -328,6 +328,15 @@ class Repository:
         paths = {line.partition(b"\t")[2] for line in listed.split(b"\0") if line}
         return sorted(os.fsdecode(path) for path in paths)
 
+    def hidden_paths(self) -> list[str]:
+        """List the tracked files that git is told not to look at.
+
+        They have the flag `assume-unchanged` or `skip-worktree`, as in a sparse checkout.
+        """
+        listed = self.git.run("ls-files", "-z", "-v", "--cached").split(b"\0")
+        # A small letter stands for `assume-unchanged`, the letter S for `skip-worktree`.
+        return [os.fsdecode(line[2:]) for line in listed if line[:1] == b"S" or line[:1].islower()]
+
     # Objects
 
     def object_format(self) -> str:

@@ -85,7 +85,7 @@ _TOPIC_LIMIT = 100
 _IDLE_AFTER = 30 * 60
 """Seconds without an event after which nobody is at work."""
 _CALLED = (journal.ENDED, journal.FAILED)
-_OUTSIDE_TURNS = (journal.TURN_ENDED, journal.INTERRUPTED, journal.REFUSED)
+_OUTSIDE_TURNS = (journal.TURN_ENDED, journal.INTERRUPTED, journal.LOST, journal.REFUSED)
 
 
 def fold(

@@ -13,13 +13,16 @@ from gitguard.model.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
     from typing import Any
 
 STARTED = "tool-start"
 ENDED = "tool-end"
 FAILED = "tool-failed"
 INTERRUPTED = "tool-interrupted"
+"""The user stopped the call while it ran."""
+LOST = "tool-lost"
+"""Nothing told of the call's end before the next turn began."""
 REFUSED = "tool-refused"
 """The user refused the call, by the host's own record of it."""
 PROMPT = "prompt"
@@ -97,12 +100,24 @@ def read_entries(documents: Iterable[dict[str, Any]]) -> tuple[JournalEntry, ...
     return tuple(entries)
 
 
+_KNOWN_ENDS = (ENDED, FAILED, INTERRUPTED, REFUSED)
+
+
 def open_calls(entries: Iterable[JournalEntry]) -> tuple[JournalEntry, ...]:
-    """Return the tool calls that began and never ended."""
+    """Return the tool calls that may still run."""
+    return _without_end(entries, (*_KNOWN_ENDS, LOST))
+
+
+def cut_off_calls(entries: Iterable[JournalEntry]) -> tuple[JournalEntry, ...]:
+    """Return the tool calls of whose end nothing told, also those that are given up as lost."""
+    return _without_end(entries, _KNOWN_ENDS)
+
+
+def _without_end(entries: Iterable[JournalEntry], ends: Container[str]) -> tuple[JournalEntry, ...]:
     running: dict[str, JournalEntry] = {}
     for entry in entries:
         if entry.event == STARTED:
             running[entry.id] = entry
-        elif entry.event in (ENDED, FAILED, INTERRUPTED, REFUSED):
+        elif entry.event in ends:
             running.pop(entry.id, None)
     return tuple(running.values())

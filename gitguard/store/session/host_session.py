@@ -72,7 +72,9 @@ class HostSession(Record):
         sparse=True,
     )
     last_process: str = fields.text(
-        "The process that its last prompt or end of a turn came from.", default="", sparse=True
+        "The process that its last start, prompt or end of a turn came from.",
+        default="",
+        sparse=True,
     )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(

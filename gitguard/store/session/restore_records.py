@@ -12,6 +12,8 @@ from gitguard.store.worktree.restore_record import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.restore_record import RestoreRecord
@@ -26,39 +28,42 @@ class RestoreRecords:
 
     def __init__(self, workspace: Workspace, session: Session) -> None:
         """Describe the folder; nothing is read yet."""
-        self._folder = os.path.join(workspace.anchor_folder(session), _FOLDER)
+        self.folder = os.path.join(workspace.anchor_folder(session), _FOLDER)
         self._git_dir = workspace.place.git_dir
         self._clock = workspace.clock
 
     def new(self) -> str:
         """Make the folder of a new record; return the record's path."""
         number = max([int(self._clock() * 1000), *(int(name) + 1 for name in self._names()[:1])])
-        folder = os.path.join(self._folder, str(number))
+        folder = os.path.join(self.folder, str(number))
         files.make_folder(folder)
         return os.path.join(folder, _RECORD)
 
     def newest(self) -> tuple[str, RestoreRecord] | None:
         """Return path and content of this worktree's newest record, None where there is none."""
+        return next(self.all(), None)
+
+    def all(self) -> Iterator[tuple[str, RestoreRecord]]:
+        """Yield path and content of each of this worktree's records, the newest first."""
         for name in self._names():
-            path = os.path.join(self._folder, name, _RECORD)
+            path = os.path.join(self.folder, name, _RECORD)
             record = read_record(path)
             # What was begun in another worktree is that one's to finish, and to undo.
             if record is not None and record.git_dir == self._git_dir:
-                return path, record
-        return None
+                yield path, record
 
     def forget_older(self, before: float) -> None:
         """Remove the records that were made before a time in Unix seconds, but for the newest."""
         for name in self._names()[1:]:
             if int(name) < before * 1000:
-                files.remove_tree(os.path.join(self._folder, name))
+                files.remove_tree(os.path.join(self.folder, name))
 
     def sweep(self) -> None:
         """Remove what processes that died left unfinished beside the newest records."""
         for name in self._names()[:_SWEPT]:
-            files.sweep(os.path.join(self._folder, name), self._clock())
+            files.sweep(os.path.join(self.folder, name), self._clock())
 
     def _names(self) -> list[str]:
         """Return the folders' names, the newest first."""
-        numbers = [name for name in files.names_in(self._folder) if name.isdecimal()]
+        numbers = [name for name in files.names_in(self.folder) if name.isdecimal()]
         return sorted(numbers, key=int, reverse=True)

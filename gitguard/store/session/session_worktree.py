@@ -11,7 +11,7 @@ from gitguard.errors import GitguardError, InvalidDocument, NotWritable
 from gitguard.model.text import counted, timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files
-from gitguard.store.session.entries import open_calls
+from gitguard.store.session.entries import cut_off_calls
 from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
 from gitguard.store.session.session_record import read_record
 from gitguard.store.worktree.manifest import Authors
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gitguard.model.config.files import FilesConfig
     from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
+    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.naming import Session
     from gitguard.store.session.own_journal import OwnJournal
@@ -98,11 +99,18 @@ class SessionWorktree:
             return None, frozenset()
         return look, edits.paths
 
-    def shell_edits(self, before: KeptLook | None) -> ShellEdits:
-        """Return what shell commands changed since the last look, and journal nothing."""
-        return self._shell_edits(before)[1]
+    def shell_edits(
+        self, before: KeptLook | None, unwritten: tuple[JournalEntry, ...]
+    ) -> ShellEdits:
+        """Return what shell commands changed since the last look, and journal nothing.
 
-    def _shell_edits(self, before: KeptLook | None) -> tuple[Differences | None, ShellEdits]:
+        unwritten is what happened as well, and is not in the journal yet.
+        """
+        return self._shell_edits(before, unwritten)[1]
+
+    def _shell_edits(
+        self, before: KeptLook | None, unwritten: tuple[JournalEntry, ...] = ()
+    ) -> tuple[Differences | None, ShellEdits]:
         from gitguard.store.session.shell_edits import (
             ShellEdits,
             changed_files,
@@ -113,16 +121,19 @@ class SessionWorktree:
         if before is None:
             return None, ShellEdits()
         since = self._journal.read(before.journal_id, before.journal_offset)
-        runs = shell_runs(since, self._gone_conversations(since))
+        since = since.replace(
+            entries=since.entries + unwritten, unfolded=since.unfolded + unwritten
+        )
+        runs = shell_runs(since, self.gone_conversations(since))
         if not runs:
             return None, ShellEdits()
         look = self._looker().look(before.look.commit, also=before.look.new_files)
         changed = changed_files(self._workspace.place.worktree, before.look, look)
         return look, edits_of(runs, since.entries, changed, before.at)
 
-    def _gone_conversations(self, part: JournalPart) -> frozenset[str]:
-        """Return the conversations with open calls whose host's process is known to be gone."""
-        keys = {call.host_session for call in open_calls(part.entries)}
+    def gone_conversations(self, part: JournalPart) -> frozenset[str]:
+        """Return the conversations with cut-off calls whose host's process is known to be gone."""
+        keys = {call.host_session for call in cut_off_calls(part.entries)}
         if not keys:
             return frozenset()
         from gitguard.store.session.host_process import is_running

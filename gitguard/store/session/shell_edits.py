@@ -34,6 +34,8 @@ _LATEST = 253_402_300_799
 """The last second of the year 9999, in Unix seconds; a program may date a file later."""
 _SOON = 10
 """Seconds after its begin within which a command that was cut off destroyed what it did."""
+_RAN_UNTIL = (entries.ENDED, entries.FAILED, entries.INTERRUPTED)
+"""What an entry says of a command that ran until the entry's time."""
 _MEANING_MANY = ("git", "find", "xargs", "*", "?", "[", "{", "$", "`")
 """What stands in commands that do not name the files that they remove."""
 _MOVES_WORKTREE = re.compile(
@@ -120,11 +122,11 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
     begun = {entry.id: entry for entry in part.entries if entry.event == entries.STARTED}
     runs = []
     for entry in part.unfolded:
-        if entry.event in (entries.ENDED, entries.FAILED) and entry.is_shell:
+        if entry.event in _RAN_UNTIL and entry.is_shell:
             begun_at = _begun_at(begun.get(entry.id), entry)
             if begun_at:
                 runs.append(ShellRun(entry, begun_at, entry.at))
-    for call in entries.open_calls(part.entries):
+    for call in entries.cut_off_calls(part.entries):
         until = timestamp(seconds(call.at) + _SOON)
         run = ShellRun(call, call.at, until, was_cut_off=True)
         if call.is_shell and call.host_session in gone and run.destroys:

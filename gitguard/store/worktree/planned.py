@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
+BY_OTHERS = "somebody else changed it"
+"""How a refusal begins that a person may overrule."""
+
+
 class PlannedFile(Value):
     """A file that is not what a snapshot has."""
 

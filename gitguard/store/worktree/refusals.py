@@ -7,6 +7,7 @@ not looked at. So a file that it lacks is only removed where it would have had i
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from gitguard.model.actions import ADDED, REMOVED
 from gitguard.store.worktree.manifest import unescaped
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.repository import Repository
+    from gitguard.store.git.trees import Trees
     from gitguard.store.worktree.snapshot import Snapshot
 
 _IGNORE, _ATTRIBUTES = RULES = (".gitignore", ".gitattributes")
@@ -32,12 +34,14 @@ class Refusals:
         root: str,
         repository: Repository,
         redactor: Redactor,
+        trees: Trees,
         target: Snapshot,
         changed_rules: Collection[str],
     ) -> None:
         """Look at a snapshot that is to be restored; changed_rules are those of `RULES` that differ
         from what it has, anywhere in the worktree.
         """
+        self._trees = trees
         self._changed_rules = changed_rules
         self._root = root
         self._repository = repository
@@ -45,23 +49,31 @@ class Refusals:
         self._target = target
         self._skipped = {unescaped(f.path): f.reason for f in target.manifest.skipped}
         self._repositories: dict[str, bool] = {}
-        self._hidden: frozenset[str] | None = None
 
     def applied(
         self, planned: tuple[PlannedFile, ...], paths: Sequence[str]
     ) -> tuple[PlannedFile, ...]:
         """Return the files with why each stays; paths are those that a person named."""
-        deleted = [f.path for f in planned if f.action == REMOVED and not f.refusal]
-        ignored = self._ignored(deleted)
+        unsure = [
+            f.path for f in planned if not f.refusal and (f.action == REMOVED or _may_be_ignored(f))
+        ]
+        ignored = self._ignored(unsure)
+        twins = self._twins(file.path for file in planned)
         refused = []
         for file in planned:
             reason = file.refusal or self._reason(file)
-            if not reason and file.action == REMOVED and file.path not in paths:
-                reason = self._reason_to_keep(file, ignored)
+            if not reason and file.path in twins:
+                reason = f"the file system takes it for `{twins[file.path]}`"
+            if not reason and file.path not in paths:
+                reason = self._reason_unless_named(file, ignored)
             if not reason and _ATTRIBUTES in self._changed_rules:
                 reason = self._reason_by_attributes(file)
             refused.append(file.replace(refusal=reason))
-        return tuple(refused)
+        leaving = {f.path for f in refused if f.action == REMOVED and not f.refusal}
+        return tuple(
+            file if file.refusal else file.replace(refusal=self._reason_in_place(file, leaving))
+            for file in refused
+        )
 
     def _reason(self, file: PlannedFile) -> str:
         path = file.path.rstrip("/")
@@ -77,12 +89,17 @@ class Refusals:
             return "what lies there cannot be read, and so cannot be kept"
         if file.action == ADDED and file.is_committed and file.is_unchanged:
             return "git is told to leave it out of the worktree, as in a sparse checkout"
-        if file.before.mode and path in self._hidden_paths():
+        if file.before.mode and path in self._hidden_paths:
             return "git is told not to look at it (`assume-unchanged` or `skip-worktree`)"
         return ""
 
-    def _reason_to_keep(self, file: PlannedFile, ignored: frozenset[str]) -> str:
-        """Say why a file that the snapshot lacks may have been there all the same."""
+    def _reason_unless_named(self, file: PlannedFile, ignored: frozenset[str]) -> str:
+        """Say why a file stays that nobody named: git ignores it by now, or the snapshot lacks it
+        and it may have been there all the same.
+        """
+        if file.action != REMOVED:
+            is_ignored = file.path in ignored and _may_be_ignored(file)
+            return "git ignores it now; name its path to put it back" if is_ignored else ""
         if file.path in ignored:
             return "git ignores it, so the snapshot says nothing of it"
         if file.is_committed:
@@ -93,12 +110,42 @@ class Refusals:
             return "it may have been ignored, by other rules than now; name its path to remove it"
         return ""
 
+    def _reason_in_place(self, file: PlannedFile, leaving: Collection[str]) -> str:
+        """Say what a folder in the file's place holds besides the files that are to leave it."""
+        place = os.path.join(self._root, file.path)
+        if file.action == REMOVED or os.path.islink(place):
+            return ""
+        for folder, inner, names in os.walk(place):
+            links = [name for name in inner if os.path.islink(os.path.join(folder, name))]
+            for name in (*names, *links):
+                path = os.path.relpath(os.path.join(folder, name), self._root)
+                if path not in leaving:
+                    return f"a folder is in its place, with `{path}` in it"
+        return ""
+
     def _reason_by_attributes(self, file: PlannedFile) -> str:
         """Say why a content cannot be written yet that git may have converted in another way."""
         is_plain = file.action == REMOVED or file.path in self._target.manifest.raw_paths
         if is_plain or os.path.basename(file.path) in (_ATTRIBUTES, _IGNORE):
             return ""
         return f"the `{_ATTRIBUTES}` differ from the snapshot's; restore them first, by their names"
+
+    def _twins(self, paths: Iterable[str]) -> dict[str, str]:
+        """Return by path another one of the snapshot that has the same file here.
+
+        To remove such a path, or to put both, would destroy what was to be put back.
+        """
+        if not self._repository.place.ignores_case:
+            return {}
+        spellings: dict[str, list[str]] = {}
+        for path, _ in self._trees.files(self._target.tree):
+            spellings.setdefault(_caseless(path), []).append(path)
+        twins = {}
+        for path in paths:
+            others = [name for name in spellings.get(_caseless(path), ()) if name != path]
+            if others:
+                twins[path] = others[0]
+        return twins
 
     def _ignored(self, paths: Sequence[str]) -> frozenset[str]:
         """Return the paths that git ignores by the rules of now, tracked or not."""
@@ -112,21 +159,29 @@ class Refusals:
             raise git.failure("check-ignore", done)
         return frozenset(os.fsdecode(path) for path in done.stdout.split(b"\0") if path)
 
+    @cached_property
     def _hidden_paths(self) -> frozenset[str]:
-        """Return the paths that git is told not to look at: what lies there is in no snapshot."""
-        if self._hidden is None:
-            listed = self._repository.git.run("ls-files", "-z", "-v", "--cached").split(b"\0")
-            # A small letter stands for `assume-unchanged`, the letter S for `skip-worktree`.
-            self._hidden = frozenset(
-                os.fsdecode(line[2:]) for line in listed if line[:1] == b"S" or line[:1].islower()
-            )
-        return self._hidden
+        # What lies there is in no snapshot.
+        return frozenset(self._repository.hidden_paths())
 
     def _is_repository(self, folder: str) -> bool:
         if folder not in self._repositories:
             there = os.path.lexists(os.path.join(self._root, folder, ".git"))
             self._repositories[folder] = there
         return self._repositories[folder]
+
+
+def _may_be_ignored(file: PlannedFile) -> bool:
+    """Say whether something lies there that the commit does not have."""
+    return file.before.mode != 0 and not file.is_committed
+
+
+def _caseless(path: str) -> str:
+    """Return what is the same for all spellings that such a file system takes for one."""
+    # Imported here, because few file systems need it.
+    import unicodedata
+
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def _folders_above(path: str) -> Iterable[str]:

@@ -19,7 +19,7 @@ class Version(Record):
     id: str = fields.text("Of the bytes as they lie there, as git names a blob.", default="")
     source: str = fields.text(
         "Where the bytes are kept: `blob:` and an id, `converted:` and the id of what git "
-        "converts, or `aside:` and a path.",
+        "converts, or `aside:` and a path from the folder of all records.",
         default="",
     )
 

@@ -19,7 +19,7 @@ from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
 from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
 from gitguard.store.git.worktree_files import LARGEST, UNLIMITED, WorktreeFiles
 from gitguard.store.worktree.manifest import escaped, unescaped
-from gitguard.store.worktree.planned import PlannedFile, is_below
+from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.refusals import RULES, Refusals
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
 from gitguard.store.worktree.snapshot import text_of
@@ -43,9 +43,17 @@ class Restorer:
     """Puts files back in the worktree of one repository."""
 
     def __init__(
-        self, repository: Repository, redactor: Redactor, at_step: Callable[[str], object]
+        self,
+        repository: Repository,
+        redactor: Redactor,
+        folder: str,
+        at_step: Callable[[str], object],
     ) -> None:
-        """Describe the worktree; at_step is told of each step, where tests crash."""
+        """Describe the worktree; at_step is told of each step, where tests crash.
+
+        folder is where the records are, and beside them what may not become an object.
+        """
+        self._folder = folder
         self.root = repository.place.worktree
         self._repository = repository
         self._redactor = redactor
@@ -97,7 +105,7 @@ class Restorer:
             if os.path.basename(path) in RULES
             and self._version(here, path).id != _id_of(_file_at(trees, target.tree, path))
         }
-        refusals = Refusals(self.root, self._repository, self._redactor, target, rules)
+        refusals = Refusals(self.root, self._repository, self._redactor, trees, target, rules)
         return refusals.applied(tuple(planned), paths)
 
     def _refuse_unknown(self, trees: Trees, tree: str, paths: Sequence[str]) -> None:
@@ -122,7 +130,7 @@ class Restorer:
             before = self._version(here, path)
             if before.is_unlike(after):
                 is_theirs = before.is_unlike(expected) and not theirs_too
-                refusal = "somebody changed it since" if is_theirs else ""
+                refusal = f"{BY_OTHERS} since" if is_theirs else ""
                 planned.append(PlannedFile(path, _action(before, after), before, after, refusal))
         return tuple(planned)
 
@@ -190,6 +198,11 @@ class Restorer:
             is_converted = kinds.get(path) == CONVERTED and path not in raw and entry.mode != LINK
             source = f"converted:{entry.id}" if is_converted else f"blob:{entry.id}"
             data = self._bytes(reader, path, source)
+            if os.path.lexists(os.path.join(folder, path)):
+                raise InvalidInput(
+                    f"`{path:.200}` and another file have one name in `{folder}`",
+                    "Name a folder on a file system where capital letters make another name",
+                )
             self._place(folder, path, Version(entry.mode), data, ".gitguard-new.tmp")
         users_files.settle(folder, entries)
         return len(entries)
@@ -201,15 +214,15 @@ class Restorer:
     ) -> tuple[FileRecord, ...]:
         """Keep the bytes of every file that is about to change; return the record of each.
 
-        They become objects, and files in the folder aside where they may not: secrets and large
-        ones. Raises where any of them cannot be kept, or changed since it was planned.
+        They become objects, and files in the record's own folder aside where they may not: secrets
+        and large ones. Raises where any of them cannot be kept, or changed since it was planned.
         """
         here = self._files()
         records = []
         for number, file in enumerate(planned):
             before = file.before
             if before.mode:
-                before = self._kept(here, file, write, os.path.join(aside, f"{number}"))
+                before = self._kept(here, file, write, f"{aside}/{number}")
             records.append(FileRecord(escaped(file.path), before, file.after))
         return tuple(records)
 
@@ -225,7 +238,8 @@ class Restorer:
         if self._may_be_object(file.path, content.data):
             source = f"blob:{write('blob', content.data)}"
         else:
-            files.write_bytes(aside, content.data)
+            # Named from the folder of the records, which moves with the repository.
+            files.write_bytes(os.path.join(self._folder, aside), content.data)
             source = f"aside:{aside}"
         return file.before.replace(source=source, permissions=content.permissions)
 
@@ -312,9 +326,10 @@ class Restorer:
     def _bytes(self, reader: ObjectReader, path: str, source: str) -> bytes:
         kind, _, name = source.partition(":")
         if kind == "aside":
-            data = files.read_bytes(name, limit=LARGEST)
+            kept_path = os.path.join(self._folder, name)
+            data = files.read_bytes(kept_path, limit=LARGEST)
             if data is None:
-                raise InvalidDocument(f"`{name}`, where its content was kept, is gone")
+                raise InvalidDocument(f"`{kept_path}`, where its content was kept, is gone")
             return data
         data = reader.read(name, "blob", limit=LARGEST)
         return self._conversions.converted(path, name) if kind == "converted" else data

@@ -30,8 +30,9 @@ class FormatRow(Value):
     """Whether its files can be written."""
     alike: str = ""
     """The format that has the same lines; only the path tells them apart."""
-    tells_refusals: bool = False
-    """Whether its lines say which calls the user refused; then `reading` offers `refusals`."""
+    tells_stops: bool = False
+    """Whether its lines say what the user refused or interrupted; then `reading` offers
+    `stopped_calls` and `interrupted_at`."""
     in_folders: bool = False
     """Whether a folder of the host may be named for one of its conversations."""
 
@@ -48,7 +49,7 @@ FORMATS: dict[str, FormatRow] = {
     ),
     "pi": FormatRow("/.pi/agent/sessions/", is_written=True),
     "opencode": FormatRow(tables=frozenset({"message", "part", "session"})),
-    "claude-code": FormatRow("/.claude/projects/", is_written=True, tells_refusals=True),
+    "claude-code": FormatRow("/.claude/projects/", is_written=True, tells_stops=True),
 }
 """The formats. The order matters: the first that claims a line has it, so weak marks come last, and
 OpenClaw comes before pi, whose lines are the same."""

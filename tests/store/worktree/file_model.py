@@ -63,6 +63,12 @@ def blocking(tree: Files, chosen: Iterable[str]) -> set[str]:
     return blockers
 
 
+def occupied(tree: Files, leaving: Iterable[str]) -> set[str]:
+    """Return the paths of folders in a tree that hold more than what is to leave them."""
+    staying = tree.keys() - set(leaving)
+    return {folder for path in staying for folder in folders_above(path)}
+
+
 def fits(tree: Files, path: str) -> bool:
     """Say whether a file can lie at a path beside what is in a tree."""
     above = folders_above(path)

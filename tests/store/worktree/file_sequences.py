@@ -39,6 +39,7 @@ from .file_model import (
     fits,
     is_converted,
     is_ignored,
+    occupied,
     replaced,
     without_endings,
 )
@@ -199,9 +200,11 @@ class Sequence:
         if not lost or snapshot is None or snapshot.tree != before:
             return
         plan = self.guard.files.plan(self._newest())
-        refused = lost - snapshot.loose - {file.path for file in plan.chosen}
+        chosen = {file.path for file in plan.chosen}
+        refused = lost - snapshot.loose - chosen - occupied(tree_of(self.root), chosen)
         assert not refused, f"{refused} was thrown away by a command, and is not put back"
-        self._carry_out(plan, snapshot.tree, snapshot.loose)
+        if plan.chosen:  # all that is lost may be line endings
+            self._carry_out(plan, snapshot.tree, snapshot.loose)
 
     def commit(self) -> None:
         """Let somebody commit everything, with line endings as git would write them."""
@@ -304,10 +307,12 @@ class Sequence:
     ) -> FilePlan:
         """Plan a restore of all that differs, whoever changed it, and hold the plan to that."""
         plan = self.guard.files.plan(name, paths, theirs_too=True)
-        refused = {file.path: file.refusal for file in plan.refused}
+        chosen = {file.path for file in plan.chosen}
+        in_the_way = occupied(before, chosen)
+        refused = {f.path: f.refusal for f in plan.refused if f.path not in in_the_way}
         assert all(is_ignored(path) or path == SECRET for path in refused), refused
-        chosen = {file.path for file in plan.chosen} - snapshot.loose
-        _same_paths(chosen, different(before, snapshot.wanted(before, paths)) - snapshot.loose)
+        changed = different(before, snapshot.wanted(before, paths))
+        _same_paths(chosen - snapshot.loose, changed - snapshot.loose - in_the_way)
         return plan
 
     def own_restore(self) -> None:
@@ -322,6 +327,7 @@ class Sequence:
         assert not chosen & foreign, f"{chosen & foreign} is somebody else's, and not spared"
         may_change = different(before, snapshot.wanted(before)) - {SECRET} - snapshot.loose
         refused = history.plainly_the_agents(snapshot.span) & may_change - chosen
+        refused -= occupied(before, chosen)
         assert not refused, f"{refused} is the agent's, and not put back"
         if chosen:
             self._carry_out(plan, snapshot.tree, snapshot.loose)

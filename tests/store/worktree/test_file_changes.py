@@ -80,6 +80,29 @@ def test_a_secret_that_somebody_made_is_spared_though_the_agent_wrote_into_it(
     ]
 
 
+def test_what_was_changed_back_is_no_difference(begun_talk: Conversation) -> None:
+    talk = begun_talk
+    (talk.root / "parser.py").write_text("1\n")
+    talk.guard.checkpoint("First")
+    first = talk.guard.log(1)[0].name
+    written_by_tool(talk, "parser.py", "2\n")
+    talk.guard.checkpoint("Second")
+    second = talk.guard.log(1)[0].name
+    written_by_tool(talk, "parser.py", "1\n")
+    assert changes(talk, first) == []
+    assert [path for path, *_ in changes(talk, first, second)] == ["parser.py"]
+
+
+def test_a_file_that_gained_a_secret_is_not_said_to_be_gone(begun_talk: Conversation) -> None:
+    talk = begun_talk
+    written_by_tool(talk, "settings.yml", "token: later\n")
+    talk.guard.checkpoint("Before")
+    (talk.root / "settings.yml").write_text(f"token: ghp_{'a1B2' * 9}\n")
+    talk.guard.checkpoint("After")
+    [newest, *_] = talk.guard.looking.file_log("", "", most=5).entries
+    assert [(f.path, f.action) for f in newest.files] == [("settings.yml", "changed")]
+
+
 def test_only_files_below_a_path_are_listed(begun_talk: Conversation) -> None:
     (begun_talk.root / "src").mkdir()
     written_by_tool(begun_talk, "src/a.py", "1\n")

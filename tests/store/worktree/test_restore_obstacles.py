@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,33 @@ def test_while_an_agent_is_in_a_turn_nothing_is_put_back(
     )
     talk.send("Stop", last_assistant_message="Done.")
     talk.guard.files.restore(plan_of(talk))
+
+
+def test_after_the_user_interrupted_the_turn_files_are_put_back_until_the_next_one_begins(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Go on")
+    talk.bash("make", tool_use_id="toolu_stopped")
+    talk.is_interrupted("toolu_stopped")
+    assert plan_of(talk).obstacle is None
+    talk.prompt("Now differently")
+    assert plan_of(talk).obstacle is not None
+
+
+def test_the_first_turn_of_a_conversation_that_goes_on_in_another_process_counts(
+    talk: Conversation, tmp_path: Path
+) -> None:
+    with subprocess.Popen(["sleep", "600"]) as later:
+        time.sleep(0.4)  # a younger process may have been started for the hook alone
+        again = Conversation(tmp_path, clock=talk.clock, host_process=later.pid)
+        again.send("SessionStart.resume")
+        again.prompt("Go on")
+        plan = plan_of(again)
+        kill(later)
+    assert plan.obstacle is not None
+    assert f"process {later.pid}" in plan.obstacle.reason
+    assert plan_of(again).obstacle is None
+    assert again.guard.status().cut_off is not None
 
 
 def test_an_agent_of_another_session_counts_too(talk: Conversation, host_process: Process) -> None:

@@ -114,6 +114,26 @@ def test_what_is_ignored_now_is_not_deleted_though_it_is_committed(
     assert "git ignores it" in refusals(planned(begun_here, name))["forced.log"]
 
 
+def test_what_is_ignored_by_now_is_only_put_back_by_its_name(begun_here: Guard, git: Git) -> None:
+    (git.root / "local.conf").write_text("1\n")
+    name = checkpoint(begun_here)
+    (git.root / ".git" / "info" / "exclude").write_text("local.conf\n")
+    (git.root / "local.conf").write_text("precious\n")
+    refused = refusals(planned(begun_here, name))
+    assert refused == {"local.conf": "git ignores it now; name its path to put it back"}
+    [file] = planned(begun_here, name, "local.conf").chosen
+    assert (file.path, file.action) == ("local.conf", "changed")
+
+
+def test_what_git_is_told_to_pass_over_is_named_by_number(begun_here: Guard, git: Git) -> None:
+    name = checkpoint(begun_here)
+    git("update-index", "--assume-unchanged", "tracked")
+    (git.root / "tracked").write_text("2\n")
+    plan = planned(begun_here, name)
+    assert plan.files == ()
+    assert plan.unseen == ("1 file that git is told to pass over",)
+
+
 def test_what_the_user_ignores_everywhere_is_neither_kept_nor_deleted(
     begun_here: Guard, git: Git, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +220,31 @@ def test_what_a_sparse_checkout_leaves_out_is_not_made(begun_here: Guard, git: G
     git("commit", "--quiet", "--all", "--message", "Change it")
     git("sparse-checkout", "set", "in")
     assert "sparse checkout" in refusals(planned(begun_here, name))["out/f"]
+
+
+def test_where_capital_letters_make_no_other_name_a_file_is_not_removed_for_its_spelling(
+    begun_here: Guard, git: Git
+) -> None:
+    name = checkpoint(begun_here)
+    (git.root / ".git" / "CoNfIg").touch()  # as on a file system that ignores case
+    (git.root / "tracked").rename(git.root / "TRACKED")
+    (git.root / "new").touch()
+    plan = planned(begun_here, name)
+    assert refusals(plan) == {"TRACKED": "the file system takes it for `tracked`"}
+    assert {file.path: file.action for file in plan.chosen} == {
+        "new": "removed",
+        "tracked": "added",
+    }
+
+
+def test_of_two_files_that_only_differ_in_capital_letters_neither_replaces_the_other(
+    begun_here: Guard, git: Git
+) -> None:
+    (git.root / "TRACKED").write_text("2\n")
+    name = checkpoint(begun_here)
+    (git.root / ".git" / "CoNfIg").touch()
+    (git.root / "TRACKED").unlink()
+    assert planned(begun_here, name).chosen == ()
 
 
 def test_a_name_that_stands_for_nothing_is_refused(begun_here: Guard) -> None:

@@ -277,6 +277,55 @@ def test_without_a_state_a_restore_is_refused_before_anybody_agrees_to_it(
     assert (git.root / "tracked").read_text() == "later\n"
 
 
+# Undoing
+
+
+def test_a_restore_that_was_cut_off_and_changed_nothing_is_given_up_by_an_undo(
+    worked: Guard, git: Git
+) -> None:
+    name = here(worked)
+    (git.root / "folder" / "inner").unlink()
+    plan = worked.files.plan(name, theirs_too=True)
+    (git.root / "folder").rmdir()
+    (git.root / "folder").symlink_to("elsewhere")
+    with pytest.raises(NotWritable):
+        worked.files.restore(plan)
+    assert worked.files.unfinished() is not None
+    assert worked.files.plan_undo().files == ()
+    assert worked.files.give_up()
+    assert worked.files.unfinished() is None
+    assert not worked.files.give_up()
+
+
+def test_an_earlier_restore_is_undone_by_its_time(worked: Guard, git: Git, clock: Clock) -> None:
+    name = here(worked)
+    (git.root / ".env").write_text("TOKEN=1\n")  # which no snapshot may have
+    (git.root / "tracked").write_text("later\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    clock.advance(60)
+    (git.root / "tracked").write_text("even later\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    newest, earlier = worked.files.status().restores
+    assert (newest.files, earlier.files) == (("tracked",), (".env", "tracked"))
+    worked.files.restore(worked.files.plan_undo(earlier.at))
+    assert (git.root / ".env").read_text() == "TOKEN=1\n"
+    assert (git.root / "tracked").read_text() == "later\n"
+    with pytest.raises(NothingFound, match="no restore of files began at `2001"):
+        worked.files.plan_undo("2001-01-01T00:00:00Z")
+
+
+def test_after_the_repository_moved_a_restore_is_still_undone(
+    worked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    name = here(worked)
+    (git.root / ".env").write_text("TOKEN=1\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    moved_root = git.root.rename(git.root.parent / "moved")
+    moved = open_guard(moved_root)
+    moved.files.restore(moved.files.plan_undo())
+    assert (moved_root / ".env").read_text() == "TOKEN=1\n"
+
+
 # What stands in the way
 
 
@@ -308,10 +357,15 @@ def test_a_folder_with_an_ignored_file_stays_and_nothing_is_left_beside_it(
     (git.root / name).mkdir()
     (git.root / name / "empty").mkdir()
     (git.root / name / "kept.log").write_text("kept\n")
-    broken = tree_of(git.root)
-    with pytest.raises(NotWritable, match=f"`{name}` could not be put back"):
-        worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
-    assert tree_of(git.root) == broken
+    (git.root / "other").write_text("later\n")
+    [other, blocked] = sorted(
+        worked.files.plan(checkpoint, theirs_too=True).files, key=lambda file: file.path != "other"
+    )
+    assert (other.path, other.refusal) == ("other", "")
+    assert blocked.refusal == f"a folder is in its place, with `{name}/kept.log` in it"
+    worked.files.restore(worked.files.plan(checkpoint, theirs_too=True))
+    assert (git.root / "other").read_text() == "other\n"
+    assert (git.root / name / "kept.log").read_text() == "kept\n"
     assert (git.root / name / "empty").is_dir()
 
 

@@ -16,6 +16,8 @@ FROM_OTHERS = (
 
 The program names them (2.1.330); `ci-monitor-event` was seen in transcripts of older versions.
 """
+INTERRUPTED = "[Request interrupted by user"
+"""How the text begins that the host writes in the user's name when they cut a turn off."""
 NOT_THE_USERS = (
     "<command-name>",
     "<command-message>",
@@ -23,7 +25,7 @@ NOT_THE_USERS = (
     "<task-notification>",
     "<system-reminder>",
     "<bash-",
-    "[Request interrupted by user",
+    INTERRUPTED,
     *(f"<{tag}" for tag in FROM_OTHERS),
 )
 """How texts begin that stand in the user's name: echoes of commands, notes and reminders."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
-    from gitguard.model.transcript import Compactions, Message, Refusal
+    from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
 
 _REJECTED = b'"user-rejected"'
@@ -66,25 +66,25 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
         yield answer
 
 
-def refusals(transcript: Transcript, calls: frozenset[str]) -> tuple[Refusal, ...]:
-    """Return which of these calls of the main conversation the user refused, the oldest first.
+def stopped_calls(transcript: Transcript, calls: frozenset[str]) -> tuple[StoppedCall, ...]:
+    """Return which of these calls of the main conversation the user stopped, the oldest first.
 
-    The host marks their results `user-rejected`, whether the user said no, pressed Escape or said
-    what to do instead, and has those words beside the message. What a rule or a hook denied has
-    another mark, and what was killed or interrupted has no such line.
+    The host marks their results `user-rejected`, whether the user said no, said what to do instead,
+    or pressed Escape, be it while the call ran. What a rule or a hook denied has another mark, and
+    what was killed has no such line.
     """
-    refused: dict[str, Refusal] = {}
+    stopped: dict[str, StoppedCall] = {}
     for number, line in enumerate(backwards(transcript.path)):
-        if len(refused) == len(calls) or number >= _MOST_LINES_BACK:
+        if len(stopped) == len(calls) or number >= _MOST_LINES_BACK:
             break
         if _REJECTED in line:
-            for refusal in _refusals_in(parse(line), calls):
-                refused.setdefault(refusal.call_id, refusal)
-    return tuple(refused.values())[::-1]
+            for call in _stopped_in(parse(line), calls):
+                stopped.setdefault(call.call_id, call)
+    return tuple(stopped.values())[::-1]
 
 
-def _refusals_in(entry: dict[str, Any], calls: frozenset[str]) -> list[Refusal]:
-    from gitguard.model.transcript import Refusal
+def _stopped_in(entry: dict[str, Any], calls: frozenset[str]) -> list[StoppedCall]:
+    from gitguard.model.transcript import StoppedCall
 
     message, words = entry.get("message"), entry.get("userFeedback")
     is_users = entry.get("type") == "user" and entry.get("toolDenialKind") == "user-rejected"
@@ -94,7 +94,33 @@ def _refusals_in(entry: dict[str, Any], calls: frozenset[str]) -> list[Refusal]:
     results = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
     ids = [str(b.get("tool_use_id")) for b in results if b.get("type") == "tool_result"]
     said = words if isinstance(words, str) else ""
-    return [Refusal(id_, said, time_of(entry)) for id_ in ids if id_ in calls]
+    # As the program itself tells a refusal from a call that was interrupted.
+    decision = entry.get("permissionDecision")
+    is_refused = isinstance(decision, dict) and decision.get("source") == "user_reject"
+    has_run = not (said or is_refused or entry.get("toolDenialBeforeRun") is True)
+    return [StoppedCall(id_, said, time_of(entry), has_run) for id_ in ids if id_ in calls]
+
+
+def interrupted_at(transcript: Transcript) -> float:
+    """Return when the user cut the newest turn off, in Unix seconds; 0 if a turn followed.
+
+    Nothing is written of a turn that is cut off before the model began to answer.
+    """
+    from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, INTERRUPTED
+
+    for number, line in enumerate(backwards(transcript.path)):
+        if number >= _MOST_LINES_BACK:
+            break
+        if not any(role in line for role in _ROLES):
+            continue
+        entry = parse(line)
+        role, message = entry.get("type"), entry.get("message")
+        if role not in ("user", "assistant") or not isinstance(message, dict):
+            continue
+        if not any(map(entry.get, BY_THE_HOST)):
+            first = next(iter(texts(message.get("content"))), "")
+            return time_of(entry) if role == "user" and first.startswith(INTERRUPTED) else 0
+    return 0
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
