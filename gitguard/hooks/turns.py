@@ -60,6 +60,8 @@ def _prompt(conversation: Conversation) -> HookReply:
         capture.catch_up(conversation, reading)
         complete = _complete_before(conversation, reading)
         capture.record_prompt(conversation, reading)
+        if begins_turn:
+            _keep_files_before_turn(conversation)
         _count_prompt(conversation, begins_turn=begins_turn)
         _keep_window(conversation)
         line = (
@@ -89,6 +91,21 @@ def _take_in_cut_off_turns(conversation: Conversation) -> None:
         from gitguard.hooks.unfinished import take_in_cut_off_turns
 
         take_in_cut_off_turns(conversation)
+
+
+def _keep_files_before_turn(conversation: Conversation) -> None:
+    """Take a checkpoint if somebody changed files since the last snapshot.
+
+    What a person does between two turns is theirs, and the agent may change the same files now.
+    """
+    if conversation.is_apart or not conversation.config.files.enabled:
+        return
+    try:
+        if conversation.store.has_other_files():
+            conversation.checkpoint(triggers.TURN_START, "Files changed since the last turn.")
+    except GitguardError as error:
+        # The turn goes on: its end says what is wrong with the branch or the state.
+        conversation.note_fault(error)
 
 
 def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:

@@ -12,6 +12,7 @@ AUTO_75 = "auto-75pct"
 AUTO_80 = "auto-80pct"
 AUTO_85 = "auto-85pct"
 COMPACTION = "compaction"
+TURN_START = "turn-start"
 TURN_END = "turn-end"
 SESSION_END = "session-end"
 HALT = "halt"
@@ -52,6 +53,7 @@ EVENT_RULES = (
     ),
     EventRule("pressure reaches `gauge.warn_critical`, 85 %, without a halt", "yes", AUTO_85),
     EventRule("before a compaction", "yes", COMPACTION),
+    EventRule("a turn begins, and files are not as in the last snapshot", "yes", TURN_START),
     EventRule("end of turn", "yes", TURN_END, only_if_changed=True),
     EventRule("end of host session", "yes", SESSION_END, only_if_changed=True),
     EventRule("halt", "yes", HALT),

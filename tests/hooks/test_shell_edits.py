@@ -171,6 +171,36 @@ def test_a_command_that_also_removes_our_folder_owns_what_it_destroyed(talk: Con
     assert chosen(talk, before.name) == ["kept.txt", "new.txt"]
 
 
+def test_what_a_person_edits_between_two_turns_is_kept_before_the_agent_writes_over_it(
+    talk: Conversation,
+) -> None:
+    before = talk.guard.log(1)[0]
+    path = talk.root / "kept.txt"
+    path.write_text("by hand\n")
+    talk.prompt("Go on")
+    kept = talk.guard.log(1)[0]
+    assert (kept.trigger, kept.sequence) == ("turn-start", before.sequence + 1)
+    path.write_text("by the agent\n")
+    talk.send("PostToolUse.Write", tool_input={"file_path": str(path), "content": "x"})
+    end_turn(talk)
+    assert chosen(talk, before.name) == [], "the person's words are in between"
+    assert chosen(talk, kept.name) == ["kept.txt"]
+    talk.guard.files.restore(talk.guard.files.plan(kept.name))
+    assert path.read_text() == "by hand\n"
+
+
+def test_a_turn_before_which_no_file_changed_begins_without_a_checkpoint(
+    talk: Conversation,
+) -> None:
+    talk.guard.note({"goal": "Change the files"})
+    before = talk.guard.log(1)[0].sequence
+    (talk.root / "kept.txt").touch()
+    talk.prompt("Go on")
+    (talk.root / "kept.txt").write_text("by hand\n")
+    talk.queued_prompt("And do not forget the other one")
+    assert talk.guard.log(1)[0].sequence == before
+
+
 def test_after_a_command_removed_our_folder_and_was_killed_it_is_said_where_the_files_are(
     talk: Conversation,
 ) -> None:

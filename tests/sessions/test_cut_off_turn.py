@@ -49,7 +49,7 @@ def test_after_a_kill_exactly_the_agents_files_are_named(
     assert status.warnings == (
         "the agent's process ended in the middle of a turn while `Write lexer.py` ran; since "
         f"{here} it changed lexer.py, parser.py, and `gitguard restore {here} --files` puts "
-        "exactly that back (--dry-run shows it)",
+        "these back (--dry-run shows it)",
     )
     chosen = talk.guard.files.plan(here).chosen
     assert [file.path for file in chosen] == ["lexer.py", "parser.py"]

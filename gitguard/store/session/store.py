@@ -362,6 +362,14 @@ class SessionStore:
             return None  # whoever commits on it says what is wrong with it
         return self.worktree.kept_at(anchor.committed) if anchor is not None else None
 
+    def has_other_files(self) -> bool:
+        """Say whether the files are not as in the last snapshot; no, where there is none."""
+        before = self.last_look()
+        if before is None or not before.is_whole:
+            return False
+        commit = self.repository().checked_out_commit()
+        return self.worktree.look_again(commit, None) != before.look
+
     def write_snapshot(self, data: bytes) -> None:
         """Replace the working copy of the newest snapshot by one without secrets."""
         from gitguard.store.session.checkpoint import SNAPSHOT_FILE
