@@ -51,8 +51,9 @@ def _below(paths: tuple[str, ...]) -> str:
 
 
 def path_word(path: str) -> str:
-    """Return a path for a terminal; one with characters that cannot be shown as a shell's word."""
-    return path if path.isprintable() else shell_word(path)
+    """Return a path for a terminal; one whose characters cannot all be seen as a shell's word."""
+    is_plain = path.isprintable() and path == path.strip()
+    return path if is_plain else shell_word(path)
 
 
 def asked_files(console: Console, words: tuple[str, ...]) -> tuple[str, str, tuple[str, ...]]:

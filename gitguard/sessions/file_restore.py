@@ -217,8 +217,9 @@ class FileRestore:
         # Paths are taken as they are, and not as patterns.
         git = f"git -C {shell_word(root)} --literal-pathspecs"
         restore = f"{git} restore --source={checkpoint.files}:{FILES} --worktree --"
-        commands = [f"{restore} {' '.join(put)}"] if put else []
-        return (*commands, *([f"rm -- {' '.join(gone)}"] if gone else []))
+        # A file may stand where another one needs a folder.
+        commands = [f"rm -- {' '.join(gone)}"] if gone else []
+        return (*commands, *([f"{restore} {' '.join(put)}"] if put else []))
 
     def export(self, name: str, folder: str, paths: Sequence[str] = ()) -> int:
         """Write a checkpoint's files into an empty or new folder; return how many.

@@ -170,6 +170,7 @@ class Looker:
         self._place = repository.place
         self._git = repository.git
         self._object_format = repository.object_format
+        self._commit_of_submodule = repository.commit_of_submodule
 
     def look(self, commit: str, also: Iterable[str] = ()) -> Differences:
         """Compare the files with a commit's, or with no files where it is empty.
@@ -232,7 +233,7 @@ class Looker:
         }
         attributes = self._conversions.attributes(doubtful)
         converts_all = any(readings[path].unix_id for path in doubtful) and self._converts_all()
-        present = {path: ChangedFile(path, entry.mode, entry.id) for path, entry in tracked.items()}
+        present = {path: self._as_listed(path, entry) for path, entry in tracked.items()}
         for path, reading in readings.items():
             # What lies there byte by byte as in the commit is unchanged, converted or not.
             is_converted = converts_all and path in doubtful
@@ -240,6 +241,12 @@ class Looker:
             present[path] = _with_mode_of_git(stored, tracked.get(path))
         compared = (_against(present[path], tracked.get(path)) for path in sorted(present))
         return tuple(difference for difference in compared if difference is not None)
+
+    def _as_listed(self, path: str, entry: _ListedEntry) -> ChangedFile:
+        commit = entry.id
+        if entry.mode == SUBMODULE and not commit.strip("0"):
+            commit = self._commit_of_submodule(path) or commit
+        return ChangedFile(path, entry.mode, commit)
 
     def _without_secrets(self, compared: tuple[ChangedFile, ...]) -> tuple[ChangedFile, ...]:
         names = "\n".join(file.path for file in compared)

@@ -12,6 +12,7 @@ from gitguard.errors import (
     GitFailed,
     GitguardError,
     InvalidDocument,
+    NotARepository,
     NotReadable,
     Pending,
     RefMoved,
@@ -20,6 +21,7 @@ from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.git.objects import GitObjects, LooseObjects, ObjectsGone, is_object_id
 from gitguard.store.git.packed_refs import PackedRefs
+from gitguard.store.git.place import locate
 from gitguard.store.git.plumbing import Plumbing
 from gitguard.store.git.stamp import Stamp
 
@@ -298,6 +300,17 @@ class Repository:
         lines = packed[: packed.find(f" {head}\n")] if f" {head}\n" in packed else ""
         commit = lines.rpartition("\n")[2]
         return commit if is_object_id(commit) else ""
+
+    def commit_of_submodule(self, path: str) -> str:
+        """Return the id of the commit checked out in a submodule; empty where none is known."""
+        folder = os.path.join(self.place.worktree, path)
+        if not os.path.lexists(os.path.join(folder, ".git")):
+            return ""  # not cloned: what is found above it is not its own
+        try:
+            place = locate(folder)
+        except NotARepository:
+            return ""
+        return Repository(place, {}, self._clock).checked_out_commit()
 
     def _text_of(self, folder: str, name: str, *, limit: int = 4096) -> str:
         data = files.read_bytes(os.path.join(folder, name), limit=limit) or b""

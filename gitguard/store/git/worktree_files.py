@@ -43,6 +43,8 @@ class FileContent(Value):
     """Of a file its bytes, of a link its target; None where that was not read."""
     permissions: int = 0
     """Of a file, as the system has them; 0 for none."""
+    size: int = 0
+    """Bytes of a file, also of one that has too many; 0 for one that cannot be read."""
 
 
 class FileReading(Value):
@@ -90,7 +92,8 @@ class WorktreeFiles:
                 # A folder in a file's place: what is in it is listed by itself.
                 return FileContent(0 if stat.S_ISDIR(facts.st_mode) else stat.S_IFMT(facts.st_mode))
             mode = PROGRAM if facts.st_mode & stat.S_IXUSR else PLAIN
-            return FileContent(mode, self._bytes(full), stat.S_IMODE(facts.st_mode))
+            data = self._bytes(full)
+            return FileContent(mode, data, stat.S_IMODE(facts.st_mode), facts.st_size)
         except (FileNotFoundError, NotADirectoryError):
             return FileContent()
         except (OSError, ValueError):

@@ -216,12 +216,13 @@ class _Taking:
         if content.mode not in (PLAIN, PROGRAM, LINK):
             return "no plain file"
         if content.data is None:
-            return self._why_unread()
+            return self._why_unread(content)
         return "a secret was found in it" if self._holds_secret(content.data) else ""
 
-    def _why_unread(self) -> str:
-        megabytes = self._limits.file // _MEGABYTE
-        return f"larger than {megabytes} MB, beyond what one snapshot may hold, or unreadable"
+    def _why_unread(self, content: FileContent) -> str:
+        if content.size > self._limits.file:
+            return f"larger than {self._limits.file // _MEGABYTE} MB"
+        return "beyond what one snapshot may hold" if content.size else "it cannot be read"
 
     def _holds_secret(self, data: bytes) -> bool:
         text = text_of(data)

@@ -345,6 +345,19 @@ def test_a_submodule_has_files_of_its_own_back(outer: KeptFiles, open_guard: Ope
         works_through(KeptFiles(open_guard(outer.root / "sub"), Git(outer.root / "sub")))
 
 
+def test_a_submodule_is_kept_by_the_commit_that_is_checked_out_in_it(outer: KeptFiles) -> None:
+    outer.snapshot()
+    sub = Git(outer.root / "sub")
+    who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
+    sub(*who, "commit", "--quiet", "--allow-empty", "--message", "Further")
+    outer.snapshot()
+    tree = outer.guard.log(1)[0].files
+    entry = outer.git("ls-tree", f"{tree}:files", "sub")
+    assert entry.split()[:3] == ["160000", "commit", sub("rev-parse", "HEAD")]
+    [newest, *_] = outer.guard.looking.file_log("", "", most=5).entries
+    assert [(file.path, file.action) for file in newest.files] == [("sub", "changed")]
+
+
 def test_a_restore_above_a_submodule_changes_nothing_in_it(outer: KeptFiles) -> None:
     name = outer.snapshot()
     sub = Git(outer.root / "sub")
