@@ -279,6 +279,28 @@ def test_what_a_person_removes_beside_a_command_that_names_others_stays_theirs(
     assert chosen(talk, before) == []
 
 
+@pytest.mark.parametrize(
+    ("command", "is_meant"),
+    [
+        ("rm -rf build/*", False),
+        ("rm ./*.txt", True),
+        ('rm "kep"*', True),
+        ("rm oth[a-z]r*", False),
+        ("find . -delete", True),
+        ("rm $FILES", True),
+    ],
+)
+def test_a_pattern_owns_what_it_can_mean(
+    talk: Conversation, command: str, *, is_meant: bool
+) -> None:
+    talk.guard.checkpoint("Before")
+    before = talk.guard.log(1)[0].name
+    run(talk, command, "true")
+    _next_second()
+    (talk.root / "kept.txt").unlink()
+    assert chosen(talk, before) == (["kept.txt"] if is_meant else [])
+
+
 def test_what_a_person_writes_while_the_agent_waits_for_leave_stays_theirs(
     talk: Conversation,
 ) -> None:

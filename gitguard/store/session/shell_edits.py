@@ -36,8 +36,11 @@ _SOON = 10
 """Seconds after its begin within which a command that was cut off destroyed what it did."""
 _RAN_UNTIL = (entries.ENDED, entries.FAILED, entries.INTERRUPTED)
 """What an entry says of a command that ran until the entry's time."""
-_MEANING_MANY = ("git", "find", "xargs", "*", "?", "[", "{", "$", "`")
+_MEANING_MANY = ("git", "find", "xargs", "{", "$", "`")
 """What stands in commands that do not name the files that they remove."""
+_ANY_OF = frozenset("*?[")
+"""What stands in a word that names files by a pattern."""
+_QUOTES = str.maketrans("", "", "\"'")
 _MOVES_WORKTREE = re.compile(
     r"\bgit(?:\s+-[cC]\s+\S+|\s+-(?![cC]\s)\S+)*\s+(?:am|bisect|checkout|cherry-pick|clone|merge"
     r"|pull|rebase|reset|restore|revert|stash|submodule|switch|worktree)\b"
@@ -149,8 +152,12 @@ def _begun_at(started: JournalEntry | None, ended: JournalEntry) -> str:
 
 def _may_mean(line: str, path: str) -> bool:
     """Say whether a command may remove a file: it names a part of its path, or does not say."""
-    names_it = any(part in line for part in path.split("/"))
-    return names_it or any(word in line for word in _MEANING_MANY)
+    if any(part in line for part in (*path.split("/"), *_MEANING_MANY)):
+        return True
+    from fnmatch import fnmatchcase
+
+    patterns = (word.translate(_QUOTES) for word in line.split() if not _ANY_OF.isdisjoint(word))
+    return any(fnmatchcase(path, f"*{pattern.lstrip('./')}*") for pattern in patterns)
 
 
 def edits_of(
