@@ -195,6 +195,7 @@ def test_a_turn_before_which_no_file_changed_begins_without_a_checkpoint(
     talk.guard.note({"goal": "Change the files"})
     before = talk.guard.log(1)[0].sequence
     (talk.root / "kept.txt").touch()
+    talk.git("pack-refs", "--all", "--prune")
     talk.prompt("Go on")
     (talk.root / "kept.txt").write_text("by hand\n")
     talk.queued_prompt("And do not forget the other one")

@@ -297,9 +297,10 @@ class Repository:
             packed = self._text_of(self.place.common_dir, "packed-refs", limit=_PACKED_REFS)
         except (InvalidDocument, NotReadable):
             return ""
-        lines = packed[: packed.find(f" {head}\n")] if f" {head}\n" in packed else ""
+        # The last line has no line end any more.
+        lines, name, _ = f"{packed}\n".partition(f" {head}\n")
         commit = lines.rpartition("\n")[2]
-        return commit if is_object_id(commit) else ""
+        return commit if name and is_object_id(commit) else ""
 
     def commit_of_submodule(self, path: str) -> str:
         """Return the id of the commit checked out in a submodule; empty where none is known."""

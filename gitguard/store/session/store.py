@@ -367,7 +367,7 @@ class SessionStore:
         before = self.last_look()
         if before is None or not before.is_whole:
             return False
-        commit = self.repository().checked_out_commit()
+        commit = self.repository().checked_out_commit() or self.own_head().code.head
         return self.worktree.look_again(commit, None) != before.look
 
     def write_snapshot(self, data: bytes) -> None:

@@ -245,6 +245,16 @@ def test_checkpoints_survive_somebody_cleaning_up_at_the_same_time(
     git.fsck()
 
 
+@pytest.mark.parametrize("other", ["", "zoo"])
+def test_the_commit_of_a_branch_is_read_from_packed_refs(
+    guard: Guard, git: Git, other: str
+) -> None:
+    if other:  # or else the branch's line is the last one
+        git("tag", other)
+    git("pack-refs", "--all", "--prune")
+    assert guard.workspace.repository().checked_out_commit() == git("rev-parse", "HEAD")
+
+
 def test_a_session_branch_that_is_checked_out_is_not_moved(guard: Guard, git: Git) -> None:
     guard.ensure()
     git("checkout", "--quiet", "gitguard/main")
