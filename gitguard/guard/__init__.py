@@ -344,11 +344,11 @@ class Guard:
 
     def checkpoint(self, why: str) -> Saved:
         """Commit the state as it is."""
-        from gitguard.sessions.stopped_calls import settle_stopped_calls
+        from gitguard.sessions.stopped_calls import journal_all_stops
 
         store = self.store()
         with store.lock():
-            settle_stopped_calls(store)
+            journal_all_stops(store)
             return store.checkpoint(triggers.MANUAL, why, Circumstances())
 
     def bundle(

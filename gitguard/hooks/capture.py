@@ -255,9 +255,8 @@ def take_in_stopped_calls(
     conversation: Conversation, calls: Iterable[JournalEntry]
 ) -> frozenset[str]:
     """Journal which of these open calls the user stopped; return their ids."""
-    from gitguard.sessions import stopped_calls as stopping
+    from gitguard.sessions.stopped_calls import journal_stops
 
-    own = conversation.event.host_session
     record = conversation.with_transcript(conversation.record)
-    conversations = {**conversation.host_sessions, own: record}
-    return stopping.take_in_stopped_calls(conversation.store, calls, conversations)
+    conversations = {**conversation.host_sessions, conversation.event.host_session: record}
+    return journal_stops(conversation.store, calls, conversations)

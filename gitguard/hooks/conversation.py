@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from gitguard.model.events import Abilities, HookEvent, ToolCall
     from gitguard.model.pressure import Pressure
     from gitguard.store.disk.lock import Lock
+    from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession, SessionRecord
     from gitguard.store.session.state_file import Ready
@@ -267,6 +268,7 @@ class Conversation:
         pressure: Pressure | None = None,
         ready: Ready | None = None,
         if_changed: bool = False,
+        look: Differences | None = None,
     ) -> Saved:
         if self.is_apart:
             from gitguard.store.session.store import Saved
@@ -285,7 +287,7 @@ class Conversation:
         )
         ready = ready or self.store.state_or_copy()
         saved = self.store.checkpoint(
-            trigger, why, circumstances, ready=ready, if_changed=if_changed
+            trigger, why, circumstances, ready=ready, if_changed=if_changed, look=look
         )
         if saved.commit:
             self.record = self.record.replace(head=saved.commit)

@@ -101,8 +101,10 @@ def _keep_files_before_turn(conversation: Conversation) -> None:
     if conversation.is_apart or not conversation.config.files.enabled:
         return
     try:
-        if conversation.store.has_other_files():
-            conversation.checkpoint(triggers.TURN_START, "Files changed since the last turn.")
+        look = conversation.store.look_at_changes()
+        if look is not None:
+            why = "Files changed since the last turn."
+            conversation.checkpoint(triggers.TURN_START, why, look=look)
     except GitguardError as error:
         # The turn goes on: its end says what is wrong with the branch or the state.
         conversation.note_fault(error)

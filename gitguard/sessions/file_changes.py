@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitguard.sessions.file_authors import Interval
+    from gitguard.store.git.differences import Differences
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
+    from gitguard.store.worktree.snapshot import Snapshot
 
 
 class FileChange(Value):
@@ -66,33 +68,52 @@ def file_changes(
     look = store.worktree.look(store.own_head().code.head) if until is None else None
     with store.repository().reader() as reader:
         snapshot = snapshot_of(reader, since)
-        before, left_out = snapshot.tree, snapshot.manifest.skipped_paths
         steps = steps_between(store, reader, since, until, look)
         trees = Trees(reader)
-        modes_now = {}
-        if look is not None:
-            # What does not differ from the commit lies there as the commit has it.
-            modes_now = {file.path: file.mode for file in look.files}
-            after = trees.of_commit(look.commit) if look.commit else ""
-            unlike = {*paths_unlike(store, trees, snapshot, look)}
+        if until is not None:
+            unlike = _unlike_then(trees, snapshot, snapshot_of(reader, until))
         else:
-            assert until is not None
-            after = snapshot_of(reader, until).tree
-            unlike = {*trees.differences(before, after)}
+            assert look is not None
+            unlike = _unlike_now(store, trees, snapshot, look)
         changes = []
         # What was changed back in between is no difference.
-        for path in sorted(steps.keys() & unlike):
-            if not is_below(path, paths):
-                continue
-            was = _is_there(trees, before, path)
-            now = modes_now[path] != 0 if path in modes_now else _is_there(trees, after, path)
+        for path in sorted(steps.keys() & unlike.keys()):
+            was = _is_there(trees, snapshot.tree, path)
             # What was left out may have been there, and as it is now.
-            if not (was or now) or path in left_out:
+            is_unknown = path in snapshot.manifest.skipped_paths
+            if is_unknown or not (was or unlike[path]) or not is_below(path, paths):
                 continue
             authors = {step.author for step in steps[path]}
-            action = ADDED if not was else CHANGED if now else REMOVED
+            action = ADDED if not was else CHANGED if unlike[path] else REMOVED
             changes.append(FileChange(path, action, tuple(a for a in AUTHORS if a in authors)))
     return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
+
+
+def _unlike_now(
+    store: SessionStore, trees: Trees, snapshot: Snapshot, look: Differences
+) -> dict[str, bool]:
+    """Return the paths at which the worktree is not as in a snapshot, and whether a file is there.
+
+    What does not differ from the commit lies there as the commit has it.
+    """
+    modes = {file.path: file.mode for file in look.files}
+    head = trees.of_commit(look.commit) if look.commit else ""
+    return {
+        path: modes[path] != 0 if path in modes else _is_there(trees, head, path)
+        for path in paths_unlike(store, trees, snapshot, look)
+    }
+
+
+def _unlike_then(trees: Trees, older: Snapshot, newer: Snapshot) -> dict[str, bool]:
+    """Return the paths at which two snapshots differ, and whether a file was there at the newer.
+
+    One that the newer snapshot left out was.
+    """
+    left_out = newer.manifest.skipped_paths
+    return {
+        path: path in left_out or _is_there(trees, newer.tree, path)
+        for path in trees.differences(older.tree, newer.tree)
+    }
 
 
 def file_log(

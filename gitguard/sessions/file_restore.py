@@ -16,7 +16,7 @@ from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
-from gitguard.sessions.stopped_calls import settle_stopped_calls
+from gitguard.sessions.stopped_calls import journal_all_stops
 from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
@@ -91,6 +91,11 @@ def _other_commit(then: str, now: str) -> str:
     return f"the snapshot was taken {before}, and {now[:12] or 'none'} is checked out now"
 
 
+def _passed_over(hidden: Iterable[str], paths: Sequence[str]) -> str:
+    number = sum(is_below(path, paths) for path in hidden)
+    return f"{counted(number, 'file')} that git is told to pass over" if number else ""
+
+
 def _source_of_undo(record: RestoreRecord) -> str:
     """Say to when an undo goes back: before a restore, or, undoing an undo, after that restore."""
     if record.source.startswith(_UNDONE):
@@ -122,19 +127,16 @@ class FileRestore:
         self._require_state()
         checkpoint = self._checkpoint(name)
         look = self._store.worktree.look(self._store.own_head().code.head)
+        hidden = frozenset(self._repository.hidden_paths())
         with self._repository.reader() as reader:
             target = snapshot_of(reader, checkpoint)
-            planned = self._restorer.plan(reader, target, look, paths)
+            planned = self._restorer.plan(reader, target, look, hidden, paths)
             if not theirs_too:
                 planned = self._without_theirs(reader, checkpoint, look, planned)
-        unseen = (*target.manifest.unseen, look.new_unseen, self._hidden(paths))
+        unseen = (*target.manifest.unseen, look.new_unseen, _passed_over(hidden, paths))
         remark = _other_commit(target.manifest.commit, look.commit)
         named_unseen = tuple(what for what in unseen if what)
         return self._planned(FilePlan(checkpoint.name, planned, named_unseen, remark))
-
-    def _hidden(self, paths: Sequence[str]) -> str:
-        hidden = [p for p in self._repository.hidden_paths() if is_below(p, paths)]
-        return f"{counted(len(hidden), 'file')} that git is told to pass over" if hidden else ""
 
     def plan_undo(self, at: str = "", *, theirs_too: bool = False) -> FilePlan:
         """Return what undoing a restore would change, by default the last one.
@@ -254,7 +256,7 @@ class FileRestore:
         if not force:
             self._refuse_now(file.path for file in chosen)
         store = self._store
-        settle_stopped_calls(store)
+        journal_all_stops(store)
         safety = store.checkpoint(
             triggers.PRE_RESTORE, f"Before files of {plan.source} are restored.", _NOTHING
         )
@@ -367,4 +369,5 @@ class FileRestore:
         self._require_state()
         if not force:
             self._refuse_now(unescaped(file.path) for file in newest[1].files)
+        journal_all_stops(self._store)
         return self._finish(*newest)

@@ -27,16 +27,16 @@ _WORDS = 400
 """Characters that are kept of what the user said with a refusal."""
 
 
-def take_in_stopped_calls(
+def journal_stops(
     store: SessionStore,
     calls: Iterable[JournalEntry],
     conversations: Mapping[str, HostSession],
 ) -> frozenset[str]:
     """Journal which of these open calls the user stopped; return their ids. The lock is held."""
-    stopped = _ends_of(store, calls, conversations)
-    for entry in stopped:
+    stops = _ends_of(store, calls, conversations)
+    for entry in stops:
         store.journal.append(entry)
-    return frozenset(entry.id for entry in stopped)
+    return frozenset(entry.id for entry in stops)
 
 
 def unwritten_stops(store: SessionStore) -> tuple[JournalEntry, ...]:
@@ -48,7 +48,7 @@ def unwritten_stops(store: SessionStore) -> tuple[JournalEntry, ...]:
     return _ends_of(store, calls, conversations)
 
 
-def settle_stopped_calls(store: SessionStore) -> None:
+def journal_all_stops(store: SessionStore) -> None:
     """Journal which open calls of any conversation the user stopped; the lock is held."""
     for entry in unwritten_stops(store):
         store.journal.append(entry)

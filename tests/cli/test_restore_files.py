@@ -100,6 +100,16 @@ def test_an_agent_may_not_put_files_back(changed: Place) -> None:
     assert (changed.root / "c").exists()
 
 
+def test_an_earlier_restore_is_undone_by_the_time_that_status_lists(changed: Place) -> None:
+    changed.type("gitguard restore cp_002 src --theirs-too --yes; sleep 1")
+    changed.type("gitguard restore cp_002 b --theirs-too --yes")
+    listed = changed.type("gitguard status --files").partition("undoes:\n")[2].splitlines()
+    [time] = [line.split()[0] for line in listed if line.endswith("replaced src/a")]
+    changed.type(f"gitguard restore --undo {time} --yes")
+    assert (changed.root / "src" / "a").read_text() == "two\n"
+    assert (changed.root / "b").read_text() == "one\n"
+
+
 def test_a_checkpoint_or_undo_has_to_be_named(changed: Place) -> None:
     assert changed.run("gitguard restore").returncode == 2
     assert "no restore of files" in changed.run("gitguard restore cp_002 --undo").stderr

@@ -214,13 +214,19 @@ def test_after_a_command_removed_our_folder_and_was_killed_it_is_said_where_the_
     assert f"{before} has your files from just before they were destroyed" in notes[-1]
 
 
-def test_what_a_command_did_before_the_user_interrupted_it_is_put_back_at_once(
-    talk: Conversation,
-) -> None:
+def begin_cleaning(talk: Conversation) -> str:
+    """Let the agent begin a command in a new turn; return the checkpoint before that."""
     talk.guard.checkpoint("Before")
     before = talk.guard.log(1)[0].name
     talk.prompt("Clean up")
     talk.bash("python clean_up.py", tool_use_id="toolu_stopped")
+    return before
+
+
+def test_what_a_command_did_before_the_user_interrupted_it_is_put_back_at_once(
+    talk: Conversation,
+) -> None:
+    before = begin_cleaning(talk)
     (talk.root / "kept.txt").write_text("half cleaned\n")
     talk.is_interrupted("toolu_stopped")
     assert chosen(talk, before) == ["kept.txt"]
@@ -235,10 +241,7 @@ def test_what_a_command_did_before_the_user_interrupted_it_is_put_back_at_once(
 def test_what_a_person_changes_after_they_interrupted_a_command_is_theirs(
     talk: Conversation,
 ) -> None:
-    talk.guard.checkpoint("Before")
-    before = talk.guard.log(1)[0].name
-    talk.prompt("Clean up")
-    talk.bash("python clean_up.py", tool_use_id="toolu_stopped")
+    before = begin_cleaning(talk)
     talk.is_interrupted("toolu_stopped")
     _next_second()
     (talk.root / "kept.txt").write_text("by hand\n")

@@ -33,7 +33,7 @@ _MOST_FILES = 20
 _LATEST = 253_402_300_799
 """The last second of the year 9999, in Unix seconds; a program may date a file later."""
 _SOON = 10
-"""Seconds after its begin within which a command that was cut off destroyed what it did."""
+"""Seconds after it began within which a command that was cut off destroyed what it did."""
 _RAN_UNTIL = (entries.ENDED, entries.FAILED, entries.INTERRUPTED)
 """What an entry says of a command that ran until the entry's time."""
 _MEANING_MANY = ("git", "find", "xargs", "{", "$", "`")
@@ -140,8 +140,8 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
 def _begun_at(started: JournalEntry | None, ended: JournalEntry) -> str:
     """Return when a call began to run, empty where nothing tells.
 
-    Hosts tell of a call before they ask the person for leave, and some tell how long it ran. One
-    that removed the journal, as `git clean -x` does, has no begin there any more.
+    Hosts tell of a call before they ask the person for leave, and some tell how long it ran.
+    Nothing tells that a call began if it removed the journal, as `git clean -x` does.
     """
     told_at = started.at if started is not None else ""
     if not ended.milliseconds:

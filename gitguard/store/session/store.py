@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.model.items import Origin
     from gitguard.store.disk.lock import Lock
+    from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
@@ -219,18 +220,21 @@ class SessionStore:
         *,
         ready: Ready | None = None,
         if_changed: bool = False,
+        look: Differences | None = None,
         restored: Callable[[], frozenset[str]] | None = None,
     ) -> Saved:
         """Take a checkpoint of the state in force; where git cannot be written it is pending.
 
-        restored tells which files were put back since the last one, and were not changed again; it
-        is asked once the files were looked at. if_changed takes none when the newest one holds the
-        state already, as some triggers always do. Raises what `state` raises, and `HeadAdvanced`,
-        `Tampered` or `Untrusted` when the branch is not where this machine left it.
+        look is one at the files that was taken just now. restored tells which files were put back
+        since the last one, and were not changed again; it is asked once they were looked at.
+        if_changed takes none when the newest one holds the state already, as some triggers always
+        do. Raises what `state` raises, and `HeadAdvanced`, `Tampered` or `Untrusted` when the
+        branch is not where this machine left it.
         """
         ready = ready or self.state()
         before = self.last_look()
-        look, by_shell = self.worktree.take_in_shell_edits(before)
+        newer_look, by_shell = self.worktree.take_in_shell_edits(before)
+        look = newer_look or look
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
         from gitguard.model.triggers import BEFORE_DESTRUCTIVE, ONLY_IF_CHANGED
@@ -362,13 +366,14 @@ class SessionStore:
             return None  # whoever commits on it says what is wrong with it
         return self.worktree.kept_at(anchor.committed) if anchor is not None else None
 
-    def has_other_files(self) -> bool:
-        """Say whether the files are not as in the last snapshot; no, where there is none."""
+    def look_at_changes(self) -> Differences | None:
+        """Look at the files; return None if they are as in the last snapshot, or there is none."""
         before = self.last_look()
         if before is None or not before.is_whole:
-            return False
+            return None
         commit = self.repository().checked_out_commit() or self.own_head().code.head
-        return self.worktree.look_again(commit, None) != before.look
+        look = self.worktree.look_again(commit, None)
+        return look if look != before.look else None
 
     def write_snapshot(self, data: bytes) -> None:
         """Replace the working copy of the newest snapshot by one without secrets."""

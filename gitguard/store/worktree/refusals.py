@@ -7,7 +7,6 @@ not looked at. So a file that it lacks is only removed where it would have had i
 from __future__ import annotations
 
 import os
-from functools import cached_property
 
 from gitguard.model.actions import ADDED, REMOVED
 from gitguard.store.worktree.manifest import unescaped
@@ -31,19 +30,22 @@ class Refusals:
 
     def __init__(
         self,
-        root: str,
         repository: Repository,
         redactor: Redactor,
         trees: Trees,
         target: Snapshot,
+        hidden: Collection[str],
         changed_rules: Collection[str],
     ) -> None:
-        """Look at a snapshot that is to be restored; changed_rules are those of `RULES` that differ
-        from what it has, anywhere in the worktree.
+        """Look at a snapshot that is to be restored.
+
+        hidden are the paths that git is told not to look at; changed_rules are those of `RULES`
+        that differ from what the snapshot has, anywhere in the worktree.
         """
+        self._hidden = hidden
         self._trees = trees
         self._changed_rules = changed_rules
-        self._root = root
+        self._root = repository.place.worktree
         self._repository = repository
         self._redactor = redactor
         self._target = target
@@ -89,7 +91,7 @@ class Refusals:
             return "what lies there cannot be read, and so cannot be kept"
         if file.action == ADDED and file.is_committed and file.is_unchanged:
             return "git is told to leave it out of the worktree, as in a sparse checkout"
-        if file.before.mode and path in self._hidden_paths:
+        if file.before.mode and path in self._hidden:
             return "git is told not to look at it (`assume-unchanged` or `skip-worktree`)"
         return ""
 
@@ -142,9 +144,9 @@ class Refusals:
             spellings.setdefault(_caseless(path), []).append(path)
         twins = {}
         for path in paths:
-            others = [name for name in spellings.get(_caseless(path), ()) if name != path]
-            if others:
-                twins[path] = others[0]
+            for spelling in spellings.get(_caseless(path), ()):
+                if spelling != path:
+                    twins[path] = spelling
         return twins
 
     def _ignored(self, paths: Sequence[str]) -> frozenset[str]:
@@ -158,11 +160,6 @@ class Refusals:
         if done.returncode not in (0, 1):
             raise git.failure("check-ignore", done)
         return frozenset(os.fsdecode(path) for path in done.stdout.split(b"\0") if path)
-
-    @cached_property
-    def _hidden_paths(self) -> frozenset[str]:
-        # What lies there is in no snapshot.
-        return frozenset(self._repository.hidden_paths())
 
     def _is_repository(self, folder: str) -> bool:
         if folder not in self._repositories:

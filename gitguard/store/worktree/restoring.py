@@ -64,11 +64,17 @@ class Restorer:
     # What would change
 
     def plan(
-        self, reader: ObjectReader, target: Snapshot, look: Differences, paths: Sequence[str] = ()
+        self,
+        reader: ObjectReader,
+        target: Snapshot,
+        look: Differences,
+        hidden: frozenset[str],
+        paths: Sequence[str] = (),
     ) -> tuple[PlannedFile, ...]:
         """Return the files that are not what a snapshot has, by path, or those below some paths.
 
-        look is what the worktree looks like now, against the commit that is checked out.
+        look is what the worktree looks like now, against the commit that is checked out; hidden is
+        what git is told not to look at.
         """
         trees = Trees(reader)
         head = trees.of_commit(look.commit) if look.commit else ""
@@ -105,7 +111,7 @@ class Restorer:
             if os.path.basename(path) in RULES
             and self._version(here, path).id != _id_of(_file_at(trees, target.tree, path))
         }
-        refusals = Refusals(self.root, self._repository, self._redactor, trees, target, rules)
+        refusals = Refusals(self._repository, self._redactor, trees, target, hidden, rules)
         return refusals.applied(tuple(planned), paths)
 
     def _refuse_unknown(self, trees: Trees, tree: str, paths: Sequence[str]) -> None:

@@ -307,7 +307,7 @@ def _new_parents(scan: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dic
 
 
 def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
-    """Let the first entry of each ring follow the one before it, which goes back to its begin."""
+    """Let the first entry of each ring follow the one before it, which goes back to its start."""
     entries_by_id = {entry.id: entry for entry in entries}
     rooted: set[str] = set()
     for entry in entries:

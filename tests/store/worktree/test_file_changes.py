@@ -101,6 +101,7 @@ def test_a_file_that_gained_a_secret_is_not_said_to_be_gone(begun_talk: Conversa
     talk.guard.checkpoint("After")
     [newest, *_] = talk.guard.looking.file_log("", "", most=5).entries
     assert [(f.path, f.action) for f in newest.files] == [("settings.yml", "changed")]
+    assert talk.guard.looking.files_of().files == newest.files
 
 
 def test_only_files_below_a_path_are_listed(begun_talk: Conversation) -> None:
