@@ -22,10 +22,27 @@ def overwrite(path: Path, data: bytes) -> None:
     path.write_bytes(data)
 
 
+def content_of(data: bytes) -> bytes | None:
+    """Return what the bytes of a loose object inflate to; None if they do not."""
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        return None
+
+
 def flip(path: Path) -> None:
-    data = bytearray(path.read_bytes())
-    data[len(data) // 2] ^= 0x10
-    overwrite(path, bytes(data))
+    """Flip a bit near the middle.
+
+    Some flips change nothing: a repetition is then copied from another place that holds the same
+    text. The first flip is used that changes the content.
+    """
+    whole = path.read_bytes()
+    for at in range(len(whole) // 2, len(whole)):
+        flipped = whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :]
+        if content_of(flipped) != content_of(whole):
+            overwrite(path, flipped)
+            return
+    raise AssertionError(f"no flip of a bit changes the content of {path}")
 
 
 def exchange(path: Path) -> None:
