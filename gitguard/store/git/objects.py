@@ -15,14 +15,14 @@ from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Self
 
     from gitguard.store.git.plumbing import Plumbing
 
 _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
-_MANY, _AT_ONCE = 100, 8
+_MANY, _AT_ONCE = 12, 8
 """Objects from which on several are synced at the same time, and how many that are."""
 _HEX = "0123456789abcdef"
 
@@ -93,23 +93,12 @@ class LooseObjects:
 
     def _sync(self) -> None:
         """Make the contents durable, with no writing in between."""
-        # Several at a time share the disk's work; for a few, threads cost more than that.
-        if len(self._aside) >= _MANY and self._sync_at_once():
-            return
-        for aside in self._aside.values():
-            files.sync_file(aside)
-
-    def _sync_at_once(self) -> bool:
-        """Sync several contents at a time; say whether the system had room for the threads."""
-        from concurrent.futures import ThreadPoolExecutor
-
-        with ThreadPoolExecutor(_AT_ONCE) as pool:
-            try:
-                for _ in pool.map(files.sync_file, self._aside.values()):
-                    continue
-            except RuntimeError:
-                return False
-        return True
+        unsynced = list(self._aside.values())
+        if len(unsynced) < _MANY:
+            for aside in unsynced:
+                files.sync_file(aside)
+        else:
+            _sync_at_once(unsynced)
 
     def _make_fanout(self, folder: str) -> None:
         # In a shared repository the others write there too; their permissions are the parent's.
@@ -120,6 +109,41 @@ class LooseObjects:
             return
         # `mkdir` applied the umask of one user; the folder is for all who share the repository.
         os.chmod(folder, os.stat(self._objects).st_mode & 0o7777)
+
+
+def _sync_at_once(paths: Sequence[str]) -> None:
+    """Make the contents of files durable, several at a time, which shares the disk's work.
+
+    Raises what `files.sync_file` raises for one of them.
+    """
+    from threading import Thread  # not the pool of `concurrent.futures`: its import takes 10 ms
+
+    failures: list[Exception] = []
+
+    def sync(part: Sequence[str]) -> None:
+        for path in part:
+            try:
+                files.sync_file(path)
+            # Whatever it is: in a thread nobody would hear of it. There is no second try, which
+            # might succeed, because a system tells only once that bytes are lost.
+            except Exception as error:
+                failures.append(error)
+
+    threads = []
+    for number in range(1, _AT_ONCE):
+        part = paths[number::_AT_ONCE]
+        thread = Thread(target=sync, args=(part,))
+        try:
+            thread.start()
+        except RuntimeError:  # the system has no room for more
+            sync(part)
+        else:
+            threads.append(thread)
+    sync(paths[::_AT_ONCE])
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
 
 
 def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:

@@ -36,16 +36,17 @@ if TYPE_CHECKING:
     from gitguard.store.git.reader import ObjectReader
 
     Clock = Callable[[], float]
+    ObjectWriter = LooseObjects | GitObjects
 
 _NAME, _EMAIL = "gitguard", "gitguard@localhost"
 _REF_LOCK_AGE = 60
+"""Seconds after which a ref's lock that did not change was left by a dead process."""
 _CREATED, _RENAMED = "branch: Created from ", "Branch: renamed refs/heads/"
 """How git begins its messages in a branch's reflog."""
 _REFLOG = 4 << 20
 """Bytes of a reflog; of a longer one nothing is read."""
 _PACKED_REFS = 4 << 20
 """Bytes of packed refs up to which a branch is looked for in them."""
-"""Seconds after which a ref's lock that did not change was left by a dead process."""
 _FIRST_MOMENT = 100_000_000
 """The first second that git takes for a time; what is less counts entries of a reflog."""
 
@@ -386,13 +387,13 @@ class Repository:
 
         return Signer(self.git).commit(tree, parent, message, stamp)
 
-    def write_bare_commit(self, writer: LooseObjects | GitObjects, tree: str, message: str) -> str:
+    def write_bare_commit(self, writer: ObjectWriter, tree: str, message: str) -> str:
         """Write a commit without parents and signature with an open writer; return its id."""
         stamp = Stamp(_NAME, _EMAIL, int(self._clock()))
         lines = [f"tree {tree}", f"author {stamp}", f"committer {stamp}", "", message]
         return writer.write("commit", "\n".join(lines).encode())
 
-    def object_writer(self, parent: str = "") -> LooseObjects | GitObjects:
+    def object_writer(self, parent: str = "") -> ObjectWriter:
         """Return a context manager that writes objects; they are durable when it ends.
 
         parent is the id of an object of the repository, which tells how long its ids are.

@@ -251,21 +251,26 @@ class SessionWorktree:
         kept = snapshots.list()
         left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(kept, now)
         earlier = Earlier(before.snapshot, before.look) if before and before.snapshot else None
-        with snapshots.ref_move("a snapshot of the files") as move:
-            taken = take(
-                self._repository,
-                self._workspace.redactor,
-                look,
-                self._limits(max(left, 0)),
-                self._workspace.clock,
-                earlier,
-                authors,
-            )
+        why = "a snapshot of the files"
+        with snapshots.ref_move(why) as move:
+            with self._repository.object_writer(look.commit) as writer:
+                taken = take(
+                    self._repository,
+                    self._workspace.redactor,
+                    look,
+                    self._limits(max(left, 0)),
+                    self._workspace.clock,
+                    writer,
+                    earlier,
+                    authors,
+                )
+                new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
+                retention = keeping.Retention(self._config.most, self._config.days)
+                earlier_ones = [snapshot for snapshot in kept if snapshot.id != new.id]
+                retained = keeping.retained([*earlier_ones, new], retention, now)
+                commit = snapshots.write(retained, why, writer)
             self._workspace.at_step("files-written")
-            new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
-            retention = keeping.Retention(self._config.most, self._config.days)
-            earlier_ones = [snapshot for snapshot in kept if snapshot.id != new.id]
-            snapshots.put_by(move, keeping.retained([*earlier_ones, new], retention, now))
+            snapshots.move_to(commit, move)
         self._workspace.at_step("files-kept")
         return taken
 

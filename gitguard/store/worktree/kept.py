@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gitguard.store.git.repository import RefMove, Repository
+    from gitguard.store.git.repository import ObjectWriter, RefMove, Repository
 
 FOLDER_OF_REFS = "refs/gitguard/files"
 DAY = 86_400
@@ -67,19 +67,24 @@ class KeptSnapshots:
     def put(self, kept: Sequence[KeptSnapshot], why: str) -> None:
         """Make these the snapshots that are kept."""
         with self.ref_move(why) as move:
-            self.put_by(move, kept)
+            with self._repository.object_writer(self._head()) as writer:
+                commit = self.write(kept, why, writer)
+            self.move_to(commit, move)
 
     def ref_move(self, why: str) -> RefMove:
         """Return a context in which git waits to move the ref, while others still write objects."""
         return self._repository.ref_move(self.ref, why)
 
-    def put_by(self, move: RefMove, kept: Sequence[KeptSnapshot]) -> None:
-        """Make these the snapshots that are kept, by a git that waits already."""
-        head = self._head()
-        with self._repository.object_writer(head) as writer, self._repository.reader() as reader:
+    def write(self, kept: Sequence[KeptSnapshot], why: str, writer: ObjectWriter) -> str:
+        """Write the commit that lists these snapshots; return its id."""
+        with self._repository.reader() as reader:
             entries = {snapshot.name: TreeEntry(FOLDER, snapshot.id) for snapshot in kept}
             tree = Trees(reader).changed("", entries, writer.write)
-            commit = self._repository.write_bare_commit(writer, tree, f"gitguard: {move.why}\n")
+        return self._repository.write_bare_commit(writer, tree, f"gitguard: {why}\n")
+
+    def move_to(self, commit: str, move: RefMove) -> None:
+        """Make the list of a commit the one that counts, by a git that waits already."""
+        head = self._head()
         if commit != head:
             move.to(commit, head or "0" * len(commit))
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.differences import ChangedFile, Differences
     from gitguard.store.git.reader import ObjectReader
-    from gitguard.store.git.repository import Repository
+    from gitguard.store.git.repository import ObjectWriter, Repository
     from gitguard.store.git.trees import Write
     from gitguard.store.git.worktree_files import FileContent
 
@@ -101,17 +101,19 @@ def take(
     look: Differences,
     limits: SnapshotLimits,
     clock: Callable[[], float],
+    writer: ObjectWriter,
     earlier: Earlier | None = None,
     authors: Authors = NOBODY,
 ) -> Taken:
     """Store what a look at the worktree saw; what did not change since an earlier look is reused.
 
-    authors says who changed files since that look. The objects are durable when it returns. Raises
-    `GitguardError` where they cannot be written, and where the tracked files could not be compared.
+    authors says who changed files since that look. The objects are durable when the writer is done.
+    Raises `GitguardError` where they cannot be written, and where the tracked files could not be
+    compared.
     """
     if look.tracked_unseen:
         raise GitguardError(f"not looked at: {look.tracked_unseen}")
-    with repository.reader() as reader, repository.object_writer(look.commit) as writer:
+    with repository.reader() as reader:
         trees = Trees(reader)
         taking = _Taking(repository, redactor, limits, clock, writer.write, len(look.commit) or 40)
         taking.reuse(trees, earlier, reader)
