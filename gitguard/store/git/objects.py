@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
-_MANY, _AT_ONCE = 12, 8
+_MANY, _AT_ONCE = 12, 4
 """Objects from which on several are synced at the same time, and how many that are."""
 _HEX = "0123456789abcdef"
 
