@@ -53,6 +53,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "note": "notes",
         "checkpoint": "checkpoints",
         "restore": "restoring",
+        "pin": "pinning",
         "session": "sessions",
     },
     "Review": {

@@ -14,7 +14,7 @@ from gitguard.model.config.maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
-    from gitguard.sessions.maintenance import Examined, Maintained
+    from gitguard.sessions.maintenance import Examined, Maintained, OldSnapshots
     from gitguard.store.session.archive import Archived
 
 _MEGABYTE = 1 << 20
@@ -41,6 +41,8 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     and `largest_megabytes`. The branch of an archived session is under `refs/gitguard/archive/`,
     its files are in the workspace's `archive` folder. Only --delete deletes. The current session,
     sessions of other worktrees, and sessions with a halted or possibly running conversation stay.
+    Snapshots of files beyond `files.days` and `files.most` are forgotten in all sessions, except
+    what `gitguard pin` keeps.
 
     Example: `gitguard session maintain --mode enforce`
     """
@@ -74,9 +76,17 @@ def _maintained_text(done: Maintained) -> str:
         f"Deleted {session.label}; its objects stay until `git gc` collects them"
         for session in done.deleted
     ]
+    lines += [_snapshots_line(old) for old in done.snapshots]
     if any(session.is_due for session in done.found):
         lines.append("`gitguard session maintain --mode enforce` archives what is not kept.")
     return "\n".join(map(one_line, lines))
+
+
+def _snapshots_line(old: OldSnapshots) -> str:
+    number = counted(old.number, "snapshot")
+    if old.is_forgotten:
+        return f"Forgot {number} of files of {old.name}; git frees their disk two weeks later"
+    return f"{old.name}  {number} of files beyond the limits; --mode enforce forgets them"
 
 
 def _examined_line(examined: Examined) -> str:

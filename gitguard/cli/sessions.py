@@ -142,6 +142,8 @@ def _file_lines(status: FileStatus) -> Iterator[str]:
     megabytes = f"{status.new_bytes / 1_000_000:.1f} MB of new content"
     between = f", {status.oldest} to {status.newest}" if status.snapshots else ""
     yield f"Snapshots: {status.snapshots:,}{between}; {megabytes}, before compression"
+    if status.pinned:
+        yield f"Pinned: {one_line(', '.join(status.pinned))}"
     gaps = status.gaps
     if gaps.refusal:
         yield f"The newest checkpoint has none: {one_line(gaps.refusal)}"

@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.sessions.file_restore import FilePlan, FileRestore, FilesRestored
     from gitguard.sessions.file_status import FileStatus
+    from gitguard.sessions.kept_files import Pin
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.restore_record import RestoreRecord
@@ -23,6 +24,28 @@ class Files:
         from gitguard.sessions.file_status import file_status
 
         return file_status(self._sessions.store())
+
+    def pin(self, checkpoint: str) -> Pin:
+        """Keep the files of a checkpoint for good, whatever the limits say.
+
+        Raises `NothingFound` where they are not kept any more.
+        """
+        from gitguard.sessions.kept_files import pin
+
+        store = self._sessions.store()
+        with store.lock():
+            return pin(store, checkpoint)
+
+    def unpin(self, checkpoint: str) -> Pin:
+        """Keep the files of a checkpoint no longer than others.
+
+        Raises `NothingFound` where they are not pinned.
+        """
+        from gitguard.sessions.kept_files import unpin
+
+        store = self._sessions.store()
+        with store.lock():
+            return unpin(store, checkpoint)
 
     def plan(
         self, checkpoint: str, paths: tuple[str, ...] = (), *, theirs_too: bool = False

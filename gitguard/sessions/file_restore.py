@@ -21,7 +21,7 @@ from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.restore_records import RestoreRecords
-from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained
+from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained, with_newest
 from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
 from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
@@ -285,9 +285,9 @@ class FileRestore:
         store.workspace.at_step("restore-kept")
         snapshots = store.worktree.kept_snapshots()
         new = KeptSnapshot(int(store.clock()), 0, snapshot)
-        listed = [kept for kept in snapshots.list() if kept.id != snapshot]
+        kept = with_newest(snapshots.list(), new)
         snapshots.put(
-            retained([*listed, new], self._retention, store.clock()), "what a restore is to replace"
+            retained(kept, self._retention, store.clock()), "what a restore is to replace"
         )
         return RestoreRecord(
             at=store.now,

@@ -56,6 +56,8 @@ class FileStatus(Value):
     gaps: Gaps
     restores: tuple[PastRestore, ...] = ()
     """Those whose record is kept, the newest first."""
+    pinned: tuple[str, ...] = ()
+    """The checkpoints whose files are kept for good, the oldest first."""
 
 
 def file_status(store: SessionStore) -> FileStatus:
@@ -69,6 +71,7 @@ def file_status(store: SessionStore) -> FileStatus:
         times[-1] if times else "",
         newest_gaps(store),
         _past_restores(store),
+        tuple(snapshot.pinned_by for snapshot in snapshots if snapshot.pinned_by),
     )
 
 

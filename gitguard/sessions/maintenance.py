@@ -1,5 +1,7 @@
 """Which sessions are to be put away, and putting them away: idle ones, too many, too large ones.
 
+Of every session, archived ones too, the snapshots of files beyond the limits are forgotten.
+
 The branches are the list of sessions, so there is no index that could differ from them, and nothing
 to rotate in it. Nothing is deleted but what a person names.
 """
@@ -14,6 +16,7 @@ from gitguard.model.text import seconds
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, put_away
 from gitguard.sessions.choice import living_owner
+from gitguard.sessions.kept_files import forget_old, sessions_with_files
 from gitguard.store.disk import files
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.chain import own_sessions
@@ -24,6 +27,7 @@ from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.standing import NONE, OURS
 from gitguard.store.session.store import SessionStore
+from gitguard.store.worktree.kept import Retention
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,6 +83,15 @@ class Deletion(Value):
         return f"{self.name}@{self.commit[:12]}"
 
 
+class OldSnapshots(Value):
+    """The snapshots of files of one session that are beyond the limits."""
+
+    name: str
+    """The session's name."""
+    number: int
+    is_forgotten: bool = False
+
+
 class Maintained(Value):
     """What maintenance found, and what it did."""
 
@@ -91,6 +104,8 @@ class Maintained(Value):
     deleted: tuple[Deletion, ...] = ()
     undeleted: tuple[Deletion, ...] = ()
     """What was to be deleted and is still there, each with the reason."""
+    snapshots: tuple[OldSnapshots, ...] = ()
+    """The snapshots that are to be forgotten, or were."""
 
 
 class Maintenance:
@@ -123,7 +138,7 @@ class Maintenance:
         deletions = self.to_delete(delete, mode)
         report = self.look()
         if (mode or self._limits.mode) != ENFORCE:
-            return report
+            return report.replace(snapshots=self._old_snapshots(dry_run=True))
         due = [item for item in report.found if item.is_due]
         archived: list[Archived] = []
         listed = [item for item in report.found if not item.is_due]
@@ -142,7 +157,24 @@ class Maintenance:
             archived=tuple(item for item in archived if item.commit not in gone),
             deleted=deleted,
             undeleted=tuple(item for item in tried if item.refusal),
+            snapshots=self._old_snapshots(),
         )
+
+    def _old_snapshots(self, *, dry_run: bool = False) -> tuple[OldSnapshots, ...]:
+        """Forget the snapshots of files that are beyond the limits, or only count them."""
+        config = self._own.config.files
+        retention = Retention(config.most, config.days)
+        old = []
+        for name in sessions_with_files(self._own.repository()):
+            store = self._store(name)
+            try:
+                with store.lock(_LOCK_TIMEOUT):
+                    number = forget_old(store, retention, dry_run=dry_run)
+            except GitguardError:
+                continue  # a session in use forgets by itself, with its next snapshot
+            if number:
+                old.append(OldSnapshots(name, number, is_forgotten=not dry_run))
+        return tuple(old)
 
     # What there is
 

@@ -266,8 +266,7 @@ class SessionWorktree:
                 )
                 new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
                 retention = keeping.Retention(self._config.most, self._config.days)
-                earlier_ones = [snapshot for snapshot in kept if snapshot.id != new.id]
-                retained = keeping.retained([*earlier_ones, new], retention, now)
+                retained = keeping.retained(keeping.with_newest(kept, new), retention, now)
                 commit = snapshots.write(retained, why, writer)
             self._workspace.at_step("files-written")
             snapshots.move_to(commit, move)

@@ -36,11 +36,14 @@ class KeptSnapshot(Value):
     new_bytes: int
     """Bytes that were stored for it."""
     id: str
+    pinned_by: str = ""
+    """The name of the checkpoint for which a person keeps it for good; empty where none does."""
 
     @property
     def name(self) -> str:
         """How the list calls it."""
-        return f"{self.at:010d}-{self.new_bytes}-{self.id[:12]}"
+        pin = f"-{self.pinned_by}" if self.pinned_by else ""
+        return f"{self.at:010d}-{self.new_bytes}-{self.id[:12]}{pin}"
 
 
 class KeptSnapshots:
@@ -95,17 +98,36 @@ class KeptSnapshots:
             self._repository.delete_ref(self.ref, head)
 
 
+def with_newest(kept: Iterable[KeptSnapshot], new: KeptSnapshot) -> tuple[KeptSnapshot, ...]:
+    """Return the snapshots with another one; one of the same files is replaced, and its pin stays.
+
+    The same files may have been kept before, at a checkpoint to which they were put back.
+    """
+    others, pin = [], new.pinned_by
+    for snapshot in kept:
+        if snapshot.id == new.id:
+            pin = pin or snapshot.pinned_by
+        else:
+            others.append(snapshot)
+    return (*others, new.replace(pinned_by=pin))
+
+
 def retained(
     kept: Iterable[KeptSnapshot], retention: Retention, now: float
 ) -> tuple[KeptSnapshot, ...]:
-    """Return the snapshots that stay, oldest first: never without the newest."""
-    newest_first = sorted(kept, key=lambda snapshot: snapshot.at, reverse=True)
+    """Return the snapshots that stay, oldest first: never without the newest and what is pinned.
+
+    Of those that were taken in one second, the last one given is the newest.
+    """
+    oldest_first = sorted(kept, key=lambda snapshot: snapshot.at)
     oldest = now - retention.days * DAY
-    stays = [
-        snapshot
-        for place, snapshot in enumerate(newest_first)
-        if place == 0 or (place < retention.most and snapshot.at >= oldest)
-    ]
+    stays, unpinned = [], 0
+    for place, snapshot in enumerate(reversed(oldest_first)):
+        is_within = unpinned < retention.most and snapshot.at >= oldest
+        if place == 0 or snapshot.pinned_by or is_within:
+            stays.append(snapshot)
+        if not snapshot.pinned_by:
+            unpinned += 1
     return tuple(reversed(stays))
 
 
@@ -116,8 +138,7 @@ def bytes_of_day(kept: Iterable[KeptSnapshot], now: float) -> int:
 
 def _parsed(named: tuple[str, TreeEntry]) -> KeptSnapshot:
     name, entry = named
-    at, _, others = name.partition("-")
-    new_bytes = others.partition("-")[0]
+    at, new_bytes, _, pin, *_ = f"{name}---".split("-")
     if entry.mode != FOLDER or not is_object_id(entry.id) or not at.isdigit():
         raise InvalidDocument(f"the list of file snapshots has an entry `{name:.80}`")
-    return KeptSnapshot(int(at), int(new_bytes) if new_bytes.isdigit() else 0, entry.id)
+    return KeptSnapshot(int(at), int(new_bytes) if new_bytes.isdigit() else 0, entry.id, pin)

@@ -1,0 +1,94 @@
+"""Which snapshots of files stay: a person pins some, and what is beyond the limits is forgotten."""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError, NothingFound
+from gitguard.model.value import Value
+from gitguard.sessions.file_authors import snapshot_of
+from gitguard.sessions.history import find
+from gitguard.store.worktree.kept import FOLDER_OF_REFS, retained
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.worktree.kept import KeptSnapshot, Retention
+
+
+class Pin(Value):
+    """Whether the files of a checkpoint are kept for good."""
+
+    checkpoint: str
+    """The checkpoint's name."""
+    is_pinned: bool
+
+
+def pin(store: SessionStore, name: str) -> Pin:
+    """Keep the files of a checkpoint for good; the caller holds the session's lock.
+
+    Raises `NothingFound` where they are not kept any more.
+    """
+    checkpoint = find(store, name)
+    with store.repository().reader() as reader:
+        snapshot = snapshot_of(reader, checkpoint)
+    snapshots = store.worktree.kept_snapshots()
+    kept = snapshots.list()
+    if not any(item.id == snapshot.id for item in kept):
+        # What is left of it may lack files already.
+        raise NothingFound(
+            f"the files of {checkpoint.name} are not kept any more",
+            "`gitguard status --files` says since when they are",
+        )
+    pinned = _with_pin(kept, snapshot.id, checkpoint.name)
+    snapshots.put(pinned, f"{checkpoint.name} is pinned")
+    return Pin(checkpoint.name, is_pinned=True)
+
+
+def unpin(store: SessionStore, name: str) -> Pin:
+    """Keep the files of a checkpoint no longer than others; the caller holds the session's lock.
+
+    Raises `NothingFound` where they are not pinned.
+    """
+    checkpoint = find(store, name)
+    snapshots = store.worktree.kept_snapshots()
+    kept = snapshots.list()
+    if not any(item.id == checkpoint.files and item.pinned_by for item in kept):
+        raise NothingFound(
+            f"the files of {checkpoint.name} are not pinned",
+            "`gitguard status --files` lists what is",
+        )
+    unpinned = _with_pin(kept, checkpoint.files, "")
+    snapshots.put(unpinned, f"{checkpoint.name} is not pinned any more")
+    return Pin(checkpoint.name, is_pinned=False)
+
+
+def _with_pin(
+    kept: Iterable[KeptSnapshot], snapshot: str, pinned_by: str
+) -> tuple[KeptSnapshot, ...]:
+    return tuple(
+        item.replace(pinned_by=pinned_by) if item.id == snapshot else item for item in kept
+    )
+
+
+def sessions_with_files(repository: Repository) -> tuple[str, ...]:
+    """Return the names of the sessions of which snapshots are kept."""
+    folder = f"{FOLDER_OF_REFS}/"
+    return tuple(sorted(ref.removeprefix(folder) for ref in repository.refs(FOLDER_OF_REFS)))
+
+
+def forget_old(store: SessionStore, retention: Retention, *, dry_run: bool = False) -> int:
+    """Forget the snapshots that are beyond the limits; return how many they are.
+
+    The caller holds the session's lock. A list that does not read stays as it is.
+    """
+    snapshots = store.worktree.kept_snapshots()
+    try:
+        kept = snapshots.list()
+    except GitguardError:
+        return 0
+    stays = retained(kept, retention, store.clock())
+    if len(stays) < len(kept) and not dry_run:
+        snapshots.put(stays, "snapshots of files that are beyond the limits")
+    return len(kept) - len(stays)
