@@ -128,3 +128,27 @@ def test_openclaw_is_killed_after_it_destroyed_files(
 
     kill_in_its_turn(guarded, "Write the parser", lambda: refuses_meanwhile(run))
     bring_back(run, guarded.json, repo)
+
+
+def test_what_openclaw_did_until_it_was_stopped_is_put_back_at_once(
+    guarded_gateway: GuardedOpenClaw, model: ScriptedModel
+) -> None:
+    guarded, repo = guarded_gateway, guarded_gateway.repo
+    before = (repo / "README.md").read_bytes()
+    # By default it lets a command go on in the background after ten seconds.
+    command = {"command": "echo oops > README.md; touch started; sleep 60", "yieldMs": 100_000}
+    model.script(Step("I edit it.", (ToolCall("exec", command),)))
+    words = {"message": "Edit the readme", "idempotencyKey": "edit"}
+    guarded.openclaw.call("chat.send", {"sessionKey": MAIN_KEY, **words})
+
+    def run(*args: str) -> str:
+        return guarded.run("--session", MAIN_KEY, *args)
+
+    wait_until((repo / "started").exists, seconds=60)
+    refuses_meanwhile(run)
+    assert guarded.openclaw.call("chat.abort", {"sessionKey": MAIN_KEY})["aborted"]
+    wait_until(lambda: "Not now" not in run("restore", "1", "--files", "--dry-run"))
+    run("restore", "1", "--files", "--yes")
+    assert (repo / "README.md").read_bytes() == before
+    assert not (repo / "started").exists()
+    assert guarded.faults() == []

@@ -160,6 +160,35 @@ def test_what_a_command_destroyed_before_it_was_cut_off_is_the_agents(
     assert chosen(talk, before.name) == ["kept.txt"]
 
 
+def test_what_a_command_destroyed_before_its_turn_ended_without_a_word_of_it_is_the_agents(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Go on")
+    (talk.root / "kept.txt").write_text("not committed\n")
+    talk.bash("git reset --hard && sleep 100", tool_use_id="toolu_stopped")
+    before = talk.guard.log(1)[0]
+    talk.git("reset", "--quiet", "--hard")
+    assert end_turn(talk) == {}, "it is no edit"
+    assert chosen(talk, before.name) == ["kept.txt"]
+    _next_second()
+    (talk.root / "other.txt").write_text("a person's\n")
+    talk.guard.checkpoint("Later")
+    assert chosen(talk, before.name) == ["kept.txt"]
+
+
+def test_what_changed_while_a_sub_agents_command_ran_is_nobodys_although_the_turn_ended(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Go on")
+    (talk.root / "kept.txt").write_text("not committed\n")
+    command = "git reset --hard && sleep 100"
+    talk.bash(command, tool_use_id="toolu_of_sub_agent", agent_id="a1", agent_type="Explore")
+    before = talk.guard.log(1)[0]
+    talk.git("reset", "--quiet", "--hard")
+    end_turn(talk)
+    assert chosen(talk, before.name) == []
+
+
 def test_a_command_that_also_removes_our_folder_owns_what_it_destroyed(talk: Conversation) -> None:
     (talk.root / "new.txt").write_text("1\n")
     (talk.root / "kept.txt").write_text("two\n")

@@ -119,8 +119,8 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
     """Return the commands that can have changed files since an offset of the journal.
 
     Of a command that was cut off nobody knows when it ended, or whether the person let it run at
-    all. Where the host's process is gone, one that destroys is taken to have done so in its first
-    seconds; gone are the conversations of which that is known.
+    all. Where it cannot run any more, one that destroys is taken to have done so in its first
+    seconds; gone are the conversations whose host's process is known to be gone.
     """
     begun = {entry.id: entry for entry in part.entries if entry.event == entries.STARTED}
     runs = []
@@ -131,10 +131,28 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
                 runs.append(ShellRun(entry, begun_at, entry.at))
     for call in entries.cut_off_calls(part.entries):
         until = timestamp(seconds(call.at) + _SOON)
+        turn_ended_at = _end_of_turn(call, part.entries)
+        if turn_ended_at:
+            until = min(until, turn_ended_at)
         run = ShellRun(call, call.at, until, was_cut_off=True)
-        if call.is_shell and call.host_session in gone and run.destroys:
+        is_over = turn_ended_at or call.host_session in gone
+        if call.is_shell and is_over and run.destroys:
             runs.append(run)
     return tuple(runs)
+
+
+def _end_of_turn(call: JournalEntry, known: Sequence[JournalEntry]) -> str:
+    """Return when the agent's turn ended after a call of its own began, empty where it did not.
+
+    OpenClaw 2026.3.13 tells nothing of a call that ran when the user stopped the turn. What a
+    sub-agent began may go on.
+    """
+    if call.sub_agent:
+        return ""
+    for entry in known[known.index(call) :]:
+        if entry.event == entries.TURN_ENDED and entry.host_session == call.host_session:
+            return entry.at
+    return ""
 
 
 def _begun_at(started: JournalEntry | None, ended: JournalEntry) -> str:
