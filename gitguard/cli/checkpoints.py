@@ -65,6 +65,8 @@ def show(
 
     Example: `gitguard show 17`
     """
+    if files and what in _FILES:
+        raise click.UsageError(f"`show {what}` prints a file of a checkpoint; leave out --files")
     if files:
         paths = paths_from_root(console, (checkpoint,) if checkpoint else ())
         changes = console.guard.looking.files_of(what or "", paths)
@@ -138,6 +140,8 @@ def diff(
 
     Example: `gitguard diff 1..3`
     """
+    if files and with_text:
+        raise click.UsageError("--text compares the stored files of checkpoints, not yours")
     if files:
         older, newer, paths = asked_files(console, (older, newer, *paths))
         changes = console.guard.looking.files(older, newer, paths)

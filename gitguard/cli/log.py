@@ -86,12 +86,9 @@ def log(
 
     Example: `gitguard log -5 --oneline --since 2d`
     """
-    is_chosen = bool(since or matches)
-    if (files or range_text) and (is_chosen or every or (oneline and not files)):
-        raise click.UsageError(
-            "--since, --grep and --all choose checkpoints, not files; with commits --oneline does "
-            "not go either"
-        )
+    choosing = {"--since": since, "--grep": matches, "--all": every}
+    named_options = [option for option, is_given in choosing.items() if is_given]
+    _refuse_mixed(named_options, files=files, is_range=bool(range_text), oneline=oneline)
     if files:
         words = (range_text, *paths)
         _say_files(console, words, most or _MOST, oneline=oneline, no_pager=no_pager)
@@ -107,9 +104,17 @@ def log(
             untrusted=untrusted,
         )
         lines = _lines(listed, oneline=oneline, every=every)
-        _say_log(
-            console, listed, lines or [_nothing(listed, is_chosen=is_chosen)], no_pager=no_pager
-        )
+        nothing = [_nothing(listed, is_chosen=bool(since or matches))]
+        _say_log(console, listed, lines or nothing, no_pager=no_pager)
+
+
+def _refuse_mixed(choosing: list[str], *, files: bool, is_range: bool, oneline: bool) -> None:
+    """Refuse options that choose checkpoints where files or commits are listed."""
+    if files and choosing:
+        raise click.UsageError(f"{choosing[0]} does not go with --files")
+    unfit = [*choosing, *(["--oneline"] if oneline else [])]
+    if is_range and not files and unfit:
+        raise click.UsageError(f"{unfit[0]} does not go with BASE..HEAD")
 
 
 def _say_log(console: Console, listed: Log, lines: list[Line], *, no_pager: bool) -> None:

@@ -13,7 +13,7 @@ from gitguard.cli.console import Console, asking, can_ask, confirm, named, with_
 from gitguard.cli.file_changes import path_word, paths_from_root
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, NotConfirmed
 from gitguard.model.text import counted, one_line
 from gitguard.store.worktree.planned import BY_OTHERS
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.sessions.file_restore import FilePlan, FilesRestored
+    from gitguard.sessions.state_comparison import StateChange
     from gitguard.store.worktree.restore_record import RestoreRecord
 
 _SHOWN = 200
@@ -100,14 +101,18 @@ def restore(console: Console, checkpoint: str, **given: Any) -> None:
 def _refuse_contradictions(checkpoint: str, choice: _Choice, *, as_json: bool) -> None:
     if not checkpoint and not choice.undo:
         raise click.MissingParameter(param_hint="'CHECKPOINT'", param_type="argument")
-    if choice.folder and choice.patch:
-        raise click.UsageError("--to writes files, and --patch prints a patch: give one of them")
     if choice.undo and choice.paths:
         raise click.UsageError("--undo takes no paths; `--files` takes some, with a checkpoint")
     if choice.undo and (choice.folder or choice.explain):
         raise click.UsageError("--undo goes with --patch and --dry-run, not with --to or --explain")
-    if as_json and choice.patch:
-        raise click.UsageError("--patch prints a patch, and no document")
+    if choice.undo and choice.is_state:
+        raise click.UsageError("--undo undoes a restore of files; --state restores a checkpoint's")
+    outputs = {"--to": choice.folder, "--patch": choice.patch, "--explain": choice.explain}
+    named = [option for option, is_given in outputs.items() if is_given]
+    if len(named) > 1 or (named and choice.is_state):
+        raise click.UsageError(f"{named[0]} goes with no {(*named[1:], '--state')[0]}")
+    if as_json and (choice.patch or choice.explain):
+        raise click.UsageError(f"{named[0]} prints text, and no document")
     if as_json and choice.is_state and choice.about_files:
         raise click.UsageError(
             f"--json prints one document: leave out --state or {choice.about_files}"
@@ -125,33 +130,46 @@ def _restore_state(console: Console, checkpoint: str, choice: _Choice) -> None:
     if choice.dry_run:
         show_plan(console, plan)
     elif shown_changes(plan):
-        ask_about(console, plan, "Restore this state?", yes=choice.yes)
+        try:
+            ask_about(console, plan, "Restore this state?", yes=choice.yes)
+        except NotConfirmed:
+            # A person who leaves the state may still want the files.
+            if choice.is_state or not (can_ask() and _offer_files(console, plan, choice)):
+                raise
+            return
         say_changed(console, console.guard.restore(checkpoint, untrusted=untrusted))
     else:
         document: dict[str, Any] = {"notes": [], "saved": None, "state": plan.after}
         console.say("Nothing to restore: the state is the same.", document)
-    if not choice.is_state and plan.checkpoint is not None and plan.checkpoint.files:
-        _offer_files(console, plan.checkpoint.name, choice)
+    if not choice.is_state:
+        _offer_files(console, plan, choice)
 
 
-def _offer_files(console: Console, name: str, choice: _Choice) -> None:
-    """Say whether the files differ too; on a terminal, ask whether to put them back."""
-    if console.as_json:
-        return
+def _offer_files(console: Console, restored: StateChange, choice: _Choice) -> bool:
+    """Say whether the files differ too; on a terminal, ask whether to put them back.
+
+    Return whether they were.
+    """
+    if console.as_json or restored.checkpoint is None or not restored.checkpoint.files:
+        return False
+    name = restored.checkpoint.name
     try:
         plan = console.guard.files.plan(name)
     except GitguardError as error:
         console.remark(f"note: the files were not compared: {error.message}")
-        return
+        return False
     if not plan.files:
-        return
+        return False
     differ = f"{counted(len(plan.files), 'file')} not as at {name}"
     if choice.dry_run or choice.yes or not can_ask() or is_agents_shell():
         console.remark(f"note: {differ}; `gitguard restore {name} --files --dry-run` shows them")
-        return
+        return False
     click.echo("\n".join(_plan_lines(plan)))
-    if plan.chosen and not plan.obstacle and click.confirm("Put these files back?", default=False):
-        _say_files(console, console.guard.files.restore(plan))
+    is_possible = plan.chosen and not plan.obstacle
+    if not is_possible or not click.confirm("Put these files back?", default=False):
+        return False
+    _say_files(console, console.guard.files.restore(plan))
+    return True
 
 
 # The files
@@ -175,7 +193,8 @@ def _restore_files(console: Console, checkpoint: str, choice: _Choice) -> None:
         # Bytes, because a file's content need not be UTF-8.
         click.echo(files.patch(plan).encode("utf-8", "surrogateescape"), nl=False)
     elif choice.explain:
-        console.say("\n".join(files.commands(checkpoint, plan)), _document(plan))
+        for command in files.commands(checkpoint, plan):
+            click.echo(command)
     else:
         _carry_out(console, plan, choice)
 
@@ -193,7 +212,10 @@ def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
     files = console.guard.files
     # An undo takes back what a restore that was cut off has done so far.
     cut_off = files.unfinished()
-    if cut_off is not None and not (choice.dry_run or choice.undo):
+    if cut_off is not None and choice.dry_run and not choice.undo:
+        source = one_line(cut_off.source)
+        console.remark(f"note: a restore of {source} was cut off, and will be finished first")
+    elif cut_off is not None and not choice.undo:
         _finish(console, cut_off, choice)
     if choice.dry_run or not plan.files:
         if choice.undo and not choice.dry_run and files.give_up():

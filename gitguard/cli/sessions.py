@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
 
 _MOST_OTHERS = 5
-_RESTORES, _REPLACED = 10, 5
+_RESTORES, _PATHS = 10, 5
 """Restores that are listed, and files of each."""
 
 
@@ -58,8 +58,7 @@ def status(console: Console, clear: bool, files: bool) -> None:
     Example: `gitguard status`
     """
     if files:
-        file_status = console.guard.files.status()
-        console.say("\n".join(_file_lines(file_status)), fields_of(file_status))
+        _say_files(console, clear=clear)
         return
     try:
         overview = console.guard.status()
@@ -73,6 +72,13 @@ def status(console: Console, clear: bool, files: bool) -> None:
     elif overview.faults:
         text += "\nForget the FAULT lines with `gitguard status --clear`."
     console.say(text, _overview_document(overview), overview.error)
+
+
+def _say_files(console: Console, *, clear: bool) -> None:
+    if clear:
+        raise click.UsageError("--files shows no FAULT lines, which --clear forgets")
+    file_status = console.guard.files.status()
+    console.say("\n".join(_file_lines(file_status)), fields_of(file_status))
 
 
 def _say_faults(console: Console, problem: GitguardError) -> None:
@@ -154,10 +160,9 @@ def _file_lines(status: FileStatus) -> Iterator[str]:
     if status.restores:
         yield "Restores of files, which `gitguard restore --undo TIME` undoes:"
         for restore in status.restores[:_RESTORES]:
-            replaced = ", ".join(path_word(path) for path in restore.files[:_REPLACED])
-            more = ", …" if len(restore.files) > _REPLACED else ""
-            was_there = f"; replaced {replaced}{more}" if replaced else ""
-            yield f"  {restore.at}  to {one_line(restore.source)}{was_there}"
+            paths = ", ".join(path_word(path) for path in restore.files[:_PATHS])
+            more = ", …" if len(restore.files) > _PATHS else ""
+            yield f"  {restore.at}  to {one_line(restore.source)}: {paths}{more}"
 
 
 def _overview_document(overview: Overview) -> dict[str, object]:

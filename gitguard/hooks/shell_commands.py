@@ -11,12 +11,12 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 REPAIR = "repair"
 OLD_REPAIRS = frozenset({"recover", "accept", "trust", "migrate"})
 """What `repair` was before; each chooses for the user, or did in an earlier version."""
-OWNER_COMMANDS = OLD_REPAIRS | {"override", "publish", "purge"}
+OWNER_COMMANDS = OLD_REPAIRS | {"override", "pin", "publish", "purge"}
 """Commands that only a human may run (references/design/contract.md, "Halt")."""
 HIDDEN = "hidden"
 """Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""
@@ -201,7 +201,11 @@ def _owner_among(arguments: list[str]) -> str:
         return f"session maintain {DELETE}"
     if subcommand == "restore":
         named = [word for word in arguments if word.partition("=")[0] in RESTORES_OF_A_PERSON]
-        return f"restore {named[0]}" if named else ""
+        if named:
+            return f"restore {named[0]}"
+        # A word behind the checkpoint is the path of a file.
+        _, *checkpoint_and_paths = _arguments(_without_redirections(arguments))
+        return "restore PATH" if len(checkpoint_and_paths) > 1 else ""
     return ""
 
 
@@ -338,6 +342,11 @@ def _split(command: str) -> list[list[str]]:
 
 
 def _first_argument(words: list[str]) -> str:
+    return next(iter(_arguments(words)), "")
+
+
+def _arguments(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words that are neither options nor the values of options."""
     skip = False
     for word in words:
         if skip:
@@ -345,8 +354,7 @@ def _first_argument(words: list[str]) -> str:
         elif word in _OPTIONS_WITH_VALUE:
             skip = True
         elif not word.startswith("-"):
-            return word
-    return ""
+            yield word
 
 
 def _matches(rule: list[str], words: list[str]) -> bool:

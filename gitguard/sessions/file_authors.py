@@ -11,7 +11,7 @@ from gitguard.errors import GitguardError, InvalidDocument, NothingFound
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.sessions.stopped_calls import unwritten_stops
-from gitguard.store.git.trees import Trees
+from gitguard.store.git.trees import FOLDER, Trees
 from gitguard.store.session import entries
 from gitguard.store.session.state_file import decode_state
 from gitguard.store.worktree.planned import BY_OTHERS
@@ -47,11 +47,15 @@ class Step(Value):
     """The name of the checkpoint before it."""
     newer: str = ""
     """The name of the checkpoint after it; empty for now."""
+    is_certain: bool = True
+    """Whether it is one; what a snapshot left out may be as it was."""
 
     @property
     def when(self) -> str:
-        """Say when it was."""
-        return f"between {self.older} and {self.newer}" if self.newer else f"after {self.older}"
+        """Say when it was, behind who changed what."""
+        if not self.is_certain:
+            return f", or may have: {self.older} left it out"
+        return f" between {self.older} and {self.newer}" if self.newer else f" after {self.older}"
 
 
 class _Moment(Value):
@@ -74,8 +78,10 @@ class Interval(Value):
     before: str
     """The tree of the files at the older one."""
     after: str
+    left_out_before: frozenset[str]
+    """What the older snapshot lacks, though it lay there."""
     left_out: frozenset[str]
-    """What the newer snapshot lacks, though it lay there."""
+    """The same of the newer one."""
     authors: Mapping[str, str]
     """By path who changed a file."""
 
@@ -114,9 +120,14 @@ def steps_between(
     if look is not None and moments:
         newest = moments[0]
         written = _written_since(store)
-        for path in paths_unlike(store, trees, newest.snapshot, look):
-            author = written.get(path, OTHERS)
-            steps.setdefault(path, []).append(Step(author, newest.checkpoint.name))
+        left_out = newest.snapshot.manifest.skipped_paths
+        for path, is_there in paths_unlike(store, trees, newest.snapshot, look).items():
+            step = Step(
+                written.get(path, OTHERS),
+                newest.checkpoint.name,
+                is_certain=not is_there or path not in left_out,
+            )
+            steps.setdefault(path, []).append(step)
     for interval in _intervals(store, trees, moments):
         for path, author in interval.authors.items():
             step = Step(author, interval.older.name, interval.newer.name)
@@ -146,7 +157,8 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
         if newer is not None:
             manifest = newer.snapshot.manifest
             # What begins or ends to be left out changed as well, though neither has it.
-            moved_out = manifest.skipped_paths ^ older.snapshot.manifest.skipped_paths
+            left_out_before = older.snapshot.manifest.skipped_paths
+            moved_out = manifest.skipped_paths ^ left_out_before
             authors = {
                 path: _author(path, before.get(path), after.get(path), manifest.authors)
                 for path in {*trees.differences(older.tree, newer.tree), *moved_out}
@@ -156,6 +168,7 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
                 newer.checkpoint,
                 older.tree,
                 newer.tree,
+                left_out_before,
                 manifest.skipped_paths,
                 authors,
             )
@@ -177,8 +190,8 @@ def changed_by_others(
     for path in paths:
         by_others = [step.when for step in steps.get(path, ()) if step.author == OTHERS]
         if by_others or path not in steps:
-            when = by_others[0] if by_others else f"since {since.name}"
-            theirs[path] = f"{BY_OTHERS} {when}"
+            when = by_others[0] if by_others else f" since {since.name}"
+            theirs[path] = f"{BY_OTHERS}{when}"
     return theirs
 
 
@@ -242,19 +255,27 @@ def _written_since(store: SessionStore) -> Mapping[str, str]:
 
 def paths_unlike(
     store: SessionStore, trees: Trees, snapshot: Snapshot, look: Differences
-) -> Iterator[str]:
-    """Yield the paths at which the worktree is not as in a snapshot."""
+) -> Mapping[str, bool]:
+    """Return the paths at which the worktree is not as in a snapshot, and whether a file is there.
+
+    What does not differ from the commit lies there as the commit has it. What the snapshot left out
+    may be as it was.
+    """
     head = trees.of_commit(look.commit) if look.commit else ""
-    now = {file.path: file for file in look.files}
-    raw = snapshot.manifest.raw_paths
-    for path in {*trees.differences(head, snapshot.tree), *now}:
+    # A repository of its own ends with a slash in git's lists.
+    now = {file.path.rstrip("/"): file for file in look.files}
+    raw, left_out = snapshot.manifest.raw_paths, snapshot.manifest.skipped_paths
+    unlike = {}
+    for path in {*trees.differences(head, snapshot.tree), *now, *left_out}:
         entry, file = trees.at(snapshot.tree, path), now.get(path)
         if file is None:
-            is_same = trees.at(head, path) == entry
-        elif entry is None:
-            is_same = file.mode == 0
+            present = trees.at(head, path)
+            is_there = present is not None and present.mode != FOLDER
+            is_same = present == entry
         else:
-            here = store.worktree.id_of(path) if path in raw else file.id
-            is_same = (file.mode, here) == (entry.mode, entry.id)
-        if not is_same:
-            yield path
+            is_there = file.mode != 0
+            here = store.worktree.id_of(path) if entry is not None and path in raw else file.id
+            is_same = (file.mode, here) == entry if entry is not None else not is_there
+        if not is_same or path in left_out:
+            unlike[path] = is_there
+    return unlike

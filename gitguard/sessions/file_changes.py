@@ -12,16 +12,15 @@ from gitguard.sessions.file_authors import (
     snapshot_of,
     steps_between,
 )
-from gitguard.sessions.history import find
+from gitguard.sessions.history import find, newest_own
 from gitguard.store.git.trees import FOLDER, Trees
 from gitguard.store.worktree.planned import is_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gitguard.sessions.file_authors import Interval
-    from gitguard.store.git.differences import Differences
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.snapshot import Snapshot
@@ -62,7 +61,8 @@ def file_changes(
     Only below some paths, if any are given. Raises `NothingFound` for a checkpoint without a
     snapshot of the files.
     """
-    since = find(store, older or store.own_head().id)
+    newest = newest_own(store)
+    since = find(store, older or newest)
     until = find(store, newer) if newer else None
     _refuse_backwards(since, until)
     look = store.worktree.look(store.own_head().code.head) if until is None else None
@@ -74,45 +74,33 @@ def file_changes(
             unlike = _unlike_then(trees, snapshot, snapshot_of(reader, until))
         else:
             assert look is not None
-            unlike = _unlike_now(store, trees, snapshot, look)
+            unlike = paths_unlike(store, trees, snapshot, look)
+        left_out = snapshot.manifest.skipped_paths
         changes = []
         # What was changed back in between is no difference.
         for path in sorted(steps.keys() & unlike.keys()):
-            was = _is_there(trees, snapshot.tree, path)
-            # What was left out may have been there, and as it is now.
-            is_unknown = path in snapshot.manifest.skipped_paths
-            if is_unknown or not (was or unlike[path]) or not is_below(path, paths):
+            was_left_out, is_there = path in left_out, unlike[path]
+            was_there = was_left_out or _is_there(trees, snapshot.tree, path)
+            # What was left out, and is there, may be as it was.
+            is_unknown = was_left_out and is_there
+            if is_unknown or not (was_there or is_there) or not is_below(path, paths):
                 continue
-            authors = {step.author for step in steps[path]}
-            action = ADDED if not was else CHANGED if unlike[path] else REMOVED
+            authors = {step.author for step in steps[path] if step.is_certain}
+            action = _action(was_there=was_there, is_there=is_there)
             changes.append(FileChange(path, action, tuple(a for a in AUTHORS if a in authors)))
     return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
 
 
-def _unlike_now(
-    store: SessionStore, trees: Trees, snapshot: Snapshot, look: Differences
-) -> dict[str, bool]:
-    """Return the paths at which the worktree is not as in a snapshot, and whether a file is there.
-
-    What does not differ from the commit lies there as the commit has it.
-    """
-    modes = {file.path: file.mode for file in look.files}
-    head = trees.of_commit(look.commit) if look.commit else ""
-    return {
-        path: modes[path] != 0 if path in modes else _is_there(trees, head, path)
-        for path in paths_unlike(store, trees, snapshot, look)
-    }
-
-
-def _unlike_then(trees: Trees, older: Snapshot, newer: Snapshot) -> dict[str, bool]:
+def _unlike_then(trees: Trees, older: Snapshot, newer: Snapshot) -> Mapping[str, bool]:
     """Return the paths at which two snapshots differ, and whether a file was there at the newer.
 
     One that the newer snapshot left out was.
     """
     left_out = newer.manifest.skipped_paths
+    moved_out = left_out ^ older.manifest.skipped_paths
     return {
         path: path in left_out or _is_there(trees, newer.tree, path)
-        for path in trees.differences(older.tree, newer.tree)
+        for path in {*trees.differences(older.tree, newer.tree), *moved_out}
     }
 
 
@@ -124,6 +112,7 @@ def file_log(
     From an older checkpoint to a newer one, by default from the first to the newest; of paths, only
     what lies below one. Checkpoints without a snapshot of the files are passed over.
     """
+    newest_own(store)
     since = find(store, older) if older else None
     until = find(store, newer) if newer else None
     _refuse_backwards(since, until)
@@ -132,7 +121,7 @@ def file_log(
         trees = Trees(reader)
         for interval in intervals(store, reader, trees, since, until):
             changes = tuple(
-                FileChange(path, _action(trees, interval, path), (interval.authors[path],))
+                FileChange(path, _action_in(trees, interval, path), (interval.authors[path],))
                 for path in sorted(interval.authors)
                 if is_below(path, paths)
             )
@@ -150,10 +139,15 @@ def _refuse_backwards(since: Checkpoint | None, until: Checkpoint | None) -> Non
         )
 
 
-def _action(trees: Trees, interval: Interval, path: str) -> str:
-    if not _is_there(trees, interval.before, path):
-        return ADDED
+def _action_in(trees: Trees, interval: Interval, path: str) -> str:
+    was_there = path in interval.left_out_before or _is_there(trees, interval.before, path)
     is_there = path in interval.left_out or _is_there(trees, interval.after, path)
+    return _action(was_there=was_there, is_there=is_there)
+
+
+def _action(*, was_there: bool, is_there: bool) -> str:
+    if not was_there:
+        return ADDED
     return CHANGED if is_there else REMOVED
 
 
@@ -162,7 +156,8 @@ def changes_in(store: SessionStore, name: str, paths: Sequence[str] = ()) -> Fil
 
     By default it is the newest one. Raises `NothingFound` where either has none.
     """
-    newer = find(store, name or store.own_head().id)
+    newest = newest_own(store)
+    newer = find(store, name or newest)
     for checkpoint in store.chain.history(newer.parent):
         if checkpoint.files:
             return file_changes(store, checkpoint.id, newer.id, paths)

@@ -17,7 +17,6 @@ from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
 from gitguard.sessions.stopped_calls import journal_all_stops
-from gitguard.store.disk import files
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.restore_records import RestoreRecords
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import Saved, SessionStore
 
 _NOTHING = Circumstances()
-_UNDONE = "the restore of "
+_RESTORE, _UNDO = "the restore of ", "the undo at "
 _NAMED = 5
 """Files that the next conversation is told by name."""
 
@@ -97,10 +96,9 @@ def _passed_over(hidden: Iterable[str], paths: Sequence[str]) -> str:
 
 
 def _source_of_undo(record: RestoreRecord) -> str:
-    """Say to when an undo goes back: before a restore, or, undoing an undo, after that restore."""
-    if record.source.startswith(_UNDONE):
-        return record.source.removeprefix(_UNDONE).rpartition(" at ")[0]
-    return f"{_UNDONE}{record.source} at {record.at}"
+    """Say to when an undo goes back: to just before a restore, or before another undo."""
+    is_undo = record.source.startswith((_RESTORE, _UNDO))
+    return f"{_UNDO}{record.at}" if is_undo else f"{_RESTORE}{record.source} at {record.at}"
 
 
 class FileRestore:
@@ -232,7 +230,6 @@ class FileRestore:
         folder = os.path.abspath(folder)
         if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
             raise InvalidInput(f"`{folder}` is not an empty folder", "Name a new one")
-        files.make_folder(folder)
         with self._repository.reader() as reader:
             target = snapshot_of(reader, checkpoint)
             return self._restorer.export(reader, target, folder, paths)
@@ -290,7 +287,7 @@ class FileRestore:
             retained(kept, self._retention, store.clock()), "what a restore is to replace"
         )
         return RestoreRecord(
-            at=store.now,
+            at=self._records.time_of(path),
             source=plan.source,
             snapshot=snapshot,
             git_dir=store.workspace.place.git_dir,
@@ -333,7 +330,10 @@ class FileRestore:
         ready = store.state()
         named = ", ".join(done[:_NAMED]) + (", …" if len(done) > _NAMED else "")
         what = f"{counted(len(done), 'file')} as at {record.source} ({named})"
-        words = f"I put back {what}. Read them again: what came after is not in them."
+        words = (
+            f"(The user ran `gitguard restore`, which put back {what}. Read them again: what came "
+            "after is not in them.)"
+        )
         message = said_by_user(words, Origin(when=store.now), kind=CORRECTION)
         state = ready.state.replace(
             exchanges=extend(ready.state.exchanges, [message]), updated_at=store.now

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitguard.errors import GitguardError
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
+from gitguard.sessions.history import newest_own
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.manifest import unescaped
 from gitguard.store.worktree.snapshot import read_snapshot
@@ -40,7 +41,7 @@ class PastRestore(Value):
     source: str
     """What was restored: a checkpoint's name, or another restore that was undone."""
     files: tuple[str, ...]
-    """The paths that it replaced or removed."""
+    """The paths that it put, replaced or removed."""
 
 
 class FileStatus(Value):
@@ -62,6 +63,7 @@ class FileStatus(Value):
 
 def file_status(store: SessionStore) -> FileStatus:
     """Return what is kept of a session's files; raise `GitguardError` where that does not read."""
+    newest_own(store)
     snapshots = store.worktree.kept_snapshots().list()
     times = [timestamp(snapshot.at) for snapshot in snapshots]
     return FileStatus(
@@ -81,7 +83,7 @@ def _past_restores(store: SessionStore) -> tuple[PastRestore, ...]:
         PastRestore(
             record.at,
             record.source,
-            tuple(unescaped(file.path) for file in record.files if file.before.mode),
+            tuple(unescaped(file.path) for file in record.files),
         )
         for _, record in records
     )

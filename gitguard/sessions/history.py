@@ -102,6 +102,17 @@ def find(store: SessionStore, wanted: str, *, untrusted: bool = False) -> Checkp
     return checkpoint
 
 
+def newest_own(store: SessionStore) -> str:
+    """Return the id of the newest checkpoint; raise `NotInitialised` where there is none."""
+    head = store.own_head()
+    if not head.id:
+        raise NotInitialised(
+            f"the session `{store.session.key:.80}` has no checkpoint",
+            "`gitguard session list` lists the sessions, and `gitguard ensure` begins one",
+        )
+    return head.id
+
+
 def _head(store: SessionStore, *, untrusted: bool) -> Head:
     head = store.chain.head()
     refusal = None if untrusted else refuse_reading(head, store.chain.ref)

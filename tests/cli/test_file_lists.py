@@ -100,4 +100,47 @@ def test_a_range_that_runs_backwards_is_refused(place: Place, command: str) -> N
 def test_what_chooses_checkpoints_does_not_choose_files(place: Place, option: str) -> None:
     done = place.run(f"gitguard log --files {option}")
     assert done.returncode == 2
-    assert "choose checkpoints" in done.stderr
+    assert f"{option.split()[0]} does not go with --files" in done.stderr
+
+
+LEFT_OUT = {
+    "a secret": "echo TOKEN=1 > .env",
+    "a large file": "head -c 21000000 /dev/zero > .env",
+    "a repository": "git init --quiet .env; echo x > .env/x",
+}
+
+
+@pytest.mark.parametrize("make", LEFT_OUT.values(), ids=LEFT_OUT)
+def test_what_a_snapshot_leaves_out_is_in_each_list_as_it_came_and_went(
+    place: Place, make: str
+) -> None:
+    """It came in the fourth checkpoint, was there in the fifth, and was gone in the sixth."""
+    place.type(f"{make}; gitguard checkpoint -m four")
+    assert place.type("gitguard diff --files 4") == "Files from cp_004 to now:\nNo file changed.\n"
+    place.type("touch other; gitguard checkpoint -m five")
+    left_out = json.loads(place.type("gitguard status --files --json"))["gaps"]["left_out"]
+    assert [file["path"] for file in left_out] == [".env"]
+    place.type("rm -rf .env")
+    gone, came = "- .env  (somebody else)\n", "+ .env  (somebody else)\n"
+    assert place.type("gitguard diff --files 5") == f"Files from cp_005 to now:\n{gone}"
+    place.type("gitguard checkpoint -m six")
+    assert place.type("gitguard log --files 3..6 .env") == (
+        f"cp_006  -1  since cp_005\n{indented(gone)}cp_004  +1  since cp_003\n{indented(came)}"
+    )
+    for older, newer, change in ((3, 4, came), (5, 6, gone)):
+        shown = f"Files from cp_00{older} to cp_00{newer}:\n{change}"
+        assert place.type(f"gitguard diff --files {older}..{newer}") == shown
+        assert place.type(f"gitguard show {newer} --files") == shown
+
+
+def test_what_was_left_out_may_have_been_changed_by_somebody_else(place: Place) -> None:
+    place.type("head -c 21000000 /dev/zero > large; gitguard checkpoint -m four")
+    done = place.run("gitguard restore 3 --files --dry-run")
+    assert "  large: somebody else changed it, or may have: cp_004 left it out\n" in done.stdout
+
+
+@pytest.mark.parametrize("command", ["log", "diff", "show", "status"])
+def test_a_session_that_is_not_there_has_no_files_to_list(place: Place, command: str) -> None:
+    done = place.run(f"gitguard --session nosuch {command} --files")
+    assert (done.returncode, done.stdout) == (21, "")
+    assert "the session `nosuch` has no checkpoint" in done.stderr

@@ -60,8 +60,8 @@ PREVIEWS = (
 WRITING = {
     *("checkpoint", "config rollback", "ensure", "gate", "handoff clear"),
     "handoff take",
-    *("handoff write", "hook", "init", "note", "override", "publish", "purge", "repair"),
-    *("restore", "session close", "session fork", "session maintain", "session reopen"),
+    *("handoff write", "hook", "init", "note", "override", "pin", "publish", "purge"),
+    *("repair", "restore", "session close", "session fork", "session maintain", "session reopen"),
     *("session use", "transcript compact", "transcript import", "transcript prune"),
     *("transcript repair", "uninstall", "update"),
 }

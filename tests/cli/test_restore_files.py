@@ -101,10 +101,10 @@ def test_an_agent_may_not_put_files_back(changed: Place) -> None:
 
 
 def test_an_earlier_restore_is_undone_by_the_time_that_status_lists(changed: Place) -> None:
-    changed.type("gitguard restore cp_002 src --theirs-too --yes; sleep 1")
+    changed.type("gitguard restore cp_002 src --theirs-too --yes")
     changed.type("gitguard restore cp_002 b --theirs-too --yes")
     listed = changed.type("gitguard status --files").partition("undoes:\n")[2].splitlines()
-    [time] = [line.split()[0] for line in listed if line.endswith("replaced src/a")]
+    [time] = [line.split()[0] for line in listed if line.endswith("src/a")]
     changed.type(f"gitguard restore --undo {time} --yes")
     assert (changed.root / "src" / "a").read_text() == "two\n"
     assert (changed.root / "b").read_text() == "one\n"
@@ -170,3 +170,86 @@ def test_another_commit_than_at_the_checkpoint_is_said(changed: Place) -> None:
     then, now = changed.type("git rev-parse HEAD~1 HEAD").split()
     done = changed.run("gitguard restore cp_002 --files --theirs-too --dry-run")
     assert f"at commit {then[:12]}, and {now[:12]} is checked out now." in done.stdout
+
+
+def test_a_patch_of_binary_files_can_be_applied_by_git(changed: Place) -> None:
+    root = changed.root
+    contents = {"came": b"", "went": b"\0" * 100, "grew": bytes(range(256)) * 400}
+    for name, data in contents.items():
+        if data:
+            (root / name).write_bytes(data)
+    changed.type("gitguard checkpoint -m binary")
+    (root / "came").write_bytes(b"\0came")
+    (root / "went").unlink()
+    (root / "grew").write_bytes(b"\0\xff")
+    (root / "src" / "a").write_text("text\n")
+    patch = changed.run("gitguard restore cp_003 --files --theirs-too --patch").stdout
+    subprocess.run(["git", "apply", "-"], input=patch, text=True, cwd=root, check=True)
+    for name, data in contents.items():
+        assert (root / name).exists() == bool(data)
+        assert not data or (root / name).read_bytes() == data
+    assert (root / "src" / "a").read_text() == "two\n"
+
+
+def test_an_undo_of_an_undo_says_when_the_files_were_like_that(changed: Place) -> None:
+    changed.type("gitguard restore cp_002 src/a --theirs-too --yes; echo by hand > src/a")
+    changed.type("gitguard restore --undo --theirs-too --yes")
+    done = changed.type("gitguard restore --undo --yes")
+    assert done.startswith("Files as at the undo at 2")
+    assert (changed.root / "src" / "a").read_text() == "by hand\n"
+
+
+@pytest.mark.parametrize("path", ["kept.log", ".git/config", ".gitguard"])
+def test_a_path_of_which_the_snapshot_has_nothing_is_refused(changed: Place, path: str) -> None:
+    changed.type("echo '*.log' >> .git/info/exclude; echo 1 > kept.log")
+    for options in ("--theirs-too --yes", "--to elsewhere"):
+        done = changed.run(f"gitguard restore cp_002 {path} {options}")
+        assert done.returncode == 23
+        assert f"the snapshot has nothing at `{path}`" in done.stderr
+    assert not (changed.root / "elsewhere").exists()
+
+
+def test_the_folder_in_which_the_command_runs_stays(changed: Place) -> None:
+    changed.type("mkdir -p new/inner; echo 1 > new/inner/file")
+    changed.type("cd new/inner; gitguard restore cp_002 --files --theirs-too --yes")
+    assert (changed.root / "new" / "inner").is_dir()
+    changed.type("cd new/inner; gitguard restore --undo --yes; test -e file")
+
+
+def test_a_file_in_the_place_of_a_folder_is_named_in_the_plan_and_blocks_nothing(
+    changed: Place,
+) -> None:
+    changed.type("rm -r src; echo file > src")
+    done = changed.run("gitguard restore cp_002 src/a --theirs-too --yes")
+    assert done.returncode == 23
+    assert "src/a: a file is in the place of its folder `src`; name that, too" in done.stdout
+    changed.type("gitguard restore cp_002 b --theirs-too --yes")
+    changed.type("gitguard restore cp_002 src --theirs-too --yes")
+    assert (changed.root / "src" / "a").read_text() == "one\n"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        "--undo --state",
+        "cp_002 --patch --explain",
+        "cp_002 --to out --explain",
+        "cp_002 --to out --patch",
+        "cp_002 --patch --state",
+        "cp_002 --explain --json",
+    ],
+)
+def test_options_that_contradict_each_other_are_refused(changed: Place, options: str) -> None:
+    done = changed.run(f"gitguard restore {options} --yes")
+    assert done.returncode == 2
+    assert "See `gitguard restore --help`" in done.stdout + done.stderr
+    assert not (changed.root / "out").exists()
+
+
+def test_who_leaves_the_state_is_still_asked_for_the_files(changed: Place) -> None:
+    changed.type("gitguard note --goal Other")
+    changed.type("gitguard checkpoint -m other; echo three > src/a")
+    code, seen = on_terminal(changed, "gitguard restore cp_002", b"n\n")
+    assert code == 39, seen
+    assert "Restore this state?" in seen
+    assert "somebody else changed it" in seen

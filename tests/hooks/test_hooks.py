@@ -814,6 +814,8 @@ def halted(talk: Conversation) -> Session:
         "7 --force --yes",
         "7 --to=out",
         "--undo --yes",
+        "7 src/parser.py --yes",
+        "-y 7 -- a b",
     ],
 )
 def test_an_agent_restores_no_files_and_nothing_of_somebody_else(
@@ -822,7 +824,11 @@ def test_an_agent_restores_no_files_and_nothing_of_somebody_else(
     assert denies(talk.bash(f"gitguard restore {words}"))
 
 
-@pytest.mark.parametrize("words", ["7", "7 --yes", "--session main 7 --yes 2> log", "7 --dry-run"])
+def test_an_agent_pins_no_files(talk: Conversation) -> None:
+    assert denies(talk.bash("gitguard pin 7"))
+
+
+@pytest.mark.parametrize("words", ["7", "7 --yes", "--session main 7 -y 2> log", "7 --dry-run"])
 def test_an_agent_may_restore_its_own_state(talk: Conversation, words: str) -> None:
     assert not denies(talk.bash(f"gitguard restore {words}"))
 

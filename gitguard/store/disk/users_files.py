@@ -63,6 +63,15 @@ class _Below:
             return None
         return facts if stat.S_ISREG(facts.st_mode) else None
 
+    def is_current_folder(self) -> bool:
+        """Say whether the folder that lies there is the one in which this process runs."""
+        try:
+            current = os.stat(os.curdir)
+        except FileNotFoundError:
+            return False
+        facts = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        return os.path.samestat(current, facts)
+
     def clear(self) -> None:
         """Remove a folder that holds no file, however deep, from the place of a file.
 
@@ -125,7 +134,10 @@ def put_link(root: str, path: str, target: bytes, temporary: str) -> None:
 
 
 def remove(root: str, path: str, temporary: str) -> None:
-    """Remove a file or link, and the folders above it that are empty then."""
+    """Remove a file or link, and the folders above it that are empty then.
+
+    The folder in which this process runs stays, as with git: a shell would be left nowhere.
+    """
     with suppress(FileNotFoundError), _Below(root, path) as at:
         for name in (temporary, at.name):
             with suppress(FileNotFoundError):
@@ -134,6 +146,8 @@ def remove(root: str, path: str, temporary: str) -> None:
     while folder:
         try:
             with _Below(root, folder) as at:
+                if at.is_current_folder():
+                    return
                 os.rmdir(at.name, dir_fd=at.folder)
         except OSError:
             return

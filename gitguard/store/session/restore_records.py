@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.model.text import timestamp
 from gitguard.store.disk import files
 from gitguard.store.worktree.restore_record import read_record
 
@@ -33,11 +34,21 @@ class RestoreRecords:
         self._clock = workspace.clock
 
     def new(self) -> str:
-        """Make the folder of a new record; return the record's path."""
-        number = max([int(self._clock() * 1000), *(int(name) + 1 for name in self._names()[:1])])
+        """Make the folder of a new record; return the record's path.
+
+        It is named for the milliseconds of its time; no other record has the same second, by which
+        a person names it.
+        """
+        later = ((int(name) // 1000 + 1) * 1000 for name in self._names()[:1])
+        number = max([int(self._clock() * 1000), *later])
         folder = os.path.join(self.folder, str(number))
         files.make_folder(folder)
         return os.path.join(folder, _RECORD)
+
+    @staticmethod
+    def time_of(path: str) -> str:
+        """Return the time of a record that was made."""
+        return timestamp(int(os.path.basename(os.path.dirname(path))) / 1000)
 
     def newest(self) -> tuple[str, RestoreRecord] | None:
         """Return path and content of this worktree's newest record, None where there is none."""

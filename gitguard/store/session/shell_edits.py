@@ -144,8 +144,8 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
 def _end_of_turn(call: JournalEntry, known: Sequence[JournalEntry]) -> str:
     """Return when the agent's turn ended after a call of its own began, empty where it did not.
 
-    OpenClaw 2026.3.13 tells nothing of a call that ran when the user stopped the turn. What a
-    sub-agent began may go on.
+    Some hosts tell nothing of a call that ran when the user stopped the turn. What a sub-agent
+    began may go on.
     """
     if call.sub_agent:
         return ""

@@ -73,7 +73,7 @@ class Refusals:
             refused.append(file.replace(refusal=reason))
         leaving = {f.path for f in refused if f.action == REMOVED and not f.refusal}
         return tuple(
-            file if file.refusal else file.replace(refusal=self._reason_in_place(file, leaving))
+            file if file.refusal else file.replace(refusal=self._reason_of_place(file, leaving))
             for file in refused
         )
 
@@ -112,10 +112,17 @@ class Refusals:
             return "it may have been ignored, by other rules than now; name its path to remove it"
         return ""
 
-    def _reason_in_place(self, file: PlannedFile, leaving: Collection[str]) -> str:
-        """Say what a folder in the file's place holds besides the files that are to leave it."""
+    def _reason_of_place(self, file: PlannedFile, leaving: Collection[str]) -> str:
+        """Say what lies in the place of a file or of its folders, besides what is to leave it."""
+        if file.action == REMOVED:
+            return ""
+        for folder in _folders_above(file.path):
+            path = os.path.join(self._root, folder)
+            is_file = os.path.islink(path) or (os.path.exists(path) and not os.path.isdir(path))
+            if is_file and folder not in leaving:
+                return f"a file is in the place of its folder `{folder}`; name that, too"
         place = os.path.join(self._root, file.path)
-        if file.action == REMOVED or os.path.islink(place):
+        if os.path.islink(place):
             return ""
         for folder, inner, names in os.walk(place):
             links = [name for name in inner if os.path.islink(os.path.join(folder, name))]

@@ -26,7 +26,7 @@ from gitguard.store.worktree.snapshot import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.differences import Differences
@@ -84,7 +84,7 @@ class Restorer:
         different = {*trees.differences(head, target.tree), *seen_now, *raw}
         chosen = sorted(path for path in different if is_below(path.rstrip("/"), paths))
         entries = {path: _file_at(trees, target.tree, path) for path in chosen}
-        self._refuse_unknown(trees, target.tree, paths)
+        self._refuse_unknown(trees, target.tree, paths, different)
         kinds = self._conversions.of(
             path
             for path, entry in entries.items()
@@ -114,15 +114,23 @@ class Restorer:
         refusals = Refusals(self._repository, self._redactor, trees, target, hidden, rules)
         return refusals.applied(tuple(planned), paths)
 
-    def _refuse_unknown(self, trees: Trees, tree: str, paths: Sequence[str]) -> None:
-        """Refuse a name that stands for nothing, neither here nor in the snapshot."""
+    def _refuse_unknown(
+        self, trees: Trees, tree: str, paths: Sequence[str], different: Collection[str] = ()
+    ) -> None:
+        """Refuse a name of which the snapshot has nothing, and which is not among the different."""
         for path in paths:
-            is_here = os.path.lexists(os.path.join(self.root, path))
-            if not is_here and trees.at(tree, path.rstrip("/")) is None:
+            name = path.rstrip("/")
+            if trees.at(tree, name) is not None or any(is_below(p, [name]) for p in different):
+                continue
+            if os.path.lexists(os.path.join(self.root, path)):
                 raise InvalidInput(
-                    f"there is no `{path:.200}`, neither here nor in the snapshot",
-                    "`gitguard diff --files` lists what changed since a checkpoint",
+                    f"the snapshot has nothing at `{path:.200}`",
+                    "What git ignores, git's own files and what was left out are in no snapshot",
                 )
+            raise InvalidInput(
+                f"there is no `{path:.200}`, neither here nor in the snapshot",
+                "`gitguard diff --files` lists what changed since a checkpoint",
+            )
 
     def plan_versions(
         self, versions: Mapping[str, tuple[Version, Version]], *, theirs_too: bool
@@ -191,13 +199,14 @@ class Restorer:
     def export(
         self, reader: ObjectReader, target: Snapshot, folder: str, paths: Sequence[str]
     ) -> int:
-        """Write a snapshot's files below a folder; return how many."""
+        """Write a snapshot's files into a folder, which is made if need be; return how many."""
         entries = {
             path: entry
             for path, entry in Trees(reader).files(target.tree)
             if entry.mode != SUBMODULE and is_below(path, paths)
         }
         self._refuse_unknown(Trees(reader), target.tree, paths)
+        files.make_folder(folder)
         kinds = self._conversions.of(entries)
         raw = _raw_paths(Trees(reader), target)
         for path, entry in entries.items():

@@ -178,7 +178,7 @@ class _Taking:
         self._seen_before = {
             file.path: file
             for file in earlier.look.files
-            if file.is_known and file.path not in unlike
+            if file.is_known and file.path.rstrip("/") not in unlike
         }
         self._kept_before = lambda path: trees.at(snapshot.tree, path)
 

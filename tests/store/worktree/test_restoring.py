@@ -147,7 +147,8 @@ def test_the_next_conversation_is_told(worked: Guard, git: Git) -> None:
     name = here(worked)
     (git.root / "other").write_text("later\n")
     worked.files.restore(worked.files.plan(name, theirs_too=True))
-    assert f"I put back 1 file as at {name} (other)" in worked.resume()
+    told = "(The user ran `gitguard restore`, which put back 1 file as at "
+    assert f"{told}{name} (other)." in worked.resume()
 
 
 def test_what_somebody_writes_over_a_file_just_put_back_is_theirs(
