@@ -11,7 +11,7 @@ from gitguard.errors import GitguardError, InvalidDocument, NothingFound
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.sessions.stopped_calls import unwritten_stops
-from gitguard.store.git.trees import FOLDER, Trees
+from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.session import entries
 from gitguard.store.session.state_file import decode_state
 from gitguard.store.worktree.planned import BY_OTHERS
@@ -267,10 +267,10 @@ def paths_unlike(
     raw, left_out = snapshot.manifest.raw_paths, snapshot.manifest.skipped_paths
     unlike = {}
     for path in {*trees.differences(head, snapshot.tree), *now, *left_out}:
-        entry, file = trees.at(snapshot.tree, path), now.get(path)
+        entry, file = file_at(trees, snapshot.tree, path), now.get(path)
         if file is None:
-            present = trees.at(head, path)
-            is_there = present is not None and present.mode != FOLDER
+            present = file_at(trees, head, path)
+            is_there = present is not None
             is_same = present == entry
         else:
             is_there = file.mode != 0

@@ -13,7 +13,7 @@ from gitguard.sessions.file_authors import (
     steps_between,
 )
 from gitguard.sessions.history import find, newest_own
-from gitguard.store.git.trees import FOLDER, Trees
+from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.worktree.planned import is_below
 
 TYPE_CHECKING = False
@@ -80,7 +80,7 @@ def file_changes(
         # What was changed back in between is no difference.
         for path in sorted(steps.keys() & unlike.keys()):
             was_left_out, is_there = path in left_out, unlike[path]
-            was_there = was_left_out or _is_there(trees, snapshot.tree, path)
+            was_there = was_left_out or file_at(trees, snapshot.tree, path) is not None
             # What was left out, and is there, may be as it was.
             is_unknown = was_left_out and is_there
             if is_unknown or not (was_there or is_there) or not is_below(path, paths):
@@ -99,7 +99,7 @@ def _unlike_then(trees: Trees, older: Snapshot, newer: Snapshot) -> Mapping[str,
     left_out = newer.manifest.skipped_paths
     moved_out = left_out ^ older.manifest.skipped_paths
     return {
-        path: path in left_out or _is_there(trees, newer.tree, path)
+        path: path in left_out or file_at(trees, newer.tree, path) is not None
         for path in {*trees.differences(older.tree, newer.tree), *moved_out}
     }
 
@@ -140,9 +140,12 @@ def _refuse_backwards(since: Checkpoint | None, until: Checkpoint | None) -> Non
 
 
 def _action_in(trees: Trees, interval: Interval, path: str) -> str:
-    was_there = path in interval.left_out_before or _is_there(trees, interval.before, path)
-    is_there = path in interval.left_out or _is_there(trees, interval.after, path)
-    return _action(was_there=was_there, is_there=is_there)
+    before = file_at(trees, interval.before, path)
+    after = file_at(trees, interval.after, path)
+    return _action(
+        was_there=before is not None or path in interval.left_out_before,
+        is_there=after is not None or path in interval.left_out,
+    )
 
 
 def _action(*, was_there: bool, is_there: bool) -> str:
@@ -162,8 +165,3 @@ def changes_in(store: SessionStore, name: str, paths: Sequence[str] = ()) -> Fil
         if checkpoint.files:
             return file_changes(store, checkpoint.id, newer.id, paths)
     raise NothingFound(f"no checkpoint before {newer.name} has a snapshot of the files")
-
-
-def _is_there(trees: Trees, tree: str, path: str) -> bool:
-    entry = trees.at(tree, path)
-    return entry is not None and entry.mode != FOLDER

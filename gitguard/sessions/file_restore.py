@@ -19,6 +19,7 @@ from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
 from gitguard.sessions.stopped_calls import journal_all_stops
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.session.circumstances import Circumstances
+from gitguard.store.session.naming import Session
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained, with_newest
 from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
@@ -81,6 +82,18 @@ def unfinished_restore(store: SessionStore) -> RestoreRecord | None:
     """Return the record of a restore that was cut off in this worktree, None where none was."""
     newest = RestoreRecords(store.workspace, store.session).newest()
     return newest[1] if newest is not None and not newest[1].is_done else None
+
+
+def unfinished_elsewhere(store: SessionStore) -> tuple[str, RestoreRecord] | None:
+    """Return another session whose restore was cut off in this worktree, and the record of it."""
+    workspace = store.workspace
+    for name in workspace.session_names():
+        if name == store.session.name:
+            continue
+        newest = RestoreRecords(workspace, Session(name, name)).newest()
+        if newest is not None and not newest[1].is_done:
+            return name, newest[1]
+    return None
 
 
 def _other_commit(then: str, now: str) -> str:
@@ -157,6 +170,13 @@ class FileRestore:
                 f"no restore of files to undo in the session `{self._store.session.key}`",
                 "See `gitguard log` for checkpoints, `gitguard session list` for other sessions",
             )
+        newest = records[0]
+        if not newest.is_done and at not in ("", newest.at):
+            raise GitguardError(
+                f"a restore of {newest.source} at {newest.at} was cut off",
+                "`gitguard restore --undo` takes it back, and any other `gitguard restore --files` "
+                "finishes it",
+            )
         for record in records:
             if at in ("", record.at):
                 return record
@@ -194,6 +214,12 @@ class FileRestore:
         )
 
     def _obstacle(self, paths: Iterable[str]) -> Obstacle | None:
+        elsewhere = unfinished_elsewhere(self._store)
+        if elsewhere is not None:
+            return Obstacle(
+                f"a restore of files in the session {elsewhere[0]} was cut off in this worktree",
+                f"`gitguard --session {elsewhere[0]} restore --undo` takes it back",
+            )
         return obstacle_to(self._store.workspace, self._repository, tuple(paths))
 
     def _refuse_now(self, paths: Iterable[str]) -> None:
@@ -292,7 +318,7 @@ class FileRestore:
             snapshot=snapshot,
             git_dir=store.workspace.place.git_dir,
             # Another session may begin a restore in this worktree at the same moment.
-            token=f"{aside}-{os.urandom(4).hex()}",
+            suffix=f"{aside}-{os.urandom(4).hex()}",
             files=records,
         )
 
@@ -355,7 +381,8 @@ class FileRestore:
             return False
         path, record = newest
         self._restorer.remove_unfinished(record)
-        write_record(path, record.replace(is_done=True))
+        # There is nothing in it to undo, so the next undo is of the one before.
+        self._records.remove(path)
         return True
 
     def finish(self, *, force: bool = False) -> FilesRestored | None:

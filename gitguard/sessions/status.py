@@ -189,12 +189,18 @@ def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -
 
 def _cut_off_restore(store: SessionStore) -> tuple[str, ...]:
     """Warn of a restore of files that was cut off, with the files in question."""
-    from gitguard.sessions.file_restore import unfinished_restore
+    from gitguard.sessions.file_restore import unfinished_elsewhere, unfinished_restore
 
     try:
-        record = unfinished_restore(store)
+        record, elsewhere = unfinished_restore(store), unfinished_elsewhere(store)
     except GitguardError as error:
         return (error.message,)
+    if record is None and elsewhere is not None:
+        name, record = elsewhere
+        return (
+            f"a restore of files to {record.source} in the session {name} was cut off; `gitguard "
+            f"--session {name} restore --undo` takes it back",
+        )
     if record is None:
         return ()
     named = _named([file.path for file in record.files])

@@ -18,13 +18,17 @@ _ENDINGS = (
     ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key",
     ".tfstate", ".tfstate.backup", ".auto.tfvars",
 )  # fmt: skip
+_COPIES = ("~", ".bak", ".old", ".orig", ".save", " copy")
+"""How editors and people end the names of copies."""
 _EXAMPLES = ("example", "sample", "template", "dist", "defaults", "test")
 """Last parts of the names of environment files that are made to be read."""
 
 
 def is_secret_file(path: str) -> bool:
     """Say whether a file's name alone says that it holds secrets."""
-    name = path.rpartition("/")[2].lower().removesuffix("~").removesuffix(".bak")
+    name = path.rpartition("/")[2].lower().strip("#")
+    for ending in _COPIES:
+        name = name.removesuffix(ending)
     if name.startswith(".env."):
         return name.rpartition(".")[2] not in _EXAMPLES
     return name in _NAMES or name.endswith(_ENDINGS)

@@ -9,8 +9,9 @@ from __future__ import annotations
 from gitguard.errors import GitguardError
 from gitguard.sessions.secrets.leaks import UNREAD, Leak
 from gitguard.store.git.trees import PLAIN, PROGRAM, Trees
-from gitguard.store.worktree.manifest import escaped
-from gitguard.store.worktree.snapshot import read_snapshot, text_of
+from gitguard.store.session.restore_records import RestoreRecords
+from gitguard.store.worktree.manifest import escaped, unescaped
+from gitguard.store.worktree.snapshot import read_snapshot, text_of, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,13 +46,31 @@ class SnapshotSecrets:
                     yield Leak(snapshots.ref, "", kept.id, UNREAD, kept.name)
 
     def forget(self) -> None:
-        """Take the snapshots with a finding out of the list, and the look that names the newest."""
-        snapshots = self._store.worktree.kept_snapshots()
-        leaking = {leak.commit for leak in self.leaks()}
-        stay = [kept for kept in snapshots.list() if kept.id not in leaking]
-        if leaking:
-            snapshots.put(stay, "secrets were found in snapshots of files")
-            self._store.worktree.forget()
+        """Take the snapshots with a finding out of the list, and the look that names the newest.
+
+        What a restore replaced is kept for its undo file by file: there only the files with a
+        finding go.
+        """
+        leaking: dict[str, list[str]] = {}
+        unread = set()
+        for leak in self.leaks():
+            leaking.setdefault(leak.commit, []).append(leak.path)
+            if leak.rule == UNREAD:
+                unread.add(leak.commit)
+        if not leaking:
+            return
+        for_undo = RestoreRecords(self._store.workspace, self._store.session).snapshots() - unread
+        repository, snapshots = self._store.repository(), self._store.worktree.kept_snapshots()
+        stay = []
+        with repository.object_writer() as writer, repository.reader() as reader:
+            for kept in snapshots.list():
+                if kept.id not in leaking:
+                    stay.append(kept)
+                elif kept.id in for_undo:
+                    paths = map(unescaped, leaking[kept.id])
+                    stay.append(kept.replace(id=without(reader, kept.id, paths, writer.write)))
+        snapshots.put(stay, "secrets were found in snapshots of files")
+        self._store.worktree.forget()
 
     def _of(self, reader: ObjectReader, ref: str, kept: KeptSnapshot) -> Iterator[Leak]:
         trees = Trees(reader)

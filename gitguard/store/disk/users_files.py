@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 _OPENING = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 _EXECUTABLE = 0o111
+_TEMPORARY = (".gitguard-", ".tmp")
+"""How the name of a file begins and ends that is not in its place yet."""
 
 
 class _Below:
@@ -72,6 +74,16 @@ class _Below:
         facts = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
         return os.path.samestat(current, facts)
 
+    def is_folder_of_its_own(self) -> bool:
+        """Say whether a new folder in its place would have another owner or other permissions."""
+        above = os.stat(self.folder if self.folder is not None else os.curdir)
+        facts = os.stat(self.name, dir_fd=self.folder, follow_symlinks=False)
+        mask = os.umask(0o077)
+        os.umask(mask)
+        # A new folder takes over which group its files are to have.
+        usual = 0o777 & ~mask | above.st_mode & stat.S_ISGID
+        return stat.S_IMODE(facts.st_mode) != usual or facts.st_uid != os.geteuid()
+
     def clear(self) -> None:
         """Remove a folder that holds no file, however deep, from the place of a file.
 
@@ -99,6 +111,18 @@ def _holds_files(name: str, folder: int | None) -> bool:
         if others or any(links):
             return True
     return False
+
+
+def temporary_name(suffix: str) -> str:
+    """Return the name of a file that is not in its place yet."""
+    return f"{_TEMPORARY[0]}{suffix}{_TEMPORARY[1]}"
+
+
+def is_temporary(path: str) -> bool:
+    """Say whether a file was being put in place when its process died."""
+    begins, ends = _TEMPORARY
+    name = path.rpartition("/")[2]
+    return name.startswith(begins) and name.endswith(ends)
 
 
 def put(
@@ -136,7 +160,8 @@ def put_link(root: str, path: str, target: bytes, temporary: str) -> None:
 def remove(root: str, path: str, temporary: str) -> None:
     """Remove a file or link, and the folders above it that are empty then.
 
-    The folder in which this process runs stays, as with git: a shell would be left nowhere.
+    The folder in which this process runs stays, as with git: a shell would be left nowhere. So does
+    one with an owner or permissions of its own, which no undo would bring back.
     """
     with suppress(FileNotFoundError), _Below(root, path) as at:
         for name in (temporary, at.name):
@@ -146,7 +171,7 @@ def remove(root: str, path: str, temporary: str) -> None:
     while folder:
         try:
             with _Below(root, folder) as at:
-                if at.is_current_folder():
+                if at.is_current_folder() or at.is_folder_of_its_own():
                     return
                 os.rmdir(at.name, dir_fd=at.folder)
         except OSError:

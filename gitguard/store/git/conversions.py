@@ -35,7 +35,6 @@ class Conversions:
         self._attributes = Attributes(repository)
         self._git = repository.git
         self._filters_off: tuple[str, ...] | None = None
-        self._user_rules: tuple[str, ...] | None = None
         self._values: dict[str, str] = {}
 
     def attributes(self, paths: Iterable[str]) -> Mapping[str, Mapping[str, str]]:
@@ -76,9 +75,7 @@ class Conversions:
 
     def user_rules(self) -> tuple[str, ...]:
         """Return the settings that name the user's own files of ignore rules and of attributes."""
-        if self._user_rules is None:
-            self._user_rules = self._git.user_rules()
-        return self._user_rules
+        return self._git.user_rules()
 
     def _settings_without_filters(self) -> tuple[str, ...]:
         if not self._git.may_be_configured(b"filter", b"include"):

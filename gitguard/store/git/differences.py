@@ -20,6 +20,7 @@ from gitguard.errors import GitFailed
 from gitguard.model import fields
 from gitguard.model.record import Record
 from gitguard.model.value import Value
+from gitguard.store.disk.users_files import is_temporary
 from gitguard.store.git.attributes import CONVERTING, FILTERING, UNSET
 from gitguard.store.git.conversions import CRLF, Conversions
 from gitguard.store.git.objects import is_object_id
@@ -87,6 +88,10 @@ class Differences(Record):
     )
     tracked_unseen: str = fields.text("Which tracked files were not compared, and why.", default="")
     new_unseen: str = fields.text("Which untracked files were not looked for, and why.", default="")
+    ignore_rules: str = fields.text(
+        "A digest of the ignore rules outside of the worktree; empty where it is not known.",
+        default="",
+    )
 
     @property
     def new_files(self) -> tuple[str, ...]:
@@ -171,6 +176,7 @@ class Looker:
         self._git = repository.git
         self._object_format = repository.object_format
         self._commit_of_submodule = repository.commit_of_submodule
+        self._ignore_rules = repository.ignore_rules
 
     def look(self, commit: str, also: Iterable[str] = ()) -> Differences:
         """Compare the files with a commit's, or with no files where it is empty.
@@ -193,7 +199,7 @@ class Looker:
             compared = self._without_secrets(self._compare(tracked, (*names, *also), files))
         except (GitFailed, KeyError, ValueError):
             return Differences(commit, (), "tracked files", "untracked files")
-        return Differences(commit, compared, tracked_unseen, new_unseen)
+        return Differences(commit, compared, tracked_unseen, new_unseen, self._ignore_rules())
 
     # What git says
 
@@ -298,7 +304,9 @@ def _new(listing: _Question, most: int) -> tuple[tuple[str, ...], str]:
         return (), "untracked files (git cannot list them)"
     if len(names) > most:
         return (), f"untracked files (more than {most:,})"
-    return tuple(os.fsdecode(name) for name in names), ""
+    # What a restore that was cut off left may hold a secret under a name that says nothing of it.
+    paths = (os.fsdecode(name) for name in names)
+    return tuple(path for path in paths if not is_temporary(path)), ""
 
 
 def _as_stored(

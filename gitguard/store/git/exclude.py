@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import os
 
-from gitguard.store.disk import folders
+from gitguard.errors import GitguardError
+from gitguard.model.digest import sha256
+from gitguard.store.disk import files, folders
 from gitguard.store.disk.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_LIMIT = 1 << 20
 _BEGIN, _END = "# >>> gitguard >>>", "# <<< gitguard <<<"
 
 
@@ -46,6 +49,22 @@ def with_block(data: bytes | None, lines: tuple[str, ...]) -> bytes:
     gap = b"\n" if before and not before.endswith(b"\n") else b""
     block = "\n".join([_BEGIN, *lines, _END, ""])
     return before + gap + block.encode("utf-8", "surrogateescape")
+
+
+def rules_outside(common_dir: str, users_file: str) -> str:
+    """Return a digest of the ignore rules that stand outside of the worktree, without our own.
+
+    users_file has the user's rules. A file that does not read counts as empty.
+    """
+    repositorys = without_block(_read(os.path.join(common_dir, "info", "exclude")))
+    return sha256((repositorys or b"") + b"\0" + (_read(users_file) or b""))[:16]
+
+
+def _read(path: str) -> bytes | None:
+    try:
+        return files.read_bytes(path, limit=_LIMIT)
+    except GitguardError:
+        return None
 
 
 def _decoded(data: bytes | None) -> str:

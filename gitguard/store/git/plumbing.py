@@ -97,6 +97,7 @@ class Plumbing:
         self._key_environment = {**self._environment, **keys, "SSH_ASKPASS_REQUIRE": "never"}
         self._plain_environment = basics
         self._callers = environment
+        self._user_rules: tuple[str, ...] | None = None
         self._git = _find_git(basics["PATH"], place)
         if not self._is_own(environment) and not self._is_trusted_by_user():
             raise GitFailed(
@@ -182,8 +183,13 @@ class Plumbing:
     def user_rules(self) -> tuple[str, ...]:
         """Return the settings that name the user's own files of ignore rules and of attributes.
 
-        Git is only asked where one of the user's files can have them.
+        Git is only asked where one of the user's files can have them, and once.
         """
+        if self._user_rules is None:
+            self._user_rules = self._read_user_rules()
+        return self._user_rules
+
+    def _read_user_rules(self) -> tuple[str, ...]:
         home = self._plain_environment.get("HOME", "")
         paths = (
             os.path.join(home, ".gitconfig"),
@@ -222,10 +228,18 @@ class Plumbing:
 
     def is_users_own(self, path: str) -> bool:
         """Say whether a path in the user's settings leads to one place, outside of the worktree."""
+        return _is_outside(self._expanded(path), self._place)
+
+    @property
+    def user_ignore_file(self) -> str:
+        """The file of the user's own ignore rules, which may not be there."""
+        setting = "core.excludesfile="
+        named = [rule.removeprefix(setting) for rule in self.user_rules() if setting in rule]
+        return self._expanded((named or [os.path.join(self.user_folder, "git", "ignore")])[0])
+
+    def _expanded(self, path: str) -> str:
         home = self._plain_environment.get("HOME", "")
-        if path.startswith("~/"):
-            path = home + path[1:]
-        return _is_outside(path, self._place)
+        return home + path[1:] if path.startswith("~/") else path
 
     def run(self, *arguments: str, stdin: bytes = b"") -> bytes:
         """Run a git command and return what it says; raise `GitFailed` if it fails."""

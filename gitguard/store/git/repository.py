@@ -343,6 +343,12 @@ class Repository:
         paths = {line.partition(b"\t")[2] for line in listed.split(b"\0") if line}
         return sorted(os.fsdecode(path) for path in paths)
 
+    def ignore_rules(self) -> str:
+        """Return a digest of the ignore rules that stand outside of the worktree."""
+        from gitguard.store.git.exclude import rules_outside
+
+        return rules_outside(self.place.common_dir, self.git.user_ignore_file)
+
     def hidden_paths(self) -> list[str]:
         """List the tracked files that git is told not to look at.
 

@@ -154,6 +154,12 @@ class Trees:
         return write("tree", _encoded(entries)) if entries else ""
 
 
+def file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:
+    """Return what a tree has at a path, None where it has a folder there, or nothing."""
+    entry = trees.at(tree, path)
+    return None if entry is None or entry.mode == FOLDER else entry
+
+
 def is_plain_name(name: str) -> bool:
     """Say whether a name can stand in a folder of a worktree, as git has it too.
 

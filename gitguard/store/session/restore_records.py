@@ -63,6 +63,16 @@ class RestoreRecords:
             if record is not None and record.git_dir == self._git_dir:
                 yield path, record
 
+    def snapshots(self) -> frozenset[str]:
+        """Return the ids of the snapshots that keep what was there before, of all worktrees."""
+        paths = (os.path.join(self.folder, name, _RECORD) for name in self._names())
+        records = map(read_record, paths)
+        return frozenset(record.snapshot for record in records if record is not None)
+
+    def remove(self, path: str) -> None:
+        """Remove a record, with what was kept beside it."""
+        files.remove_tree(os.path.dirname(path))
+
     def forget_older(self, before: float) -> None:
         """Remove the records that were made before a time in Unix seconds, but for the newest."""
         for name in self._names()[1:]:

@@ -45,6 +45,10 @@ class Manifest(Record):
         default=(),
     )
     unseen: tuple[str, ...] = fields.texts("What was not looked at, in words.", default=())
+    ignore_rules: str = fields.text(
+        "A digest of the ignore rules outside of the worktree; empty where it is not known.",
+        default="",
+    )
     by_shell: tuple[str, ...] = fields.texts(
         "Paths that changed since the session's snapshot before while a shell command of the agent "
         "ran, also those that are gone.",

@@ -50,6 +50,8 @@ class Refusals:
         self._redactor = redactor
         self._target = target
         self._skipped = {unescaped(f.path): f.reason for f in target.manifest.skipped}
+        rules_then = target.manifest.ignore_rules
+        self._are_rules_changed = rules_then not in ("", repository.ignore_rules())
         self._repositories: dict[str, bool] = {}
 
     def applied(
@@ -108,7 +110,7 @@ class Refusals:
             return ""
         if self._target.manifest.unseen:
             return f"the snapshot lacks {self._target.manifest.unseen[0]}"
-        if _IGNORE in self._changed_rules:
+        if _IGNORE in self._changed_rules or self._are_rules_changed:
             return "it may have been ignored, by other rules than now; name its path to remove it"
         return ""
 
@@ -117,9 +119,9 @@ class Refusals:
         if file.action == REMOVED:
             return ""
         for folder in _folders_above(file.path):
-            path = os.path.join(self._root, folder)
-            is_file = os.path.islink(path) or (os.path.exists(path) and not os.path.isdir(path))
-            if is_file and folder not in leaving:
+            if os.path.lexists(os.path.join(self._root, folder)) and not self._is_folder(folder):
+                if folder in leaving:
+                    return ""
                 return f"a file is in the place of its folder `{folder}`; name that, too"
         place = os.path.join(self._root, file.path)
         if os.path.islink(place):
@@ -170,9 +172,16 @@ class Refusals:
 
     def _is_repository(self, folder: str) -> bool:
         if folder not in self._repositories:
+            # What a link leads to is not in the worktree.
+            is_here = all(map(self._is_folder, (*_folders_above(folder), folder)))
             there = os.path.lexists(os.path.join(self._root, folder, ".git"))
-            self._repositories[folder] = there
+            self._repositories[folder] = is_here and there
         return self._repositories[folder]
+
+    def _is_folder(self, path: str) -> bool:
+        """Say whether a folder lies at a path, and no link to one."""
+        full = os.path.join(self._root, path)
+        return os.path.isdir(full) and not os.path.islink(full)
 
 
 def _may_be_ignored(file: PlannedFile) -> bool:

@@ -52,7 +52,7 @@ class RestoreRecord(Record):
     source: str = fields.text("What was restored: a checkpoint's name, or the time of a restore.")
     snapshot: str = fields.text("The snapshot that keeps what was there before, by its id.")
     git_dir: str = fields.text("The worktree's git directory, in which it was begun.")
-    token: str = fields.text("A part of the names of unfinished files, which nobody else uses.")
+    suffix: str = fields.text("The end of the names of unfinished files, which nobody else uses.")
     is_done: bool = fields.flag("Whether every file was put in place.", default=False)
     files: tuple[FileRecord, ...] = fields.records("The files.", of=FileRecord, default=())
 

@@ -16,7 +16,7 @@ from gitguard.model.redaction.file_names import is_secret_file
 from gitguard.model.text import shell_word
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
-from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
+from gitguard.store.git.trees import LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees, file_at
 from gitguard.store.git.worktree_files import LARGEST, UNLIMITED, WorktreeFiles
 from gitguard.store.worktree.manifest import escaped, unescaped
 from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
@@ -83,7 +83,7 @@ class Restorer:
         # Git may take the bytes of a raw path for unchanged, since it compares what it stores.
         different = {*trees.differences(head, target.tree), *seen_now, *raw}
         chosen = sorted(path for path in different if is_below(path.rstrip("/"), paths))
-        entries = {path: _file_at(trees, target.tree, path) for path in chosen}
+        entries = {path: file_at(trees, target.tree, path) for path in chosen}
         self._refuse_unknown(trees, target.tree, paths, different)
         kinds = self._conversions.of(
             path
@@ -101,7 +101,7 @@ class Restorer:
             )
             file = PlannedFile(path, _action(before, after), before, after, refusal)
             if refusal or before.is_unlike(after):
-                is_committed = _file_at(trees, head, path) is not None
+                is_committed = file_at(trees, head, path) is not None
                 planned.append(
                     file.replace(is_committed=is_committed, is_unchanged=path not in seen_now)
                 )
@@ -109,7 +109,7 @@ class Restorer:
             os.path.basename(path)
             for path in different
             if os.path.basename(path) in RULES
-            and self._version(here, path).id != _id_of(_file_at(trees, target.tree, path))
+            and self._version(here, path).id != _id_of(file_at(trees, target.tree, path))
         }
         refusals = Refusals(self._repository, self._redactor, trees, target, hidden, rules)
         return refusals.applied(tuple(planned), paths)
@@ -206,7 +206,7 @@ class Restorer:
             if entry.mode != SUBMODULE and is_below(path, paths)
         }
         self._refuse_unknown(Trees(reader), target.tree, paths)
-        files.make_folder(folder)
+        os.makedirs(folder, exist_ok=True)  # the user's own, with what their umask says
         kinds = self._conversions.of(entries)
         raw = _raw_paths(Trees(reader), target)
         for path, entry in entries.items():
@@ -218,7 +218,7 @@ class Restorer:
                     f"`{path:.200}` and another file have one name in `{folder}`",
                     "Name a folder on a file system where capital letters make another name",
                 )
-            self._place(folder, path, Version(entry.mode), data, ".gitguard-new.tmp")
+            self._place(folder, path, Version(entry.mode), data, users_files.temporary_name("new"))
         users_files.settle(folder, entries)
         return len(entries)
 
@@ -362,17 +362,11 @@ def _raw_paths(trees: Trees, target: Snapshot) -> frozenset[str]:
 
 def _temporary(record: RestoreRecord) -> str:
     """Return the name of a restore's files that are not in their places yet."""
-    return f".gitguard-{record.token}.tmp"
+    return users_files.temporary_name(record.suffix)
 
 
 def _id_of(entry: TreeEntry | None) -> str:
     return entry.id if entry is not None else ""
-
-
-def _file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:
-    """Return what a tree has at a path, None where it has a folder there, or nothing."""
-    entry = trees.at(tree, path)
-    return None if entry is None or entry.mode == FOLDER else entry
 
 
 def _action(before: Version, after: Version) -> str:

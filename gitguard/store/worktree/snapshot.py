@@ -24,7 +24,7 @@ from gitguard.store.worktree.manifest import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.differences import ChangedFile, Differences
@@ -86,6 +86,14 @@ def read_snapshot(reader: ObjectReader, snapshot: str) -> Snapshot:
         raise InvalidDocument(f"tree {snapshot} is no snapshot of files")
     data = reader.read(manifest.id, "blob", limit=_MANIFEST_LIMIT)
     return Snapshot(snapshot, tree.id, read_manifest(data))
+
+
+def without(reader: ObjectReader, snapshot: str, paths: Iterable[str], write: Write) -> str:
+    """Write a snapshot anew that lacks some paths; return its id."""
+    trees = Trees(reader)
+    entries = dict(trees.entries(snapshot))
+    tree = trees.changed(entries[FILES].id, dict.fromkeys(paths), write)
+    return trees.changed(snapshot, {FILES: TreeEntry(FOLDER, tree)}, write)
 
 
 class Earlier(Value):
@@ -224,7 +232,7 @@ class _Taking:
     def _why_unread(self, content: FileContent) -> str:
         if content.size > self._limits.file:
             return f"larger than {self._limits.file // _MEGABYTE} MB"
-        return "beyond what one snapshot may hold" if content.size else "it cannot be read"
+        return "beyond what a day's snapshots may hold" if content.size else "it cannot be read"
 
     def _holds_secret(self, data: bytes) -> bool:
         text = text_of(data)
@@ -238,6 +246,7 @@ class _Taking:
             tuple(skipped),
             raw=tuple(map(escaped, sorted(self._raw))),
             unseen=(look.new_unseen,) if look.new_unseen else (),
+            ignore_rules=look.ignore_rules,
             by_shell=tuple(map(escaped, sorted(authors.shell)[:_MOST_NEW])),
             by_restore=tuple(map(escaped, sorted(authors.restore)[:_MOST_NEW])),
         )

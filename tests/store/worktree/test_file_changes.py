@@ -132,3 +132,21 @@ def test_before_a_destructive_command_the_person_reads_what_no_snapshot_has(
     reason = "its name says that it holds secrets"
     said = f"gitguard: no copy was kept before `git clean -f` of .env ({reason})"
     assert reply == {"systemMessage": said}
+
+
+def test_a_committed_file_that_the_agent_replaced_by_a_folder_is_the_agents(
+    begun_talk: Conversation,
+) -> None:
+    talk = begun_talk
+    (talk.root / "two").write_text("1\n")
+    talk.git("add", "two")
+    talk.git("commit", "--quiet", "--message", "Two")
+    talk.guard.checkpoint("With the file")
+    name = talk.guard.log(1)[0].name
+    (talk.root / "two").unlink()
+    (talk.root / "two").mkdir()
+    written_by_tool(talk, "two/inner", "2\n")
+    talk.guard.checkpoint("With the folder")
+    assert changes(talk, talk.guard.log(1)[0].name) == []
+    listed = [path for path, _, author in changes(talk, name) if author == "agent's tools"]
+    assert listed == ["two/inner"]

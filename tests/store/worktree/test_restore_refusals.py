@@ -13,6 +13,7 @@ from gitguard.guard import Guard
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.git.trees import PLAIN, TreeEntry, Trees, is_plain_name
 from tests.conftest import Git, OpenGuard
+from tests.support.kept_files import left_out
 
 
 @pytest.fixture
@@ -334,3 +335,61 @@ def test_a_file_behind_a_filter_is_left_to_git_and_the_command_is_named(
     reason = refusals(planned(begun_here, name))["m.bin"]
     assert f"git restore --source={begun_here.log(1)[0].files}:files -- m.bin" in reason
     assert not (git.root / "pwned").exists()
+
+
+@pytest.mark.parametrize("rules", [".git/info/exclude", "../home/.config/git/ignore", "../rules"])
+def test_what_may_have_been_ignored_by_rules_outside_of_the_worktree_is_not_deleted(
+    begun_here: Guard, git: Git, tmp_path: Path, rules: str
+) -> None:
+    home = tmp_path / "home"
+    (home / ".config" / "git").mkdir(parents=True)
+    if rules == "../rules":
+        (home / ".gitconfig").write_text(f"[core]\n\texcludesFile = {git.root / rules}\n")
+    environment = {**os.environ, "HOME": str(home), "XDG_CONFIG_HOME": str(home / ".config")}
+    places = begun_here.workspace.places.replace(environment=environment)
+
+    def opened() -> Guard:
+        return Guard(str(git.root), places, begun_here.clock)
+
+    path = git.root / rules
+    before = path.read_text() if path.exists() else ""
+    path.write_text(f"{before}data/\n")
+    (git.root / "data").mkdir()
+    (git.root / "data" / "precious").write_text("1\n")
+    name = checkpoint(opened())
+    path.write_text(before)
+    reason = "it may have been ignored, by other rules than now; name its path to remove it"
+    assert refusals(planned(opened(), name)) == {"data/precious": reason}
+    (chosen,) = planned(opened(), name, "data/precious").chosen
+    assert chosen.path == "data/precious"
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_what_a_link_in_a_folders_place_leads_to_stands_in_no_files_way(
+    begun_here: Guard, git: Git, is_repository: bool
+) -> None:
+    """It may be a repository, or have a folder with files where a file belongs."""
+    (git.root / "src").mkdir()
+    (git.root / "src" / "file").write_text("1\n")
+    name = checkpoint(begun_here)
+    elsewhere = git.root.parent / "elsewhere"
+    (elsewhere / "file").mkdir(parents=True)
+    (elsewhere / "file" / "other").write_text("2\n")
+    if is_repository:
+        git("init", "--quiet", str(elsewhere))
+    (git.root / "src" / "file").unlink()
+    (git.root / "src").rmdir()
+    (git.root / "src").symlink_to(elsewhere)
+    plan = planned(begun_here, name)
+    assert refusals(plan) == {}
+    begun_here.files.restore(plan)
+    assert (git.root / "src" / "file").read_text() == "1\n"
+    assert (elsewhere / "file" / "other").read_text() == "2\n"
+
+
+@pytest.mark.parametrize("name", ["id_rsa.old", "#.env#", ".env copy", ".aws/credentials.old"])
+def test_a_copy_of_a_secret_file_is_one(begun_here: Guard, git: Git, name: str) -> None:
+    (git.root / name).parent.mkdir(exist_ok=True)
+    (git.root / name).write_text("1\n")
+    checkpoint(begun_here)
+    assert left_out(begun_here) == {name: "its name says that it holds secrets"}

@@ -10,7 +10,7 @@ import pytest
 from gitguard.errors import GitguardError, MissingState, NothingFound, NotWritable
 from gitguard.guard import Guard
 from tests.conftest import Clock, Git, OpenGuard
-from tests.support.kept_files import tree_of
+from tests.support.kept_files import files_of, tree_of
 
 
 @pytest.fixture
@@ -231,7 +231,7 @@ def test_what_a_killed_restore_was_writing_is_gone_whichever_way_it_ends(
     assert record is not None
     (git.root / "other").write_text("one file was put\n")
     for folder in (git.root, git.root / "new"):
-        (folder / f".gitguard-{record.token}.tmp").write_text("half a fi")
+        (folder / f".gitguard-{record.suffix}.tmp").write_text("half a fi")
     if way_out == "finish":
         worked.files.finish()
     elif way_out == "undo":
@@ -396,3 +396,106 @@ def test_a_changed_file_comes_back_with_its_line_endings(
     git("add", "t.txt")
     guard.files.restore(guard.files.plan(name, theirs_too=True))
     assert path.read_bytes() == b"two\n"
+
+
+def test_what_a_killed_restore_was_writing_is_in_no_snapshot(worked: Guard, git: Git) -> None:
+    (git.root / "folder" / ".gitguard-1795627660191-9bd86eca.tmp").write_text("half of a secret")
+    worked.checkpoint("Meanwhile")
+    assert worked.files.plan(here(worked)).files == ()
+    assert "folder/inner" in files_of(worked)
+    assert not [path for path in files_of(worked) if path.endswith(".tmp")]
+
+
+def test_an_undo_that_was_cut_off_before_its_first_file_leaves_the_restore_to_be_undone(
+    worked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    name = here(worked)
+    (git.root / "tracked").write_text("my work\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+
+    def at_step(reached: str) -> None:
+        if reached == "restore-recorded":
+            raise Dies
+
+    dying = open_guard(at_step=at_step)
+    with pytest.raises(Dies):
+        dying.files.restore(dying.files.plan_undo())
+    assert worked.files.plan_undo().files == ()
+    assert worked.files.give_up()
+    worked.files.restore(worked.files.plan_undo())
+    assert (git.root / "tracked").read_text() == "my work\n"
+
+
+def cut_off_after_one(open_guard: OpenGuard, name: str) -> None:
+    """Restore, and die after the first file."""
+
+    def at_step(reached: str) -> None:
+        if reached == "file-restored":
+            raise Dies
+
+    dying = open_guard(at_step=at_step)
+    with pytest.raises(Dies):
+        dying.files.restore(dying.files.plan(name, theirs_too=True))
+
+
+def test_while_a_restore_is_cut_off_no_earlier_one_is_undone(
+    worked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    name = here(worked)
+    (git.root / "other").write_text("my work\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    (earlier,) = worked.files.status().restores
+    for path in ("tracked", "program"):
+        (git.root / path).write_text("my work\n")
+    cut_off_after_one(open_guard, name)
+    with pytest.raises(GitguardError, match="was cut off"):
+        worked.files.plan_undo(earlier.at)
+    worked.files.restore(worked.files.plan_undo())
+    assert (git.root / "tracked").read_text() == "my work\n"
+    worked.files.restore(worked.files.plan_undo(earlier.at))
+    assert (git.root / "other").read_text() == "my work\n"
+
+
+def test_a_restore_that_another_session_of_the_worktree_left_is_told_and_ended_first(
+    worked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    name = here(worked)
+    for path in ("tracked", "program"):
+        (git.root / path).write_text("my work\n")
+    cut_off_after_one(open_guard, name)
+    worked.sessions.use(worked.sessions.find("other"))
+    worked.checkpoint("In another session")
+    way_out = "`gitguard --session main restore --undo` takes it back"
+    assert any(way_out in warning for warning in worked.status().warnings)
+    (git.root / "tracked").write_text("more work\n")
+    obstacle = worked.files.plan(here(worked), theirs_too=True).obstacle
+    assert obstacle is not None
+    assert obstacle.way_out == way_out
+
+
+def test_two_restores_within_a_second_have_times_of_their_own(worked: Guard, git: Git) -> None:
+    name = here(worked)
+    for path in ("tracked", "other", "program"):
+        (git.root / path).write_text("my work\n")
+    for path in ("tracked", "other", "program"):
+        worked.files.restore(worked.files.plan(name, (path,), theirs_too=True))
+    restores = worked.files.status().restores
+    assert len({restore.at for restore in restores}) == 3
+    worked.files.restore(worked.files.plan_undo(restores[-1].at))
+    assert (git.root / "tracked").read_text() == "my work\n"
+
+
+def test_a_folder_with_permissions_of_its_own_stays_when_it_is_emptied(
+    worked: Guard, git: Git
+) -> None:
+    name = here(worked)
+    private = git.root / "private"
+    private.mkdir(mode=0o700)
+    (private / "file").write_text("mine\n")
+    (git.root / "plain").mkdir()
+    (git.root / "plain" / "file").write_text("mine\n")
+    worked.files.restore(worked.files.plan(name, theirs_too=True))
+    assert not (git.root / "plain").exists()
+    worked.files.restore(worked.files.plan_undo())
+    assert (private / "file").read_text() == "mine\n"
+    assert private.stat().st_mode & 0o777 == 0o700

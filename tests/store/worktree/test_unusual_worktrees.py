@@ -493,7 +493,7 @@ def test_restores_of_two_sessions_at_one_moment_write_under_names_of_their_own(
             dying.files.restore(dying.files.plan(dying.log(1)[0].name, theirs_too=True))
         record = dying.files.unfinished()
         assert record is not None
-        tokens.add(record.token)
+        tokens.add(record.suffix)
     assert len(tokens) == 2
 
 
