@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import Saved, SessionStore
+    from gitguard.store.session.workspace import Workspace
 
 _NOTHING = Circumstances()
 _RESTORE, _UNDO = "the restore of ", "the undo at "
@@ -80,8 +81,7 @@ class FilesRestored(Value):
 
 def unfinished_restore(store: SessionStore) -> RestoreRecord | None:
     """Return the record of a restore that was cut off in this worktree, None where none was."""
-    newest = RestoreRecords(store.workspace, store.session).newest()
-    return newest[1] if newest is not None and not newest[1].is_done else None
+    return _unfinished(store.workspace, store.session)
 
 
 def unfinished_elsewhere(store: SessionStore) -> tuple[str, RestoreRecord] | None:
@@ -90,10 +90,24 @@ def unfinished_elsewhere(store: SessionStore) -> tuple[str, RestoreRecord] | Non
     for name in workspace.session_names():
         if name == store.session.name:
             continue
-        newest = RestoreRecords(workspace, Session(name, name)).newest()
-        if newest is not None and not newest[1].is_done:
-            return name, newest[1]
+        session = Session(name, name)
+        record = _unfinished(workspace, session)
+        if record is None:
+            continue
+        try:
+            # Who is at work with it now holds the lock.
+            with workspace.lock(session, timeout=0):
+                record = _unfinished(workspace, session)
+        except GitguardError:
+            continue
+        if record is not None:
+            return name, record
     return None
+
+
+def _unfinished(workspace: Workspace, session: Session) -> RestoreRecord | None:
+    newest = RestoreRecords(workspace, session).newest()
+    return newest[1] if newest is not None and not newest[1].is_done else None
 
 
 def _other_commit(then: str, now: str) -> str:

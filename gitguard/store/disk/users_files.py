@@ -113,6 +113,11 @@ def _holds_files(name: str, folder: int | None) -> bool:
     return False
 
 
+def make_folder(path: str) -> None:
+    """Make a folder of the user's and those above it, with the permissions their umask says."""
+    os.makedirs(path, exist_ok=True)
+
+
 def temporary_name(suffix: str) -> str:
     """Return the name of a file that is not in its place yet."""
     return f"{_TEMPORARY[0]}{suffix}{_TEMPORARY[1]}"

@@ -206,7 +206,7 @@ class Restorer:
             if entry.mode != SUBMODULE and is_below(path, paths)
         }
         self._refuse_unknown(Trees(reader), target.tree, paths)
-        os.makedirs(folder, exist_ok=True)  # the user's own, with what their umask says
+        users_files.make_folder(folder)
         kinds = self._conversions.of(entries)
         raw = _raw_paths(Trees(reader), target)
         for path, entry in entries.items():

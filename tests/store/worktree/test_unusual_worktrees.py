@@ -483,18 +483,19 @@ def test_two_sessions_keep_and_put_back_the_files_of_one_worktree(
 def test_restores_of_two_sessions_at_one_moment_write_under_names_of_their_own(
     kept: KeptFiles, open_guard: OpenGuard, places: Places
 ) -> None:
-    tokens = set()
+    suffixes = set()
     for session in ("first", "second"):
         dying = Guard(str(kept.root), places.replace(session=session, at_step=dies), lambda: 2e9)
         dying.ensure()
         dying.checkpoint("Here")
         (kept.root / "edited").write_text(f"{session}\n")
+        plan = dying.files.plan(dying.log(1)[0].name, theirs_too=True)
         with pytest.raises(Dies):
-            dying.files.restore(dying.files.plan(dying.log(1)[0].name, theirs_too=True))
+            dying.files.restore(plan, force=session == "second")
         record = dying.files.unfinished()
         assert record is not None
-        tokens.add(record.suffix)
-    assert len(tokens) == 2
+        suffixes.add(record.suffix)
+    assert len(suffixes) == 2
 
 
 def test_what_one_session_wrote_while_another_s_restore_was_cut_off_is_not_lost(
