@@ -290,8 +290,8 @@ class Sequence:
     def _restore(self, below: tuple[str, ...]) -> None:
         name, snapshot = self._chosen_snapshot()
         before = tree_of(self.root)
-        # What stands for nothing is refused.
-        there = {*before, *(path for path in snapshot.tree if not is_ignored(path))}
+        # A name of which the snapshot has nothing is refused, also where something ignored lies.
+        there = {path for path in (*before, *snapshot.tree) if not is_ignored(path)}
         paths = tuple(n for n in below if any(p == n or p.startswith(f"{n}/") for p in there))
         if paths or not below:
             plan = self._planned(name, snapshot, before, paths)
