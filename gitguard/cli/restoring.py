@@ -9,7 +9,7 @@ import click
 
 from gitguard.cli.change_lines import SIGNS
 from gitguard.cli.changed_state import ask_about, say_changed, show_plan, shown_changes
-from gitguard.cli.console import Console, asking, can_ask, confirm, named, with_console
+from gitguard.cli.console import Console, asking, can_ask, confirm, named, progress, with_console
 from gitguard.cli.file_changes import path_word, paths_from_root
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from gitguard.sessions.file_restore import FilePlan, FilesRestored
+    from gitguard.sessions.file_restore import FilePlan
     from gitguard.sessions.state_comparison import StateChange
     from gitguard.store.worktree.restore_record import RestoreRecord
 
@@ -168,7 +168,7 @@ def _offer_files(console: Console, restored: StateChange, choice: _Choice) -> bo
     is_possible = plan.chosen and not plan.obstacle
     if not is_possible or not click.confirm("Put these files back?", default=False):
         return False
-    _say_files(console, console.guard.files.restore(plan))
+    _put_back(console, plan)
     return True
 
 
@@ -226,7 +226,7 @@ def _carry_out(console: Console, plan: FilePlan, choice: _Choice) -> None:
         click.echo("\n".join(_plan_lines(plan, force=choice.force)))
     if plan.chosen and (choice.force or not plan.obstacle):
         confirm(f"Put back {counted(len(plan.chosen), 'file')}?", yes=choice.yes)
-    _say_files(console, files.restore(plan, force=choice.force))
+    _put_back(console, plan, force=choice.force)
 
 
 def _finish(console: Console, cut_off: RestoreRecord, choice: _Choice) -> None:
@@ -234,7 +234,8 @@ def _finish(console: Console, cut_off: RestoreRecord, choice: _Choice) -> None:
     source = one_line(cut_off.source)
     console.remark(f"note: a restore of {source} was cut off, and has to be finished first")
     confirm("Finish it?", yes=choice.yes)
-    console.guard.files.finish(force=choice.force)
+    with progress("files") as tell:
+        console.guard.files.finish(force=choice.force, tell=tell)
     raise GitguardError(
         f"the restore of {source} is finished now; nothing else was put back",
         "Run the command again, with the files as they are now",
@@ -279,7 +280,9 @@ def _document(plan: FilePlan) -> dict[str, Any]:
     }
 
 
-def _say_files(console: Console, restored: FilesRestored) -> None:
+def _put_back(console: Console, plan: FilePlan, *, force: bool = False) -> None:
+    with progress("files") as tell:
+        restored = console.guard.files.restore(plan, force=force, tell=tell)
     lines = [f"Put back: {counted(len(restored.files), 'file')} as at {restored.source}"]
     lines += [f"  stays: {path_word(p)}: {one_line(why)}" for p, why in restored.stayed.items()]
     if restored.saved is not None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.sessions.file_restore import FilePlan, FileRestore, FilesRestored
     from gitguard.sessions.file_status import FileStatus
     from gitguard.sessions.kept_files import Pin
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.restore_record import RestoreRecord
+
+    Tell = Callable[[int, int], object]
 
 
 class Files:
@@ -69,15 +73,19 @@ class Files:
         with store.lock():
             return self._restore(store).plan_undo(at, theirs_too=theirs_too)
 
-    def restore(self, plan: FilePlan, *, force: bool = False) -> FilesRestored:
+    def restore(
+        self, plan: FilePlan, *, force: bool = False, tell: Tell = lambda done, of: None
+    ) -> FilesRestored:
         """Do what a plan says. What lies there is kept first; where that fails, nothing changes.
+
+        tell is called with how many files are put back, of how many.
 
         Raises `GitguardError` where a file is not as the plan says, and, unless force is set, while
         git is in the middle of something or somebody else writes.
         """
         store = self._sessions.store()
         with store.lock():
-            return self._restore(store).restore(plan, force=force)
+            return self._restore(store, tell).restore(plan, force=force)
 
     def patch(self, plan: FilePlan) -> str:
         """Return what a plan would change as a patch that `git apply` reads."""
@@ -106,18 +114,20 @@ class Files:
         with store.lock():
             return self._restore(store).give_up()
 
-    def finish(self, *, force: bool = False) -> FilesRestored | None:
+    def finish(
+        self, *, force: bool = False, tell: Tell = lambda done, of: None
+    ) -> FilesRestored | None:
         """Go on with a restore that was cut off; return None where there is none.
 
         Raises what `restore` raises.
         """
         store = self._sessions.store()
         with store.lock():
-            return self._restore(store).finish(force=force)
+            return self._restore(store, tell).finish(force=force)
 
-    def _restore(self, store: SessionStore) -> FileRestore:
+    def _restore(self, store: SessionStore, tell: Tell = lambda done, of: None) -> FileRestore:
         from gitguard.sessions.file_restore import FileRestore
         from gitguard.store.worktree.kept import Retention
 
         config = self._sessions.config.files
-        return FileRestore(store, Retention(config.most, config.days))
+        return FileRestore(store, Retention(config.most, config.days), tell)

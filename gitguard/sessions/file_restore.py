@@ -131,8 +131,17 @@ def _source_of_undo(record: RestoreRecord) -> str:
 class FileRestore:
     """Restores files for one session, whose lock the caller holds."""
 
-    def __init__(self, store: SessionStore, retention: Retention) -> None:
-        """Work for a session; retention is how long its snapshots are kept."""
+    def __init__(
+        self,
+        store: SessionStore,
+        retention: Retention,
+        tell: Callable[[int, int], object] = lambda done, of: None,
+    ) -> None:
+        """Work for a session; retention is how long its snapshots are kept.
+
+        tell is called with how many files are put back, of how many.
+        """
+        self._tell = tell
         self._store = store
         self._retention = retention
         self._repository = store.repository()
@@ -354,7 +363,7 @@ class FileRestore:
     def _finish(self, path: str, record: RestoreRecord) -> FilesRestored:
         store = self._store
         with self._repository.reader() as reader:
-            stayed = self._restorer.apply(reader, record)
+            stayed = self._restorer.apply(reader, record, self._tell)
         self._restorer.remove_unfinished(record)
         record = record.replace(is_done=True)
         write_record(path, record)

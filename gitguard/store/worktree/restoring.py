@@ -266,8 +266,12 @@ class Restorer:
 
     # Putting back
 
-    def apply(self, reader: ObjectReader, record: RestoreRecord) -> dict[str, str]:
+    def apply(
+        self, reader: ObjectReader, record: RestoreRecord, tell: Callable[[int, int], object]
+    ) -> dict[str, str]:
         """Make every file of a record what it is to be; return those that stay, and why.
+
+        tell is called with how many files are done, of how many.
 
         A file that is neither what it was nor what it is to be was changed by somebody else. Where
         the system refuses one, the others are still put back, and `NotWritable` is raised then.
@@ -279,7 +283,8 @@ class Restorer:
         put = [file for file in record.files if file.after.mode]
         # Deepest first, so that a folder is gone where a file takes its place.
         deleted.sort(key=lambda file: -file.path.count("/"))
-        for file in (*deleted, *put):
+        for number, file in enumerate((*deleted, *put)):
+            tell(number, len(record.files))
             path = unescaped(file.path)
             try:
                 reason = self._put(reader, path, file, temporary)

@@ -499,3 +499,13 @@ def test_a_folder_with_permissions_of_its_own_stays_when_it_is_emptied(
     worked.files.restore(worked.files.plan_undo())
     assert (private / "file").read_text() == "mine\n"
     assert private.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_person_who_waits_is_told_how_many_files_are_done(worked: Guard, git: Git) -> None:
+    name = here(worked)
+    for path in ("tracked", "other", "program"):
+        (git.root / path).write_text("later\n")
+    told: list[tuple[int, int]] = []
+    plan = worked.files.plan(name, theirs_too=True)
+    worked.files.restore(plan, tell=lambda done, of: told.append((done, of)))
+    assert told == [(0, 3), (1, 3), (2, 3)]
