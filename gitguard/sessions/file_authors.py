@@ -156,12 +156,14 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
         before = _artifacts(store, older.checkpoint)
         if newer is not None:
             manifest = newer.snapshot.manifest
-            # What begins or ends to be left out changed as well, though neither has it.
             left_out_before = older.snapshot.manifest.skipped_paths
-            moved_out = manifest.skipped_paths ^ left_out_before
+            changed = {
+                *trees.differences(older.tree, newer.tree),
+                *_came_or_went(store, trees, older.snapshot, newer.snapshot),
+            }
             authors = {
                 path: _author(path, before.get(path), after.get(path), manifest.authors)
-                for path in {*trees.differences(older.tree, newer.tree), *moved_out}
+                for path in changed
             }
             yield Interval(
                 older.checkpoint,
@@ -173,6 +175,18 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
                 authors,
             )
         newer, after = older, before
+
+
+def _came_or_went(
+    store: SessionStore, trees: Trees, older: Snapshot, newer: Snapshot
+) -> Iterator[str]:
+    """Yield what began or ended to be left out between two snapshots."""
+    before, after = older.manifest.skipped_paths, newer.manifest.skipped_paths
+    yield from after - before
+    for path in before - after:
+        # What is in neither and lies there all the same is ignored by now.
+        if file_at(trees, newer.tree, path) is not None or not store.worktree.lies_at(path):
+            yield path
 
 
 def changed_by_others(
@@ -270,7 +284,8 @@ def paths_unlike(
         entry, file = file_at(trees, snapshot.tree, path), now.get(path)
         if file is None:
             present = file_at(trees, head, path)
-            is_there = present is not None
+            # What was left out may be ignored by now.
+            is_there = present is not None or (path in left_out and store.worktree.lies_at(path))
             is_same = present == entry
         else:
             is_there = file.mode != 0

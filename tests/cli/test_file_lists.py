@@ -133,6 +133,15 @@ def test_what_a_snapshot_leaves_out_is_in_each_list_as_it_came_and_went(
         assert place.type(f"gitguard show {newer} --files") == shown
 
 
+def test_what_was_left_out_and_is_ignored_by_now_is_not_said_to_be_gone(place: Place) -> None:
+    place.type("echo TOKEN=1 > .env; gitguard checkpoint -m four; echo .env > .gitignore")
+    only = "+ .gitignore  (somebody else)\n"
+    assert place.type("gitguard diff --files 4") == f"Files from cp_004 to now:\n{only}"
+    place.type("gitguard checkpoint -m five")
+    assert place.type("gitguard show 5 --files") == f"Files from cp_004 to cp_005:\n{only}"
+    assert place.type("gitguard log --files 4..5") == f"cp_005  +1  since cp_004\n{indented(only)}"
+
+
 def test_what_was_left_out_may_have_been_changed_by_somebody_else(place: Place) -> None:
     place.type("head -c 21000000 /dev/zero > large; gitguard checkpoint -m four")
     done = place.run("gitguard restore 3 --files --dry-run")

@@ -143,6 +143,10 @@ class SessionWorktree:
             k for k in keys & records.keys() if is_running(records[k].process) is False
         )
 
+    def lies_at(self, path: str) -> bool:
+        """Say whether anything lies at a path."""
+        return os.path.lexists(os.path.join(self._workspace.place.worktree, path))
+
     def id_of(self, path: str) -> str:
         """Return the id of the bytes that lie at a path, as git names a blob; empty for none."""
         from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
