@@ -91,10 +91,9 @@ def unfinished_elsewhere(store: SessionStore) -> tuple[str, RestoreRecord] | Non
         if name == store.session.name:
             continue
         session = Session(name, name)
-        record = _unfinished(workspace, session)
-        if record is None:
-            continue
         try:
+            if _unfinished(workspace, session) is None:
+                continue
             # Who is at work with it now holds the lock.
             with workspace.lock(session, timeout=0):
                 record = _unfinished(workspace, session)

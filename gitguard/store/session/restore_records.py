@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.errors import InvalidDocument
 from gitguard.model.text import timestamp
 from gitguard.store.disk import files
 from gitguard.store.worktree.restore_record import read_record
@@ -64,10 +65,19 @@ class RestoreRecords:
                 yield path, record
 
     def snapshots(self) -> frozenset[str]:
-        """Return the ids of the snapshots that keep what was there before, of all worktrees."""
-        paths = (os.path.join(self.folder, name, _RECORD) for name in self._names())
-        records = map(read_record, paths)
-        return frozenset(record.snapshot for record in records if record is not None)
+        """Return the ids of the snapshots that keep what was there before, of all worktrees.
+
+        A record that does not read is left out.
+        """
+        ids = set()
+        for name in self._names():
+            try:
+                record = read_record(os.path.join(self.folder, name, _RECORD))
+            except InvalidDocument:
+                continue
+            if record is not None:
+                ids.add(record.snapshot)
+        return frozenset(ids)
 
     def remove(self, path: str) -> None:
         """Remove a record, with what was kept beside it."""
