@@ -140,6 +140,12 @@ class Locked(GitguardError):
     exit_code = 30
 
 
+class Busy(GitguardError):
+    """Somebody is at work with the files that were to be put back; nothing was changed."""
+
+    exit_code = 30
+
+
 class GitFailed(GitguardError):
     """A git command failed; it never means that a ref is missing."""
 

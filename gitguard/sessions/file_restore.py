@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidInput, NothingFound
+from gitguard.errors import Busy, GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
 from gitguard.model.items import CORRECTION, Origin
 from gitguard.model.text import counted, shell_word
@@ -247,7 +247,7 @@ class FileRestore:
     def _refuse_now(self, paths: Iterable[str]) -> None:
         obstacle = self._obstacle(paths)
         if obstacle is not None:
-            raise GitguardError(f"{obstacle.reason}, so no file is put back", obstacle.way_out)
+            raise Busy(f"{obstacle.reason}, so no file is put back", obstacle.way_out)
 
     # Without changing the worktree
 

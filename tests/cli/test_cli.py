@@ -412,6 +412,10 @@ CASES = {
         "gitguard migrate",
     ),
     "NotConfirmed": ("gitguard note --goal Two", "gitguard restore 1"),
+    "Busy": (
+        "echo 1 > f; gitguard checkpoint; echo 2 > f; git rev-parse HEAD > .git/MERGE_HEAD",
+        "gitguard restore 2 f --theirs-too --yes",
+    ),
     "SecretsFound": (
         "echo password=kd93-Qp2x-77fa > .gitguard/sessions/main/old.bad",
         "gitguard scan",

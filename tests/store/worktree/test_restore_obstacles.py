@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError
+from gitguard.errors import Busy
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.session.naming import Session
 from tests.conftest import Process, kill
@@ -35,7 +35,7 @@ def plan_of(talk: Conversation) -> FilePlan:
 
 def refusal_of(talk: Conversation, plan: FilePlan) -> str:
     """Return why a plan is not carried out; nothing changed, and the plan said it already."""
-    with pytest.raises(GitguardError) as caught:
+    with pytest.raises(Busy) as caught:
         talk.guard.files.restore(plan)
     assert plan.obstacle is not None
     assert plan.obstacle.reason in caught.value.message
@@ -90,7 +90,7 @@ def test_while_git_is_in_the_middle_of_something_nothing_is_undone(talk: Convers
     (talk.root / ".git" / "MERGE_HEAD").write_text("")
     undo = talk.guard.files.plan_undo()
     assert undo.obstacle is not None
-    with pytest.raises(GitguardError, match="a merge goes on"):
+    with pytest.raises(Busy, match="a merge goes on"):
         talk.guard.files.restore(undo)
 
 
