@@ -37,6 +37,7 @@ from .file_model import (
     blocking,
     different,
     fits,
+    folders_above,
     is_converted,
     is_ignored,
     occupied,
@@ -308,7 +309,11 @@ class Sequence:
         """Plan a restore of all that differs, whoever changed it, and hold the plan to that."""
         plan = self.guard.files.plan(name, paths, theirs_too=True)
         chosen = {file.path for file in plan.chosen}
-        in_the_way = occupied(before, chosen)
+        in_the_way = occupied(before, chosen) | {
+            path
+            for path in snapshot.tree
+            if any(above in before and above not in chosen for above in folders_above(path))
+        }
         refused = {f.path: f.refusal for f in plan.refused if f.path not in in_the_way}
         assert all(is_ignored(path) or path == SECRET for path in refused), refused
         changed = different(before, snapshot.wanted(before, paths))
