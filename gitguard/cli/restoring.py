@@ -106,11 +106,11 @@ def _refuse_contradictions(checkpoint: str, choice: _Choice, *, as_json: bool) -
     if choice.undo and (choice.folder or choice.explain):
         raise click.UsageError("--undo goes with --patch and --dry-run, not with --to or --explain")
     if choice.undo and choice.is_state:
-        raise click.UsageError("--undo undoes a restore of files; --state restores a checkpoint's")
+        raise click.UsageError("--undo and --state cannot be combined: an undo is of files")
     outputs = {"--to": choice.folder, "--patch": choice.patch, "--explain": choice.explain}
     named = [option for option, is_given in outputs.items() if is_given]
     if len(named) > 1 or (named and choice.is_state):
-        raise click.UsageError(f"{named[0]} goes with no {(*named[1:], '--state')[0]}")
+        raise click.UsageError(f"{named[0]} and {(*named[1:], '--state')[0]} cannot be combined")
     if as_json and (choice.patch or choice.explain):
         raise click.UsageError(f"{named[0]} prints text, and no document")
     if as_json and choice.is_state and choice.about_files:
@@ -133,7 +133,7 @@ def _restore_state(console: Console, checkpoint: str, choice: _Choice) -> None:
         try:
             ask_about(console, plan, "Restore this state?", yes=choice.yes)
         except NotConfirmed:
-            # A person who leaves the state may still want the files.
+            # Whoever leaves the state as it is may still want the files.
             if choice.is_state or not (can_ask() and _offer_files(console, plan, choice)):
                 raise
             return

@@ -330,9 +330,9 @@ class FileRestore:
         store.workspace.at_step("restore-kept")
         snapshots = store.worktree.kept_snapshots()
         new = KeptSnapshot(int(store.clock()), 0, snapshot)
-        kept = with_newest(snapshots.list(), new)
+        listed = with_newest(snapshots.list(), new)
         snapshots.put(
-            retained(kept, self._retention, store.clock()), "what a restore is to replace"
+            retained(listed, self._retention, store.clock()), "what a restore is to replace"
         )
         return RestoreRecord(
             at=self._records.time_of(path),

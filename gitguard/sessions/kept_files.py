@@ -33,16 +33,16 @@ def pin(store: SessionStore, name: str) -> Pin:
     checkpoint = find(store, name)
     with store.repository().reader() as reader:
         snapshot = snapshot_of(reader, checkpoint)
-    snapshots = store.worktree.kept_snapshots()
-    kept = snapshots.list()
-    if not any(item.id == snapshot.id for item in kept):
+    kept_snapshots = store.worktree.kept_snapshots()
+    listed = kept_snapshots.list()
+    if not any(item.id == snapshot.id for item in listed):
         # What is left of it may lack files already.
         raise NothingFound(
             f"the files of {checkpoint.name} are not kept any more",
-            "`gitguard status --files` says since when they are",
+            "`gitguard status --files` says from when on snapshots are kept",
         )
-    pinned = _with_pin(kept, snapshot.id, checkpoint.name)
-    snapshots.put(pinned, f"{checkpoint.name} is pinned")
+    pinned = _with_pin(listed, snapshot.id, checkpoint.name)
+    kept_snapshots.put(pinned, f"{checkpoint.name} is pinned")
     return Pin(checkpoint.name, is_pinned=True)
 
 
@@ -52,23 +52,23 @@ def unpin(store: SessionStore, name: str) -> Pin:
     Raises `NothingFound` where they are not pinned.
     """
     checkpoint = find(store, name)
-    snapshots = store.worktree.kept_snapshots()
-    kept = snapshots.list()
-    if not any(item.id == checkpoint.files and item.pinned_by for item in kept):
+    kept_snapshots = store.worktree.kept_snapshots()
+    listed = kept_snapshots.list()
+    if not any(item.id == checkpoint.files and item.pinned_by for item in listed):
         raise NothingFound(
             f"the files of {checkpoint.name} are not pinned",
-            "`gitguard status --files` lists what is",
+            "`gitguard status --files` lists what is pinned",
         )
-    unpinned = _with_pin(kept, checkpoint.files, "")
-    snapshots.put(unpinned, f"{checkpoint.name} is not pinned any more")
+    unpinned = _with_pin(listed, checkpoint.files, "")
+    kept_snapshots.put(unpinned, f"{checkpoint.name} is not pinned any more")
     return Pin(checkpoint.name, is_pinned=False)
 
 
 def _with_pin(
-    kept: Iterable[KeptSnapshot], snapshot: str, pinned_by: str
+    listed: Iterable[KeptSnapshot], snapshot: str, pinned_by: str
 ) -> tuple[KeptSnapshot, ...]:
     return tuple(
-        item.replace(pinned_by=pinned_by) if item.id == snapshot else item for item in kept
+        item.replace(pinned_by=pinned_by) if item.id == snapshot else item for item in listed
     )
 
 
@@ -83,12 +83,12 @@ def forget_old(store: SessionStore, retention: Retention, *, dry_run: bool = Fal
 
     The caller holds the session's lock. A list that does not read stays as it is.
     """
-    snapshots = store.worktree.kept_snapshots()
+    kept_snapshots = store.worktree.kept_snapshots()
     try:
-        kept = snapshots.list()
+        listed = kept_snapshots.list()
     except GitguardError:
         return 0
-    stays = retained(kept, retention, store.clock())
-    if len(stays) < len(kept) and not dry_run:
-        snapshots.put(stays, "snapshots of files that are beyond the limits")
-    return len(kept) - len(stays)
+    stays = retained(listed, retention, store.clock())
+    if len(stays) < len(listed) and not dry_run:
+        kept_snapshots.put(stays, "snapshots of files that are beyond the limits")
+    return len(listed) - len(stays)

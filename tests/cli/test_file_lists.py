@@ -153,3 +153,11 @@ def test_a_session_that_is_not_there_has_no_files_to_list(place: Place, command:
     done = place.run(f"gitguard --session nosuch {command} --files")
     assert (done.returncode, done.stdout) == (21, "")
     assert "the session `nosuch` has no checkpoint" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["status --files --clear", "show state 2 --files", "diff --files --text 2"],
+)
+def test_options_that_do_not_go_with_lists_of_files_are_refused(place: Place, command: str) -> None:
+    assert place.run(f"gitguard {command}").returncode == 2

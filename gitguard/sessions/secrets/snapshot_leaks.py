@@ -59,17 +59,21 @@ class SnapshotSecrets:
                 unread.add(leak.commit)
         if not leaking:
             return
-        for_undo = RestoreRecords(self._store.workspace, self._store.session).snapshots() - unread
+        records = RestoreRecords(self._store.workspace, self._store.session)
+        for_undo = records.snapshots() - unread
         repository, snapshots = self._store.repository(), self._store.worktree.kept_snapshots()
-        stay = []
+        stay, written_anew = [], {}
         with repository.object_writer() as writer, repository.reader() as reader:
-            for kept in snapshots.list():
-                if kept.id not in leaking:
-                    stay.append(kept)
-                elif kept.id in for_undo:
-                    paths = map(unescaped, leaking[kept.id])
-                    stay.append(kept.replace(id=without(reader, kept.id, paths, writer.write)))
+            for snapshot in snapshots.list():
+                if snapshot.id not in leaking:
+                    stay.append(snapshot)
+                elif snapshot.id in for_undo:
+                    paths = map(unescaped, leaking[snapshot.id])
+                    rest = without(reader, snapshot.id, paths, writer.write)
+                    stay.append(snapshot.replace(id=rest))
+                    written_anew[snapshot.id] = rest
         snapshots.put(stay, "secrets were found in snapshots of files")
+        records.exchange_snapshots(written_anew)
         self._store.worktree.forget()
 
     def _of(self, reader: ObjectReader, ref: str, kept: KeptSnapshot) -> Iterator[Leak]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _LIMIT = 1 << 20
+"""Bytes of a file of ignore rules."""
 _BEGIN, _END = "# >>> gitguard >>>", "# <<< gitguard <<<"
 
 
@@ -56,8 +57,9 @@ def rules_outside(common_dir: str, users_file: str) -> str:
 
     users_file has the user's rules. A file that does not read counts as empty.
     """
-    repositorys = without_block(_read(os.path.join(common_dir, "info", "exclude")))
-    return sha256((repositorys or b"") + b"\0" + (_read(users_file) or b""))[:16]
+    of_repository = without_block(_read(os.path.join(common_dir, "info", "exclude"))) or b""
+    of_user = _read(users_file) or b""
+    return sha256(of_repository + b"\0" + of_user)[:16]
 
 
 def _read(path: str) -> bytes | None:

@@ -234,8 +234,10 @@ class Plumbing:
     def user_ignore_file(self) -> str:
         """The file of the user's own ignore rules, which may not be there."""
         setting = "core.excludesfile="
-        named = [rule.removeprefix(setting) for rule in self.user_rules() if setting in rule]
-        return self._expanded((named or [os.path.join(self.user_folder, "git", "ignore")])[0])
+        for rule in self.user_rules():
+            if rule.startswith(setting):
+                return self._expanded(rule.removeprefix(setting))
+        return os.path.join(self.user_folder, "git", "ignore")
 
     def _expanded(self, path: str) -> str:
         home = self._plain_environment.get("HOME", "")

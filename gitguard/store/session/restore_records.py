@@ -10,11 +10,11 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.text import timestamp
 from gitguard.store.disk import files
-from gitguard.store.worktree.restore_record import read_record
+from gitguard.store.worktree.restore_record import read_record, write_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
@@ -69,15 +69,23 @@ class RestoreRecords:
 
         A record that does not read is left out.
         """
-        ids = set()
+        return frozenset(record.snapshot for _, record in self._readable())
+
+    def exchange_snapshots(self, written_anew: Mapping[str, str]) -> None:
+        """Let the records name other snapshots, each given by the id of the one before."""
+        for path, record in self._readable():
+            if record.snapshot in written_anew:
+                write_record(path, record.replace(snapshot=written_anew[record.snapshot]))
+
+    def _readable(self) -> Iterator[tuple[str, RestoreRecord]]:
         for name in self._names():
+            path = os.path.join(self.folder, name, _RECORD)
             try:
-                record = read_record(os.path.join(self.folder, name, _RECORD))
+                record = read_record(path)
             except InvalidDocument:
                 continue
             if record is not None:
-                ids.add(record.snapshot)
-        return frozenset(ids)
+                yield path, record
 
     def remove(self, path: str) -> None:
         """Remove a record, with what was kept beside it."""

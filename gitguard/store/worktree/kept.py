@@ -103,13 +103,13 @@ def with_newest(kept: Iterable[KeptSnapshot], new: KeptSnapshot) -> tuple[KeptSn
 
     The same files may have been kept before, at a checkpoint to which they were put back.
     """
-    others, pin = [], new.pinned_by
+    others = []
     for snapshot in kept:
         if snapshot.id == new.id:
-            pin = pin or snapshot.pinned_by
+            new = new.replace(pinned_by=snapshot.pinned_by)
         else:
             others.append(snapshot)
-    return (*others, new.replace(pinned_by=pin))
+    return (*others, new)
 
 
 def retained(

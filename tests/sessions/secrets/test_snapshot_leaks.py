@@ -35,10 +35,12 @@ def test_a_purge_takes_from_the_undo_of_a_restore_only_the_files_with_the_secret
     name = begun.log(1)[0].name
     (git.root / "clean.py").write_text("my own work\n")
     (git.root / "leaking.py").write_text("the word is correcthorse\n")
+    (git.root / "leaking_too.py").write_text("the word is batterystaple\n")
     begun.files.restore(begun.files.plan(name, theirs_too=True))
-    begun.secrets.purge("1", value="correcthorse", reason="It got into a file")
-    git("gc", "--quiet", "--prune=now")
-    assert holders(git, "correcthorse") == []
+    for value in ("correcthorse", "batterystaple"):
+        begun.secrets.purge("1", value=value, reason="It got into a file")
+        git("gc", "--quiet", "--prune=now")
+        assert holders(git, value) == []
     plan = begun.files.plan_undo()
     begun.files.restore(plan.replace(files=tuple(f for f in plan.files if f.path == "clean.py")))
     assert (git.root / "clean.py").read_text() == "my own work\n"

@@ -213,18 +213,23 @@ def test_a_restore_that_is_killed_is_finished_by_the_next_run(
         assert tree_of(git.root) == broken
 
 
+def dying_at(open_guard: OpenGuard, step: str) -> Guard:
+    """Open gitguard so that it dies as soon as it reaches a step."""
+
+    def at_step(reached: str) -> None:
+        if reached == step:
+            raise Dies
+
+    return open_guard(at_step=at_step)
+
+
 @pytest.mark.parametrize("way_out", ["finish", "undo", "restore another"])
 def test_what_a_killed_restore_was_writing_is_gone_whichever_way_it_ends(
     worked: Guard, git: Git, open_guard: OpenGuard, way_out: str
 ) -> None:
     name = here(worked)
     break_everything(git.root)
-
-    def at_step(reached: str) -> None:
-        if reached == "restore-recorded":
-            raise Dies
-
-    dying = open_guard(at_step=at_step)
+    dying = dying_at(open_guard, "restore-recorded")
     with pytest.raises(Dies):
         dying.files.restore(dying.files.plan(name, theirs_too=True))
     record = worked.files.unfinished()
@@ -412,12 +417,7 @@ def test_an_undo_that_was_cut_off_before_its_first_file_leaves_the_restore_to_be
     name = here(worked)
     (git.root / "tracked").write_text("my work\n")
     worked.files.restore(worked.files.plan(name, theirs_too=True))
-
-    def at_step(reached: str) -> None:
-        if reached == "restore-recorded":
-            raise Dies
-
-    dying = open_guard(at_step=at_step)
+    dying = dying_at(open_guard, "restore-recorded")
     with pytest.raises(Dies):
         dying.files.restore(dying.files.plan_undo())
     assert worked.files.plan_undo().files == ()
@@ -428,12 +428,7 @@ def test_an_undo_that_was_cut_off_before_its_first_file_leaves_the_restore_to_be
 
 def cut_off_after_one(open_guard: OpenGuard, name: str) -> None:
     """Restore, and die after the first file."""
-
-    def at_step(reached: str) -> None:
-        if reached == "file-restored":
-            raise Dies
-
-    dying = open_guard(at_step=at_step)
+    dying = dying_at(open_guard, "file-restored")
     with pytest.raises(Dies):
         dying.files.restore(dying.files.plan(name, theirs_too=True))
 
