@@ -31,7 +31,7 @@ PAGES = sorted(
         *(ROOT / "references").rglob("*.md"),
     ]
 )
-OTHERS_OPTIONS = frozenset({"--local", "--force", "--show-signature", "--no-textconv"})
+OTHERS_OPTIONS = frozenset({"--local", "--force", "--mirror", "--show-signature", "--no-textconv"})
 """Options of OpenClaw and git that the documents name by themselves."""
 OTHERS_SETTINGS = frozenset(
     {
