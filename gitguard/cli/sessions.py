@@ -114,6 +114,7 @@ def _overview_text(overview: Overview) -> str:
         lines.append(
             one_line(f"Conversation {key}: {', '.join(_conversation(host_session_record))}")
         )
+        lines += [one_line(f"Not told: {line}") for line in host_session_record.untold]
     if overview.others:
         others = _some(overview)
         lines.append(f"Other sessions: {others}; `gitguard --session KEY status` shows one")

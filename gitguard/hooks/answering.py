@@ -9,7 +9,7 @@ where it is needed.
 
 from __future__ import annotations
 
-from gitguard.errors import MissingState, NotWritable
+from gitguard.errors import GitguardError, MissingState, NotWritable
 from gitguard.hooks.conversation import Conversation
 from gitguard.model import events
 from gitguard.model.events import NEUTRAL
@@ -48,9 +48,10 @@ def _answer_tool_event(conversation: Conversation) -> HookReply:
     from gitguard.hooks import tool_calls
 
     try:
-        return tool_calls.answer(conversation)
+        reply = tool_calls.answer(conversation)
     except (MissingState, NotWritable) as error:
-        return tool_calls.answer_without_state(conversation, _missing_state(error))
+        reply = tool_calls.answer_without_state(conversation, _missing_state(error))
+    return _with_told_line(conversation, reply)
 
 
 def _answer_turn(conversation: Conversation) -> HookReply:
@@ -61,9 +62,26 @@ def _answer_turn(conversation: Conversation) -> HookReply:
 
         conversation = follow_branch(conversation)
     try:
-        return turns.answer(conversation)
+        reply = turns.answer(conversation)
     except (MissingState, NotWritable) as error:
-        return turns.answer_without_state(conversation, _missing_state(error))
+        reply = turns.answer_without_state(conversation, _missing_state(error))
+    return _with_told_line(conversation, reply)
+
+
+def _with_told_line(conversation: Conversation, reply: HookReply) -> HookReply:
+    """Return the reply with the one line that is told; a refusal is told instead of any."""
+    if not conversation.lines or reply.refuse or reply.stop:
+        return reply
+    from gitguard.hooks.told_line import pick_line
+
+    line, untold = pick_line(conversation.lines)
+    if untold:
+        try:
+            with conversation.recording():
+                conversation.record = conversation.record.replace(untold=untold)
+        except GitguardError as error:
+            conversation.note_fault(error)
+    return reply.replace(context="\n".join(text for text in (line, reply.context) if text))
 
 
 def _may_follow_branch(event: HookEvent) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.conversation import Conversation
+from gitguard.hooks.told_line import BRANCH
 from gitguard.model.config.config import FOLLOW_BRANCH
 from gitguard.model.text import one_line, seconds, shorten
 from gitguard.sessions.branch_change import branch_change, refuse
@@ -118,10 +119,11 @@ def _stay(conversation: Conversation, change: BranchChange, error: GitguardError
         return
     conversation.note_fault(error)
     hint = f" {one_line(error.hint)}." if error.hint else ""
-    conversation.branch_line = (
+    conversation.offer(
+        BRANCH,
         f"[gitguard: the branch {_name(change.branch)} is checked out, but its session cannot be "
         f"used: {one_line(error.message)}.{hint} Until then the work is kept in the session "
-        f"{_name(conversation.store.session.key)}.]"
+        f"{_name(conversation.store.session.key)}.]",
     )
     try:
         refuse(conversation.workspace, conversation.store.session, change)
@@ -148,7 +150,7 @@ def _at_new_session(
             conversation.record = conversation.record.replace(delivery=delivery, head=head)
     except GitguardError as error:
         conversation.note_fault(error)  # it is at the session all the same
-    conversation.branch_line = _line(change.branch, followed, before.store.session.key)
+    conversation.offer(BRANCH, _line(change.branch, followed, before.store.session.key))
     return conversation
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+    from gitguard.hooks.told_line import ToldLine
     from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, ToolCall
     from gitguard.model.pressure import Pressure
@@ -79,8 +80,8 @@ class Conversation:
         self.startup_notes: tuple[str, ...] = ()
         self.archived_notes: tuple[str, ...] = ()
         """What is archived of an older session of the same name, where this one was begun."""
-        self.branch_line = ""
-        """What the agent is told of the branch's session, where that changed."""
+        self.lines: list[ToldLine] = []
+        """What the agent could be told with this event; it is told one line of it."""
         self.has_changed_task = False
         """Whether the conversation came to another task since its last prompt."""
         self.unread: list[str] = []
@@ -195,16 +196,24 @@ class Conversation:
         self.record = rises.checkpointed(self.record, pressure)
         return saved
 
-    def line(self, pressure: Pressure | None, calls: int, **due: Any) -> str:
-        """Return the one line that tells the agent of its context, with a checkpoint if it is due.
-
-        A checkpoint that fails keeps nothing from the agent.
-        """
+    def take_checkpoint_of_pressure(self, pressure: Pressure | None) -> Saved | None:
+        """Take the checkpoint that is due; one that fails keeps nothing from the agent."""
         try:
-            saved = self.take_due_checkpoint(pressure)
+            return self.take_due_checkpoint(pressure)
         except GitguardError as error:
             self.note_fault(error)
-            saved = None
+            return None
+
+    def offer(self, kind: str, text: str) -> None:
+        """Offer a line of a kind of `hooks/told_line.py`, empty for none, to tell the agent."""
+        if text:
+            from gitguard.hooks.told_line import ToldLine
+
+            self.lines.append(ToldLine(kind, text))
+
+    def line(self, pressure: Pressure | None, calls: int, **due: Any) -> str:
+        """Return the line about the context, with the checkpoint that is due."""
+        saved = self.take_checkpoint_of_pressure(pressure)
         if pressure is None:
             return ""
         from gitguard.hooks.notices import Occasion, line_of

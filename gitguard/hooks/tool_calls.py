@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitguard.errors import Complete, GitguardError
 from gitguard.hooks import gate_record, rises
 from gitguard.hooks.shell_commands import destructive_rule, is_plainly_harmless
+from gitguard.hooks.told_line import PRESSURE, STATUS
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
@@ -189,7 +190,8 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
     if "gitguard" in conversation.tool.command:
         _adopt_own_head(conversation)
         if conversation.abilities.hears_after_tools and (complete := _say_complete(conversation)):
-            return HookReply(context=complete)
+            conversation.offer(STATUS, complete)
+            return NEUTRAL
     _, pressure = conversation.measure()
     assess = calls % rises.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
     calm = rises.is_calm(conversation.record, pressure, conversation.config)
@@ -201,7 +203,8 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
         conversation.record = conversation.with_transcript(conversation.record)
         if conversation.record.epoch > conversation.record.compactions:
             conversation.record = conversation.noticed()
-        return HookReply(context=conversation.line(pressure, calls, assess=assess))
+        conversation.offer(PRESSURE, conversation.line(pressure, calls, assess=assess))
+    return NEUTRAL
 
 
 def _is_to_assess(conversation: Conversation, pressure: Pressure | None) -> bool:

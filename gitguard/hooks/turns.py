@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitguard.errors import Complete, GitguardError, MissingState
 from gitguard.hooks import capture, delivery, gate_record, rises
 from gitguard.hooks.gate_decision import HALT_STATUS
+from gitguard.hooks.told_line import BRANCH, CONVERSATION, NOTES, PRESSURE, STATUS, outranks
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
@@ -55,28 +56,37 @@ def _prompt(conversation: Conversation) -> HookReply:
         if begins_turn:
             _take_in_cut_off_turns(conversation)
         block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
+        if conversation.is_apart:  # the line stands in for a block
+            conversation.offer(BRANCH, block)
+            block = ""
         if begins_turn:
             capture.close_open_calls(conversation)
         capture.catch_up(conversation, reading)
-        complete = _complete_before(conversation, reading)
+        conversation.offer(STATUS, _complete_before(conversation, reading))
         capture.record_prompt(conversation, reading)
         if begins_turn:
             _keep_files_before_turn(conversation)
         _count_prompt(conversation, begins_turn=begins_turn)
         _keep_window(conversation)
-        line = (
-            _about_halt(conversation) if conversation.record.halt else _about_context(conversation)
-        )
-        ask = _ask_for_notes(conversation, reading, block, line)
-    unread = [
-        f"[gitguard: {text}. Decisions made in between may be missing from the state.]"
-        for text in conversation.unread
-    ]
-    notice = take_unsaid(conversation.workspace)
-    told = (conversation.branch_line, complete, block, notice and f"[gitguard: {notice}]")
-    parts = (*told, *unread, line, ask)
-    context = "\n".join(text for text in parts if text)
-    return HookReply(context=context, notice=_restored(conversation, reading, block))
+        _offer_lines(conversation, reading, block)
+    return HookReply(context=block, notice=_restored(conversation, reading, block))
+
+
+def _offer_lines(conversation: Conversation, reading: Ready | Diagnosed, block: str) -> None:
+    """Offer what a prompt may be told; what comes only once waits where a graver line is."""
+    is_halted = conversation.record.halt is not None
+    if is_halted:
+        conversation.offer(STATUS, _about_halt(conversation))
+    if not outranks(conversation.lines, CONVERSATION):
+        notice = take_unsaid(conversation.workspace)
+        conversation.offer(CONVERSATION, notice and f"[gitguard: {notice}]")
+    for text in conversation.unread:
+        line = f"[gitguard: {text}. Decisions made in between may be missing from the state.]"
+        conversation.offer(CONVERSATION, line)
+    if not is_halted:
+        conversation.offer(PRESSURE, _about_context(conversation))
+    if not outranks(conversation.lines, NOTES):
+        conversation.offer(NOTES, _ask_for_notes(conversation, reading, block))
 
 
 def _joins_running_turn(conversation: Conversation) -> bool:
@@ -122,7 +132,7 @@ def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
             last_process=process,
         )
     conversation.record = conversation.with_transcript(
-        record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id)
+        record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id, untold=())
     )
 
 
@@ -141,12 +151,10 @@ def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> 
     )
 
 
-def _ask_for_notes(
-    conversation: Conversation, reading: Ready | Diagnosed, block: str, line: str
-) -> str:
+def _ask_for_notes(conversation: Conversation, reading: Ready | Diagnosed, block: str) -> str:
     """Return the line that asks the agent for notes, if it is time for one.
 
-    A block ends by saying how to note, and a line about the context or a halt goes first.
+    A block ends by saying how to note.
     """
     from gitguard.hooks import asking
 
@@ -157,8 +165,6 @@ def _ask_for_notes(
         # A host may have put the block into the system prompt before.
         delivered = conversation.record.delivery
         return "" if delivered and delivered.characters else asking.FIRST_LINE
-    if line:
-        return ""
     conversation.record, line = asking.ask_after_work(
         conversation.record,
         our_state.state,
@@ -204,9 +210,15 @@ def _about_halt(conversation: Conversation) -> str:
 
 
 def _about_context(conversation: Conversation) -> str:
-    """Return the line about the context; advice is in it where tool calls got no answer."""
+    """Return the line about the context; advice is in it where tool calls got no answer.
+
+    Where a graver line is told, a warning waits for the next event.
+    """
     _, pressure = conversation.measure()
     conversation.keep_proof(pressure)
+    if outranks(conversation.lines, PRESSURE):
+        conversation.take_checkpoint_of_pressure(pressure)
+        return ""
     calls = conversation.store.journal.calls(conversation.event.host_session)
     calls_at_last_line = conversation.record.told_calls
     # Calls are counted anew once those of others fill what is read of the journal.
@@ -242,7 +254,8 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
         _keep_words(conversation)
     else:
         return HookReply(refuse=stop_text(error))
-    return HookReply(context="\n".join(text for text in (stop_text(error), block) if text))
+    conversation.offer(STATUS, stop_text(error))
+    return HookReply(context=block)
 
 
 def _keep_words(conversation: Conversation) -> None:
@@ -330,7 +343,7 @@ def _session_start(conversation: Conversation) -> HookReply:
         _note_return(conversation)
         if conversation.event.reading is not None:
             _store_reading(conversation)
-        return HookReply(context=conversation.branch_line)
+        return NEUTRAL
     _compacted(conversation)
     conversation.bring_up()
     with conversation.recording():

@@ -238,8 +238,9 @@ def test_two_hooks_at_once_say_a_warning_once(talk: Conversation) -> None:
         OpenConversation(guard.workspace, guard.config, event, abilities=Abilities())
         for _ in range(2)
     ]
-    said = [tool_calls.answer(conversation).context for conversation in begun]
-    assert [bool(line) for line in said] == [True, False]
+    for conversation in begun:
+        tool_calls.answer(conversation)
+    assert [len(conversation.lines) for conversation in begun] == [1, 0]
 
 
 PRESSURES = st.lists(st.integers(1, 1000), max_size=12)

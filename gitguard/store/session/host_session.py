@@ -137,6 +137,9 @@ class HostSession(Record):
         default=False,
     )
     completed: str = fields.text("The task that it was told is complete.", default="")
+    untold: tuple[str, ...] = fields.texts(
+        "Lines of the newest turn that a graver one kept from the agent.", default=(), sparse=True
+    )
     imported: bool = fields.flag(
         "Whether it was imported, and no hook told of it since.", default=False
     )
