@@ -29,7 +29,7 @@ from gitguard.store.session.journal import JournalFile
 from gitguard.store.session.session_record import decode_record
 from gitguard.store.session.settings_files import load_config
 from gitguard.store.session.snapshot import folded_upto, read_snapshot
-from gitguard.store.session.state_file import decode_state, seems_whole
+from gitguard.store.session.state_file import decode_state, is_whole
 from gitguard.transcripts import find_format
 from tests.conftest import Git
 from tests.support.hostile import PAYLOADS, answer, gitguard, inside, payload, recorded
@@ -182,7 +182,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 
 JSON_READERS: dict[str, Callable[[bytes], object]] = {
-    "state.json": lambda data: (seems_whole(data), decode_state(data, "the state")),
+    "state.json": lambda data: (is_whole(data), decode_state(data, "the state")),
     "session.json": lambda data: decode_record(data, "session.json"),
 }
 

@@ -18,7 +18,7 @@ from gitguard.cli.process_environment import (
     shell,
 )
 from gitguard.cli.share_option import share_up_to
-from gitguard.errors import GitguardError, HaltContextLimit, InvalidInput, StatusSignal
+from gitguard.errors import Complete, GitguardError, HaltContextLimit, InvalidInput
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
@@ -100,7 +100,7 @@ def gate(
             shell=shell(),
             host=host_of(host_session(key)),
         )
-    except (InvalidInput, StatusSignal):
+    except (InvalidInput, Complete, HaltContextLimit):
         raise
     except GitguardError as error:
         halted = _halted(host_session(key))

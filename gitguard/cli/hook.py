@@ -122,9 +122,13 @@ def _with_the_other_line(host: Host, event: HookEvent, data: bytes, our_line: st
 
 def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     from gitguard import process
-    from gitguard.errors import NotARepository, OtherUser
+    from gitguard.errors import MissingState, NotARepository, OtherUser
     from gitguard.hooks.answering import handle
-    from gitguard.hooks.refusing import answer_without_repository, refuse_first
+    from gitguard.hooks.refusing import (
+        answer_unreachable,
+        answer_without_repository,
+        refuse_first,
+    )
     from gitguard.model.events import NEUTRAL, SESSION_START
     from gitguard.store.session.settings_files import open_workspace
 
@@ -147,6 +151,8 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
         is_ours = _is_ours(root)
+        if isinstance(error, MissingState) and _is_recorded(root):
+            return answer_unreachable(event, abilities, here, process.clock(), error).visible()
     now = process.clock()
     halted = answer_without_repository(event, abilities, here, now, is_ours=is_ours)
     return neutral if halted is None else halted.visible()
@@ -158,6 +164,16 @@ def _is_ours(root: str) -> bool:
 
     try:
         return bare_workspace(root).is_initialised
+    except Exception:  # noqa: BLE001 - then nothing tells
+        return False
+
+
+def _is_recorded(root: str) -> bool:
+    """Say whether the state directory vouches for a repository; a clone may bring in anything."""
+    from gitguard.cli.process_environment import bare_workspace
+
+    try:
+        return bare_workspace(root).is_recorded
     except Exception:  # noqa: BLE001 - then nothing tells
         return False
 

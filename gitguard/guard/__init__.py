@@ -282,7 +282,8 @@ class Guard:
         if pending is not None:
             return pending
         store = self.store()
-        with store.lock():
+        with Durable(), store.lock():
+            store.states.require_writable()
             return change(
                 store, document, new_task=new_task, lists=lists, conversation=host_session
             )
@@ -316,6 +317,7 @@ class Guard:
         store = self.store()
         reading = reading or self._estimate(characters)
         with Durable(), store.lock():
+            store.states.require_writable()
             return ask(
                 store,
                 Question(
@@ -347,7 +349,8 @@ class Guard:
         from gitguard.sessions.stopped_calls import journal_all_stops
 
         store = self.store()
-        with store.lock():
+        with Durable(), store.lock():
+            store.states.require_writable()
             journal_all_stops(store)
             return store.checkpoint(triggers.MANUAL, why, Circumstances())
 

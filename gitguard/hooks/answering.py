@@ -39,7 +39,14 @@ def handle(
         return NEUTRAL  # its prompts and compactions are not the conversation's
     if event.session:
         workspace = workspace.naming(event.session)
-    conversation = Conversation(workspace, config, event, abilities=abilities)
+    try:
+        conversation = Conversation(workspace, config, event, abilities=abilities)
+    except MissingState as error:
+        from gitguard.hooks.refusing import answer_unreachable
+
+        workspace.note_fault(f"answering {event.kind}", error)
+        now = workspace.clock()
+        return answer_unreachable(event, abilities, workspace.places, now, error).visible()
     answer = _answer_tool_event if is_tool_event else _answer_turn
     return answer(conversation).visible()
 

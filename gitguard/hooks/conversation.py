@@ -13,17 +13,13 @@ from gitguard.errors import (
     GitguardError,
     InvalidDocument,
     MissingState,
-    NotReadable,
     Tampered,
 )
 from gitguard.hooks import gate_record, rises
 from gitguard.model import events
-from gitguard.model.codec import STATE_LIMIT
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
 from gitguard.pressure.readings import measure_pressure, summary_tokens, with_proof
-from gitguard.store.disk.files import read_bytes
-from gitguard.store.session import state_file
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
 from gitguard.store.session.entries import JournalEntry
@@ -65,13 +61,18 @@ class Conversation:
     def __init__(
         self, workspace: Workspace, config: Config, event: HookEvent, *, abilities: Abilities
     ) -> None:
-        """Bind the event; the conversation's record is read."""
+        """Bind the event; the conversation's record is read.
+
+        Raises `MissingState` where something else lies in the place of our folders.
+        """
         self.workspace = workspace
         self.config = config
         self.event = event
         self.abilities = abilities
+        self.workspace.refuse_links()
         self.is_apart, current = self._look_apart()
         """Whether nothing here vouches for the working files, so that we work beside them."""
+        self.workspace.refuse_links(current.session)
         self.store = SessionStore(self.workspace, current.session, config)
         if current.record is None:
             self.read_record()
@@ -131,7 +132,7 @@ class Conversation:
 
         Raises `MissingState` where the agent must stop. A foreign edit or history is marked.
         """
-        if self.is_apart or (not always and self._seems_fit()):
+        if self.is_apart or (not always and self.store.states.seems_fit()):
             return
         from gitguard.sessions.startup import begin
 
@@ -256,18 +257,6 @@ class Conversation:
     @property
     def tool(self) -> ToolCall:
         return self.event.tool or events.ToolCall("")
-
-    def _seems_fit(self) -> bool:
-        """Look at the working files without hashing or git, for every tool call."""
-        try:
-            data = read_bytes(self.store.states.path, limit=STATE_LIMIT)
-        except (InvalidDocument, NotReadable):
-            return False
-        return (
-            data is not None
-            and state_file.seems_whole(data)
-            and os.path.exists(self.store.states.summary_path)
-        )
 
     def checkpoint(
         self,

@@ -13,6 +13,7 @@ from gitguard.store.session import holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.errors import MissingState
     from gitguard.model.events import Abilities, HookEvent
     from gitguard.store.session.host_session import Hold
     from gitguard.store.session.workspace import Places
@@ -83,6 +84,27 @@ def answer_without_repository(
     if abilities.ends_turns:
         return HookReply(context=pass_prompt(abilities, hold.halt))
     return refuse_prompt(event, abilities, hold.halt)
+
+
+def answer_unreachable(
+    event: HookEvent, abilities: Abilities, places: Places, now: float, error: MissingState
+) -> HookReply:
+    """Stop the agent where something else lies in the place of our folders, and tell it so.
+
+    A halt, and critical pressure, come first.
+    """
+    halted = answer_without_repository(event, abilities, places, now, is_ours=True)
+    if halted is not None:
+        return halted
+    from gitguard.hooks.halting import MENDING, is_exempt, stop_text
+
+    if event.sub_agent:
+        return events.NEUTRAL
+    if event.kind == events.PROMPT:
+        return HookReply(context=stop_text(error))
+    if event.kind != events.TOOL_START or is_exempt(event, places, MENDING):
+        return events.NEUTRAL
+    return HookReply(stop=stop_text(error))
 
 
 def _judge_alone(

@@ -37,6 +37,8 @@ def answer(conversation: Conversation) -> HookReply:
 
 def _tool_start(conversation: Conversation) -> HookReply:
     conversation.bring_up()
+    if not conversation.is_apart:
+        conversation.store.states.require_writable()
     measured, pressure = conversation.measure()
     if not measured and conversation.record.halt is None:
         return _begin_tool(conversation)

@@ -65,8 +65,10 @@ class WorkspaceSessions:
 
         Raises `Complete` when the task says it is done, after its final state is written.
         """
+        session = self.any_session()
         with Durable():
-            startup = self.begin(self.any_session(), circumstances)
+            startup = self.begin(session, circumstances)
+            self.store(session).states.require_writable()
         if startup.state.is_done:
             from gitguard.sessions.completion import completion, finish
 

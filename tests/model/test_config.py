@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
+from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, MissingState
 from gitguard.guard import Guard
 from gitguard.model.config.config import DEFAULTS
 from gitguard.store.session.workspace import Places
@@ -268,7 +268,7 @@ def test_the_folder_can_be_placed_elsewhere_in_the_workspace(
     assert (repo / "build" / "guard" / "sessions" / "main" / "state.json").exists()
     (repo / "build").rename(repo / "real")
     (repo / "build").symlink_to("real")
-    with pytest.raises(InvalidDocument, match="symbolic link"):
+    with pytest.raises(MissingState, match="symbolic link"):
         open_guard()
 
 

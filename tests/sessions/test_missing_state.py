@@ -6,6 +6,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,9 +16,9 @@ import pytest
 
 from gitguard.errors import MissingState
 from gitguard.guard import Guard
-from gitguard.store.session.state_file import NEEDED, NEWEST, OPTIONAL_LISTS
-from gitguard.store.session.task import REQUIRED, SCHEMA_VERSION, TaskState
+from gitguard.store.session.task import REQUIRED
 from tests.conftest import Git
+from tests.faults.sandbox import sealed
 from tests.support.hostile import PAYLOADS, answer, payload
 from tests.support.scratch import BIN
 from tests.support.unwritable import read_only
@@ -26,6 +28,8 @@ GOAL = "Hand-write the parser"
 KEY = "agent:main:main"
 
 
+TIME = "2026-01-31T09:30:00Z"
+SOURCED = {"id": "d1", "origin": {"by": "agent", "when": TIME}}
 Damage = Callable[[Path], object]
 _GONE = object()
 
@@ -65,6 +69,17 @@ DAMAGES: dict[str, Damage] = {
     "a step is a number": _set("completed_steps", [5]),
     "a decision is text": _set("decisions", ["use git"]),
     "the blockers are text": _set("blockers", "none"),
+    "the status is no status": _set("status", "nearly"),
+    "updated_at is no time": _set("updated_at", "yesterday"),
+    "last_action has no outcome": _set("last_action", {"summary": "x", "at": TIME}),
+    "last_action is text": _set("last_action", "built"),
+    "goal_from is a list": _set("goal_from", []),
+    "the state is too sure": _set("state_confidence", 1.5),
+    "a decision decides nothing": _set("decisions", [{"why": "y", **SOURCED}]),
+    "a decision is a number": _set("decisions", [{"what": 5, "why": "y", **SOURCED}]),
+    "a step was done at no time": _set("completed_steps", [{"text": "x", "origin": {"when": "?"}}]),
+    "a file that was read is an object": _set("files_read", [{}]),
+    "the counts are text": _set("dropped", {"decisions": "many"}),
     "the file is torn": lambda path: path.write_bytes(path.read_bytes()[:40]),
     "the file is empty": lambda path: path.write_bytes(b""),
     "the file is absent": _replaced(lambda path: None),
@@ -177,18 +192,6 @@ def triggers(root: Path) -> str:
     return Git(root)("log", "--format=%(trailers:key=Gitguard-Trigger)", "--branches=gitguard/*")
 
 
-def test_the_fields_that_every_tool_call_looks_for_are_those_that_are_required() -> None:
-    assert set(NEEDED) == set(REQUIRED)
-    assert NEWEST == SCHEMA_VERSION
-    plain = {"text": str, "time": str, "count": int, "share": float}
-    lists = {"texts": str, "records": dict}
-    for name, kind in NEEDED.items():
-        assert kind is (plain | lists)[TaskState.kinds[name].shape]
-    optional = {name: kind.shape for name, kind in TaskState.kinds.items() if name not in NEEDED}
-    listed = {name: lists[shape] for name, shape in optional.items() if shape in lists}
-    assert listed == OPTIONAL_LISTS
-
-
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
 def test_a_state_that_cannot_be_used_stops_the_agent_and_its_copy_is_handed_out(
     host: Host, damage: Damage
@@ -288,3 +291,94 @@ def test_a_folder_that_cannot_be_written_ends_ensure_and_gate_with_missing_state
     with folder, pytest.raises(MissingState, match="cannot write"):
         open_guard().gate("host", action_changed_state=True)
     assert open_guard().gate("host").verdict.halts is False
+
+
+BLOCKED = (".gitguard", ".gitguard/sessions", ".gitguard/sessions/main")
+WAYS_TO_BLOCK: dict[str, Damage] = {
+    "a file": Path.touch,
+    "a link": lambda path: path.symlink_to(path.with_name("elsewhere")),
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+    "a pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_BLOCK)
+@pytest.mark.parametrize("folder", BLOCKED)
+def test_what_lies_in_the_place_of_a_folder_of_ours_is_a_missing_state_everywhere(
+    begun: Guard, open_guard: Callable[[], Guard], folder: str, way: str
+) -> None:
+    host = Host("claude-code", Path(begun.workspace.place.worktree))
+    host.tell(host.prompt, prompt=GOAL)
+    path = host.root / folder
+    path.rename(path.with_name("elsewhere"))
+    WAYS_TO_BLOCK[way](path)
+    assert host.stopped(host.tell(host.tool))
+    assert host.handed(host.tell(host.prompt, prompt="Go on")).startswith(STATUS)
+    for ask in (
+        lambda: open_guard().ensure(),
+        lambda: open_guard().gate("host"),
+        lambda: open_guard().note({"goal": "x"}),
+    ):
+        with pytest.raises(MissingState, match="cannot be reached"):
+            ask()
+    path.unlink()
+    path.with_name("elsewhere").rename(path)
+    assert host.tell(host.tool) == ""
+    assert open_guard().state().goal == GOAL
+
+
+def test_a_clone_that_brings_such_a_file_in_stops_nobody_where_nobody_ran_init(
+    begun: Guard, repo: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "clone"
+    shutil.copytree(repo / ".git", other / ".git")
+    (other / ".gitguard").symlink_to(repo / ".gitguard")
+    host = Host("claude-code", other)
+    assert host.tell(host.tool) == ""
+    assert host.tell(host.prompt, prompt="Go on") == ""
+
+
+AS_ONE_WHO_OBEYS = """
+import sys
+from gitguard.cli.hook import respond
+from tests.faults.sandbox import obey_permissions
+
+obey_permissions()
+print(respond(["claude-code"], sys.stdin.buffer))
+"""
+
+
+def test_a_folder_that_takes_no_new_files_stops_a_tool_call_though_the_journal_can_be_written(
+    begun: Guard,
+) -> None:
+    host = Host("claude-code", Path(begun.workspace.place.worktree))
+    host.tell(host.prompt, prompt=GOAL)
+    call = payload(host.tool, host.root)
+    with sealed(Path(begun.store().states.path).parent):
+        done = subprocess.run(
+            [sys.executable, "-c", AS_ONE_WHO_OBEYS],
+            input=call,
+            capture_output=True,
+            check=True,
+            env={**os.environ, "CLAUDE_PROJECT_DIR": str(host.root)},
+        )
+    assert host.stopped(done.stdout.decode())
+    assert host.tell(host.tool) == ""
+
+
+def test_a_note_that_cannot_be_kept_is_a_missing_state_and_changes_nothing(
+    begun: Guard, open_guard: Callable[[], Guard]
+) -> None:
+    begun.note({"goal": GOAL, "next_action": "First"})
+    with read_only(Path(begun.workspace.place.worktree) / ".gitguard"):
+        for change in (
+            lambda: open_guard().note({"next_action": "Second"}),
+            lambda: open_guard().update({"next_action": "Second"}),
+            lambda: open_guard().checkpoint("why"),
+            lambda: open_guard().ensure(),
+            lambda: open_guard().gate("host"),
+        ):
+            with pytest.raises(MissingState, match="cannot write"):
+                change()
+        assert open_guard().state().next_action == "First"
+    assert open_guard().ensure().state.next_action == "First"

@@ -122,64 +122,24 @@ def decode_state(data: bytes, what: str) -> TaskState:
     return read_state(load_json(data, what=what))
 
 
-NEEDED = {
-    "schema_version": int,
-    "task_id": str,
-    "session_id": str,
-    "goal": str,
-    "status": str,
-    "current_phase": str,
-    "next_action": str,
-    "completed_steps": dict,
-    "open_issues": dict,
-    "constraints": dict,
-    "artifacts": dict,
-    "state_confidence": float,
-    "updated_at": str,
-}
-"""Every required field of a state, and the type of its value, or of each item where it has items.
-
-It stands here as well because reading it off `TaskState` would cost every tool call the import.
-"""
-OPTIONAL_LISTS = {
-    **dict.fromkeys(("decisions", "failed_attempts", "tool_outputs", "plan", "exchanges"), dict),
-    **dict.fromkeys(("blockers", "invariants", "learnings", "pending_assumptions"), dict),
-    **dict.fromkeys(("commands", "earlier"), dict),
-    **dict.fromkeys(("files_read", "tools_used"), str),
-}
-"""Every optional field of a state that is a list, and the type of its items."""
-NEWEST = 2
-"""The version of a state that we write; it stands here as well for the same reason."""
+_COPY_LIMIT = 1 << 20
+_PERMIT = "Permit writing there, then run `gitguard ensure`"
 _NEVER_EMPTY = ("goal", "next_action")
 
 
-def seems_whole(data: bytes) -> bool:
-    """Say whether a state seems fit to go on with; cheap, for every tool call.
+def is_whole(data: bytes) -> bool:
+    """Say whether a state is fit to go on with: every field reads, and none that counts is empty.
 
-    It finds what is torn, foreign, incomplete or of an older version, which has to be migrated
-    first; whoever uses the state reads it whole.
+    An older version of the schema is not: it has to be migrated first.
     """
     try:
         document = load_json(data, what="the state")
+        from gitguard.store.session.task import read_state
+
+        state = read_state(document)
     except InvalidDocument:
         return False
-    if not NEEDED.keys() <= document.keys():
-        return False
-    whole = all(_is_of(kind, document[name], name) for name, kind in NEEDED.items())
-    lists = (name for name in OPTIONAL_LISTS if name in document)
-    whole = whole and all(_is_list_of(OPTIONAL_LISTS[name], document[name]) for name in lists)
-    whole = whole and document["schema_version"] == NEWEST
-    return whole and all(document[name].strip() for name in _NEVER_EMPTY)
-
-
-def _is_of(kind: type, value: object, name: str) -> bool:
-    if name in ("completed_steps", "open_issues", "constraints", "artifacts"):
-        return _is_list_of(kind, value)
-    return type(value) is kind or (kind is float and type(value) is int)
-
-
-def _is_list_of(kind: type, value: object) -> bool:
-    return type(value) is list and all(type(item) is kind for item in value)
+    return document["schema_version"] == state.schema_version and not empty_field(state)
 
 
 def empty_field(state: TaskState) -> str:
@@ -210,6 +170,35 @@ class StateFiles:
     def is_starting(self) -> bool:
         """Whether a start died before state and summary were both there."""
         return os.path.exists(self._starting_path)
+
+    def seems_fit(self) -> bool:
+        """Say whether the working files are fit to go on with; cheap, for every tool call.
+
+        What this machine wrote is whole, and its hash tells it; only what differs is read.
+        """
+        try:
+            data = files.read_bytes(self.path, limit=STATE_LIMIT)
+        except (InvalidDocument, NotReadable):
+            return False
+        if data is None or not os.path.exists(self.summary_path):
+            return False
+        return self._is_as_written(sha256(data)) or is_whole(data)
+
+    def _is_as_written(self, digest: str) -> bool:
+        """Say whether this machine wrote a state of this hash last, by the text of its copy."""
+        path = os.path.join(self._workspace.anchor_folder(self._session), STATE_FILE)
+        try:
+            copy = files.read_bytes(path, limit=_COPY_LIMIT)
+        except (InvalidDocument, NotReadable):
+            return False
+        # In the copy the state is one text, so the quotes of whatever it holds are escaped.
+        return copy is not None and f'"sha256": "{digest}"'.encode() in copy
+
+    def require_writable(self) -> None:
+        """Raise `MissingState` where the folder of the working file takes no new files."""
+        folder = os.path.dirname(self.path)
+        if not files.is_writable(folder):
+            raise unwritable(NotWritable(f"cannot write in `{folder}`", _PERMIT))
 
     def begin_start(self) -> None:
         """Note that state and summary are about to be written where neither may be."""

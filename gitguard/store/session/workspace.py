@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 
-from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.errors import InvalidInput, MissingState
 from gitguard.model.digest import sha256
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import one_line, timestamp
@@ -208,10 +208,13 @@ class Workspace:
         return bad_path
 
     def refuse_links(self, session: Session | None = None) -> None:
-        """Refuse folders of ours that lead out of the workspace."""
+        """Refuse what lies in the place of our folders: links out of the workspace, and files.
+
+        Raises `MissingState`: nothing durable can be read or kept there.
+        """
         folder = self.session_folder(session) if session else self.folder
         while len(folder) > len(self._root):
-            files.refuse_link(folder)
+            _require_folder(folder)
             folder = os.path.dirname(folder)
 
     # Sessions
@@ -282,9 +285,24 @@ class Workspace:
             return [self.state_folder]
         try:
             self.refuse_links()
-        except InvalidDocument:
+        except MissingState:
             return [self.state_folder]
         return [self.folder, self.state_folder]
+
+
+def _require_folder(path: str) -> None:
+    """Raise `MissingState` where something else than a folder lies in a folder's place."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return  # there is none, or what lies above it is no folder, and is said next
+    if stat.S_ISDIR(mode):
+        return
+    what = "a symbolic link, which is refused" if stat.S_ISLNK(mode) else "not a folder"
+    raise MissingState(
+        f"the durable state cannot be reached: `{path}` is {what}",
+        "Move it away, then run `gitguard ensure`",
+    )
 
 
 def _is_shared(common_dir: str) -> bool:

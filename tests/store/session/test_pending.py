@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import EditedState, GitguardError, Locked, NotWritable
+from gitguard.errors import EditedState, GitguardError, Locked, MissingState
 from gitguard.guard import Guard
 from gitguard.model.items import texts
 from gitguard.store.session.entries import ENDED, FAILED, JournalEntry
@@ -160,7 +160,7 @@ def test_two_that_share_a_lock_exclude_each_other_even_in_a_sandbox(
 
 def test_everything_read_only_says_so(begun: Guard, git: Git, places: Places) -> None:
     with read_only(git.root), read_only(Path(places.state_home)):
-        with pytest.raises(NotWritable) as caught:
+        with pytest.raises(MissingState) as caught:
             begun.note({"goal": "Nowhere"})
         assert "cannot write" in caught.value.message
         assert begun.state().goal == "Kept"
