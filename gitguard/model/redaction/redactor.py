@@ -79,7 +79,7 @@ _MOST_ORDINARY, _MOST_NEW = 500_000, 4096
 _ROUNDS = 4
 _OF_A_VIEW = 10_000
 """The rank of what is found behind how a text is written, after all that stands in it plainly."""
-_WINDOW, _OVERLAP = 65536, 20480
+WINDOW, OVERLAP = 65536, 20480
 """A longer text is searched in windows, which overlap by more than the longest private key."""
 
 
@@ -145,6 +145,19 @@ class Redactor:
         """Return one leaf without its secrets; name is the key it stands under."""
         return self._leaf(text, name, None, [])
 
+    def holds_secret(self, part: str) -> bool:
+        """Say whether a secret is in a text, or in a part of `WINDOW` + `OVERLAP` of a long one."""
+        plan = self._plan(part)
+        if not (plan.any or self._engine or "\n" in part or may_conceal(part) or joins(part)):
+            return False
+        start = 0
+        for begin, end in (*walls(part), (len(part), len(part))):
+            piece = part[start:begin]
+            if len(piece) > 2 and any(True for _find in self._search_window(piece, plan)):
+                return True
+            start = end
+        return False
+
     def shorten(self, text: str, limit: int) -> str:
         """Take the secrets out, then cut as `model.text.shorten` does.
 
@@ -161,7 +174,7 @@ class Redactor:
         unknown = texts - self._clean
         joined = "\n".join(unknown)
         # What a large document holds somewhere says little about each of its leaves.
-        plan = self._plan(joined) if len(joined) <= _WINDOW else None
+        plan = self._plan(joined) if len(joined) <= WINDOW else None
         findings: list[RuleMatch] = []
         # Most documents hold nothing, and need no look at what stands where.
         if self._tell_more(texts, names) or not all(self._is_clean(text, plan) for text in unknown):
@@ -319,8 +332,8 @@ class Redactor:
 
     def _spans(self, text: str, plan: _SearchPlan) -> list[Span]:
         ranked: list[tuple[int, int, int, str]] = []
-        for start in range(0, len(text), _WINDOW):
-            window = text if len(text) <= _WINDOW else text[start : start + _WINDOW + _OVERLAP]
+        for start in range(0, len(text), WINDOW):
+            window = text if len(text) <= WINDOW else text[start : start + WINDOW + OVERLAP]
             for rank, (begin, end, rule) in self._search_window(window, plan):
                 ranked.append((start + begin, start + end, rank, rule))
         return merged(ranked)

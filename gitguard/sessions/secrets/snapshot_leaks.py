@@ -11,7 +11,8 @@ from gitguard.sessions.secrets.leaks import UNREAD, Leak
 from gitguard.store.git.trees import PLAIN, PROGRAM, Trees
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.manifest import escaped, unescaped
-from gitguard.store.worktree.snapshot import read_snapshot, text_of, without
+from gitguard.store.worktree.secret_search import parts_of
+from gitguard.store.worktree.snapshot import read_snapshot, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ class SnapshotSecrets:
 
     def _found_in(self, reader: ObjectReader, blob: str) -> tuple[str, ...]:
         if blob not in self._rules:
-            text = text_of(reader.read(blob, "blob", limit=_FILE_LIMIT))
-            findings = self._redactor.find(text) if text is not None else ()
+            parts = parts_of(reader.read(blob, "blob", limit=_FILE_LIMIT))
+            findings = [finding for part in parts for finding in self._redactor.find(part)]
             self._rules[blob] = tuple(dict.fromkeys(finding.rule for finding in findings))
         return self._rules[blob]

@@ -99,6 +99,13 @@ class WorktreeFiles:
         except (OSError, ValueError):
             return FileContent(PLAIN)
 
+    def size(self, path: str) -> int:
+        """Return the bytes that lie at a path; 0 where nothing can be asked."""
+        try:
+            return os.lstat(os.path.join(self._root, path)).st_size
+        except (OSError, ValueError):
+            return 0
+
     def id_of(self, data: bytes) -> str:
         """Return the id that git gives a content."""
         import hashlib

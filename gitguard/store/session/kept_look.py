@@ -16,6 +16,7 @@ from gitguard.store.disk import files
 from gitguard.store.git.differences import Differences
 from gitguard.store.session.anchor import FORMAT, load_record
 from gitguard.store.session.host_session import NEVER
+from gitguard.store.worktree.searched import Searched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,9 @@ class KeptLook(Record):
     refusal: str = fields.text("Why no snapshot of the files was taken.", default="")
     was_cut_off: bool = fields.flag(
         "Whether time ran out before the snapshot had every file.", default=False
+    )
+    searched: tuple[Searched, ...] = fields.records(
+        "What the search for secrets came to in large files.", of=Searched, default=()
     )
     at: str = fields.time("When.", default=NEVER)
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.shell_edits import ShellEdits
     from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.kept import KeptSnapshots
+    from gitguard.store.worktree.searched import Searched
     from gitguard.store.worktree.snapshot import Taken
 
     Paths = frozenset[str]
@@ -50,6 +51,8 @@ class Seen(Value):
     """Why none was taken."""
     was_cut_off: bool = False
     """Whether time ran out before it had every file."""
+    searched: tuple[Searched, ...] = ()
+    """What the search for secrets came to in large files."""
 
 
 class SessionWorktree:
@@ -208,6 +211,7 @@ class SessionWorktree:
             seen.snapshot,
             seen.refusal,
             seen.was_cut_off,
+            seen.searched,
             timestamp(self._workspace.clock()),
         )
         try:
@@ -234,10 +238,10 @@ class SessionWorktree:
         if refusal:
             return Seen(look, refusal=refusal)
         if before is not None and before.is_whole and before.look == look:
-            return Seen(look, before.snapshot)
+            return Seen(look, before.snapshot, searched=before.searched)
         try:
             taken = self._store(look, before, authors)
-            return Seen(look, taken.id, was_cut_off=taken.was_cut_off)
+            return Seen(look, taken.id, "", taken.was_cut_off, taken.searched)
         except (NotWritable, InvalidDocument) as error:
             # No fault of ours: a sandbox, where the checkpoint itself waits for a run that can
             # write, or a commit that no worktree may have.
@@ -254,7 +258,9 @@ class SessionWorktree:
         now = self._workspace.clock()
         kept = snapshots.list()
         left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(kept, now)
-        earlier = Earlier(before.snapshot, before.look) if before and before.snapshot else None
+        earlier = None
+        if before and before.snapshot:
+            earlier = Earlier(before.snapshot, before.look, before.searched)
         why = "a snapshot of the files"
         with snapshots.ref_move(why) as move:
             with self._repository.object_writer(look.commit) as writer:

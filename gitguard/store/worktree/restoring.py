@@ -22,7 +22,7 @@ from gitguard.store.worktree.manifest import escaped, unescaped
 from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.refusals import RULES, Refusals
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
-from gitguard.store.worktree.snapshot import text_of
+from gitguard.store.worktree.secret_search import parts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -261,8 +261,7 @@ class Restorer:
     def _may_be_object(self, path: str, data: bytes) -> bool:
         if len(data) > _OBJECT_LIMIT or is_secret_file(path):
             return False
-        text = text_of(data)
-        return text is None or self._redactor.text(text) == text
+        return not any(self._redactor.holds_secret(part) for part in parts_of(data))
 
     # Putting back
 

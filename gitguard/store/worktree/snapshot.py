@@ -11,7 +11,7 @@ from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.redaction.file_names import is_secret_file
 from gitguard.model.value import Value
 from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
-from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
+from gitguard.store.git.worktree_files import FileContent, ReadLimits, WorktreeFiles
 from gitguard.store.worktree.manifest import (
     NOBODY,
     Authors,
@@ -21,6 +21,7 @@ from gitguard.store.worktree.manifest import (
     escaped,
     read_manifest,
 )
+from gitguard.store.worktree.secret_search import SecretSearch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,12 +32,11 @@ if TYPE_CHECKING:
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import ObjectWriter, Repository
     from gitguard.store.git.trees import Write
-    from gitguard.store.git.worktree_files import FileContent
+    from gitguard.store.worktree.searched import Searched
+    from gitguard.store.worktree.secret_search import SearchVerdict
 
 FILES, MANIFEST = "files", "manifest.json"
 _MANIFEST_LIMIT = 8 << 20
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-"""How a text of that encoding begins."""
 _MOST_NEW = 20_000
 _MEGABYTE = 1 << 20
 
@@ -76,6 +76,8 @@ class Taken(Value):
     """Bytes of the contents that were stored for it."""
     was_cut_off: bool = False
     """Whether time ran out before it had every file."""
+    searched: tuple[Searched, ...] = ()
+    """What the search for secrets came to in large files."""
 
 
 def read_snapshot(reader: ObjectReader, snapshot: str) -> Snapshot:
@@ -101,6 +103,8 @@ class Earlier(Value):
 
     snapshot: str
     look: Differences
+    searched: tuple[Searched, ...] = ()
+    """What the search for secrets came to in large files."""
 
 
 def take(
@@ -123,9 +127,13 @@ def take(
         raise GitguardError(f"not looked at: {look.tracked_unseen}")
     with repository.reader() as reader:
         trees = Trees(reader)
-        taking = _Taking(repository, redactor, limits, clock, writer.write, len(look.commit) or 40)
+        searched = earlier.searched if earlier is not None else ()
+        search = SecretSearch(redactor, clock, limits.seconds, searched)
+        taking = _Taking(repository, search, limits, writer.write, len(look.commit) or 40)
         taking.reuse(trees, earlier, reader)
-        changes = {file.path: taking.entry(file) for file in look.files}
+        # Small files first: one that takes long may use what time is left then.
+        files = sorted(look.files, key=taking.size)
+        changes = {file.path: taking.entry(file) for file in files}
         base = trees.of_commit(look.commit) if look.commit else ""
         # Of a path that was left out the snapshot says nothing, not even what the commit has.
         tree = trees.changed(base, changes, writer.write)
@@ -133,17 +141,7 @@ def take(
         blob = writer.write("blob", dump_manifest(manifest))
         entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
         snapshot = trees.changed("", entries, writer.write)
-    return Taken(snapshot, taking.new_bytes, taking.was_cut_off)
-
-
-def text_of(data: bytes) -> str | None:
-    """Return the text that a file holds, None where it holds none.
-
-    In a binary file no rule tells a secret from chance.
-    """
-    if data[:2] in _UTF_16:
-        return data.decode("utf-16", "replace")
-    return None if b"\0" in data else data.decode("utf-8", "replace")
+    return Taken(snapshot, taking.new_bytes, taking.was_cut_off, tuple(search.searched))
 
 
 class _Taking:
@@ -152,18 +150,15 @@ class _Taking:
     def __init__(
         self,
         repository: Repository,
-        redactor: Redactor,
+        search: SecretSearch,
         limits: SnapshotLimits,
-        clock: Callable[[], float],
         write: Write,
         id_length: int,
     ) -> None:
         self.new_bytes = 0
         self.was_cut_off = False
-        self._redactor = redactor
+        self._search = search
         self._limits = limits
-        self._clock = clock
-        self._ends_at = clock() + limits.seconds
         self._write = write
         self._files = WorktreeFiles(repository.place.worktree, id_length, limits.of_look)
         self._seen_before: dict[str, ChangedFile] = {}
@@ -190,16 +185,25 @@ class _Taking:
         }
         self._kept_before = lambda path: trees.at(snapshot.tree, path)
 
+    def size(self, file: ChangedFile) -> int:
+        """Return how many bytes have to be searched and written of a file, if it is kept."""
+        return 0 if self._is_as_before(file) else self._files.size(file.path)
+
+    def _is_as_before(self, file: ChangedFile) -> bool:
+        return self._seen_before.get(file.path) == file
+
     def entry(self, file: ChangedFile) -> TreeEntry | None:
         """Store what lies at a path; None for nothing, and where it is left out."""
         if file.mode == 0:
             return None  # also where the earlier snapshot has a folder in its place
-        if self._seen_before.get(file.path) == file:
+        if self._is_as_before(file):
+            self._search.remember_unchanged(file.path)
             return self._kept_before(file.path)
         if file.mode == SUBMODULE and file.id.strip("0"):
             return TreeEntry(SUBMODULE, file.id)
-        content = self._files.content(file.path)
-        reason = self._refusal(file.path, content)
+        reason = self._refusal_unread(file.path)
+        content = FileContent() if reason else self._files.content(file.path)
+        reason = reason or self._refusal(file.path, content)
         if reason:
             self._reasons[file.path.rstrip("/")] = reason
         if reason or content.data is None:
@@ -212,31 +216,33 @@ class _Taking:
         # The mode is git's, which ignores one that the file system makes up.
         return TreeEntry(LINK if content.mode == LINK else file.mode, blob)
 
-    def _refusal(self, path: str, content: FileContent) -> str:
-        """Say why a content is left out; empty where it is not, or where nothing lies there."""
+    def _refusal_unread(self, path: str) -> str:
+        """Say why a file is left out without a look into it; empty where nothing says so."""
         if path.endswith("/"):
             return "a repository of its own"
         if is_secret_file(path):
             return "its name says that it holds secrets"
-        if self._clock() > self._ends_at:
-            self.was_cut_off = True
-            return f"the snapshot took more than {self._limits.seconds:g} s"
+        return self._reason(self._search.out_of_time) if self._search.is_over else ""
+
+    def _refusal(self, path: str, content: FileContent) -> str:
+        """Say why a content is left out; empty where it is not, or where nothing lies there."""
         if content.mode == 0:
             return ""  # it went away since the look
         if content.mode not in (PLAIN, PROGRAM, LINK):
             return "no plain file"
         if content.data is None:
             return self._why_unread(content)
-        return "a secret was found in it" if self._holds_secret(content.data) else ""
+        return self._reason(self._search.verdict(path, content.data))
+
+    def _reason(self, verdict: SearchVerdict) -> str:
+        """Return why a file is left out; a verdict that is not final is worth another snapshot."""
+        self.was_cut_off = self.was_cut_off or not verdict.is_final
+        return verdict.reason
 
     def _why_unread(self, content: FileContent) -> str:
         if content.size > self._limits.file:
             return f"larger than {self._limits.file // _MEGABYTE} MB"
         return "beyond what a day's snapshots may hold" if content.size else "it cannot be read"
-
-    def _holds_secret(self, data: bytes) -> bool:
-        text = text_of(data)
-        return text is not None and self._redactor.text(text) != text
 
     def manifest(self, look: Differences, authors: Authors) -> Manifest:
         """Return what the snapshot says of itself."""
