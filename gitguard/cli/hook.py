@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Host
     from gitguard.model.events import Abilities, HookEvent, HookReply
 
-INPUT_LIMIT = 64 << 20
-"""The largest event that is read, in bytes; tool results can be large."""
+_HELD, _HELD_END = 64 << 20, 4 << 20
+"""Bytes of an event that is looked at as a whole, and of each end of a larger one."""
+_WHOLE = 256 << 10
+"""Bytes up to which an event is parsed as it is; a larger one is cut first."""
 MARGIN = 2.0
 """Seconds before the host would kill us; a kill leaves no mark."""
 _SHORTEST_LIMIT = 8.0
@@ -47,11 +49,20 @@ def respond(arguments: list[str], stream: BinaryIO | None) -> str:
     """Answer the event in a stream; whatever goes wrong leaves a mark and a neutral answer."""
     try:
         _arm(_SHORTEST_LIMIT)
-        return answer(arguments, stream.read(INPUT_LIMIT + 1) if stream else b"")
+        data, end = _read(stream) if stream else (b"", b"")
+        return answer(arguments, data, end)
     except BaseException as error:  # noqa: BLE001 - a hook must never break its host
         doing = "answering in time" if isinstance(error, Overdue) else "reading a hook's input"
         _mark(doing, error, _root(arguments))
         return ""
+
+
+def _read(stream: BinaryIO) -> tuple[bytes, bytes]:
+    """Return an event; of one that is too large to be held, its beginning and its end."""
+    data, end = stream.read(_HELD), b""
+    while len(data) == _HELD and (part := stream.read(_HELD_END)):
+        end = part if len(part) == _HELD_END else (end + part)[-_HELD_END:]
+    return (data[:_HELD_END], end) if len(end) == _HELD_END else (data + end, b"")
 
 
 def _arm(limit: float) -> None:
@@ -73,8 +84,8 @@ def _overdue(_number: int, _frame: object) -> None:
     raise Overdue("gitguard ended itself before the host would have ended it")
 
 
-def answer(arguments: list[str], data: bytes) -> str:
-    """Return the answer to one event."""
+def answer(arguments: list[str], data: bytes, end: bytes = b"") -> str:
+    """Return the answer to one event; end is that of data that are too large to be held."""
     from gitguard import process
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
@@ -85,26 +96,30 @@ def answer(arguments: list[str], data: bytes) -> str:
     if len(arguments) != 1:
         raise InvalidInput("`gitguard hook` takes the name of one host")
     host = find_host(arguments[0])
-    event = host.parse_event(_payload(data), os.environ, process.clock())
+    event = host.parse_event(_payload(data, end), os.environ, process.clock())
     _arm(host.time_limit(event.kind))
     text = host.render_reply(event, _reply(event, host.ABILITIES))
     return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
 
 
-def _payload(data: bytes) -> dict[str, Any]:
+def _payload(data: bytes, end: bytes) -> dict[str, Any]:
     """Read an event. An agent chooses what its tool calls hold: no nesting may hide one from us."""
     from gitguard.errors import InvalidDocument
     from gitguard.model.codec import load_json
 
-    what = "the hook's input"
+    if end or len(data) > _WHOLE:
+        from gitguard.model.bounded_json import bounded
+
+        data = bounded(data, end)
+    what, limit = "the hook's input", len(data)
     try:
-        return load_json(data, what=what, limit=INPUT_LIMIT)
+        return load_json(data, what=what, limit=limit)
     except InvalidDocument as error:
         if not isinstance(error.__cause__, RecursionError):
             raise
         from gitguard.model.json_text import cut_nesting
 
-        return load_json(cut_nesting(data), what=what, limit=INPUT_LIMIT)
+        return load_json(cut_nesting(data), what=what, limit=limit)
 
 
 def _with_the_other_line(host: Host, event: HookEvent, data: bytes, our_line: str) -> str:

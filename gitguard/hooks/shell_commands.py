@@ -105,6 +105,8 @@ def owner_command(command: str) -> str:
     joined = command.translate(_NO_QUOTES)
     if _PROGRAM not in joined.lower():
         return ""
+    if len(command) > _LONGEST:
+        return HIDDEN  # what is not read may be such a command
     simple, joined_commands = _simple_commands(command.translate(_LISTS)), _joined_commands(command)
     aliases = _aliases([*simple, *joined_commands])
     for words in simple:

@@ -124,6 +124,13 @@ def _is_summary(line: str) -> bool:
 
 
 def parameters(arguments: dict[str, Any]) -> str:
-    """Return the parameters of a call in one line, for people."""
-    texts = (f"{key}={value}" for key, value in arguments.items() if isinstance(value, str | int))
-    return encodable(", ".join(cut(part, 80) for part in texts))
+    """Return the parameters of a call in one line, for people; no more of them than are shown."""
+    parts: list[str] = []
+    length = 0
+    for key, value in arguments.items():
+        if isinstance(value, str | int):
+            parts.append(cut(f"{key}={value}", 80))
+            length += len(parts[-1])
+            if length > SUMMARY_LIMIT:
+                break
+    return encodable(", ".join(parts))

@@ -22,6 +22,8 @@ _LISTS = ("todos", "plan")
 """Parameters that hold a whole list."""
 _TEXTS = ("subject", "content", "step")
 _LONGEST_ID = 200
+MOST_ITEMS = 200
+"""Of one list, its last ones; each is searched for secrets."""
 _READ = 1 << 16
 """Characters of an answer that are read."""
 _CREATED = re.compile(r"Task #([\w-]{1,40}) created\b")
@@ -64,7 +66,8 @@ def plan_change(
     whole = next((listed for listed in lists if isinstance(listed, list)), None)
     if whole is None:
         return PlanChange()
-    items = [item(n, fields) for n, fields in enumerate(whole, 1) if isinstance(fields, dict)]
+    newest = [*enumerate(whole, 1)][-MOST_ITEMS:]
+    items = [item(n, fields) for n, fields in newest if isinstance(fields, dict)]
     return PlanChange(tuple(each for each in items if each.text), is_whole=True)
 
 

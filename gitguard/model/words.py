@@ -149,7 +149,11 @@ _COMMON = _listed(
     " can from into over your you our its it's instead actually please make set let now all"
     " any but also then than when what which who why how don't never always only just"
 )
-_HEADINGS = re.compile(r"^\s*(?:#+|\d+\.|\*\*)\s*([A-Z][^\n:*]{2,60})[:*]*\s*$", re.MULTILINE)
+_BLANK = r"[^\S\n]*"
+"""Blanks within a line; matched across lines, each of many empty ones would be read many times."""
+_HEADINGS = re.compile(
+    rf"^{_BLANK}(?:#+|\d+\.|\*\*){_BLANK}([A-Z][^\n:*]{{2,60}})[:*]*{_BLANK}$", re.MULTILINE
+)
 _ANALYSIS = re.compile(r"<analysis>.*?</analysis>", re.DOTALL)
 _SUMMARY_TAGS = re.compile(r"</?summary>")
 _STANDING = re.compile(r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE)

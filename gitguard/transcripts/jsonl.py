@@ -27,8 +27,8 @@ _FIRST, _LAST = 1 << 18, 3 << 20
 """Bytes that are read of a conversation's beginning and end: all would take a prompt seconds."""
 _SHORTEST = 16
 """Bytes below which a line says nothing; there may be millions of blank ones."""
-COUNTED_AT_ONCE = 1 << 27
-"""Bytes searched for turning points in one event; the next event continues behind them."""
+COUNTED_AT_ONCE, PARSED_AT_ONCE = 1 << 27, 1 << 12
+"""Bytes searched for turning points in one event, and lines parsed; the next continues there."""
 
 
 def forwards(path: str, since: int = 0, tell: Tell | None = None) -> Iterator[bytes]:
@@ -97,12 +97,17 @@ def turning_points(
     """Yield what `entries.count` counts from an offset on; a repeated one counts once.
 
     describe returns the kind of a line with a marker, its id and its time. At most
-    `COUNTED_AT_ONCE` bytes are searched; the next count continues behind them.
+    `COUNTED_AT_ONCE` bytes are searched and `PARSED_AT_ONCE` lines parsed; the next count continues
+    behind them.
     """
     # Where one turning point was written twice, the first of the two may lie before the offset.
     # None means that nobody has looked there yet.
     before = None if since else ""
+    parsed = 0
     for behind, line in marked(path, markers, since, most=COUNTED_AT_ONCE):
+        if parsed == PARSED_AT_ONCE:
+            return
+        parsed += bool(line)
         kind, name, at = describe(line) if line else ("", "", 0.0)
         if kind:
             if before is None:

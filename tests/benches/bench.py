@@ -32,7 +32,14 @@ from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.task import TaskState
 from gitguard.transcripts import find_format
-from tests.benches import bench_disk, bench_files, bench_search, bench_verify, bench_waiting
+from tests.benches import (
+    bench_disk,
+    bench_files,
+    bench_search,
+    bench_verify,
+    bench_waiting,
+    bench_worst_inputs,
+)
 from tests.benches.bench_verify import import_history
 from tests.benches.bench_workspace import COMMAND, Scratch, full_state
 from tests.e2e.fetching import NotInstallable
@@ -373,6 +380,9 @@ def _measured(part: str, runs: int) -> Iterator[Row]:
     if part in "disk_of_snapshots":
         with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
             yield from bench_disk.rows(Path(folder))
+    if part in "worst_inputs":
+        with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
+            yield from bench_worst_inputs.rows(Path(folder), runs)
     if part in "what_an_agent_waits_for":
         with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
             yield from what_an_agent_waits_for(Path(folder), runs)

@@ -178,14 +178,16 @@ def _answers(name: str, response: dict[str, Any]) -> tuple[str, ...]:
     """Return what the user answered to the agent's questions, as the host has recorded it."""
     if name != "AskUserQuestion":
         return ()
+    from itertools import islice
+
     notes = read.mapping(response, "annotations")
-    pairs = [
+    pairs = (
         (one_line(question), one_line(_with_notes(answer, read.mapping(notes, question))))
         for question, answer in read.mapping(response, "answers").items()
         if answer
-    ]
+    )
     shown = (f"{read.cut(asked, 300)} → {read.cut(answered, 300)}" for asked, answered in pairs)
-    return tuple(shown)[:_MOST_ANSWERS]
+    return tuple(islice(shown, _MOST_ANSWERS))
 
 
 def _with_notes(answer: str, annotation: dict[str, Any]) -> str:

@@ -1,0 +1,83 @@
+"""What the worst events cost a hook: each in milliseconds, over 3 s or ten calm hooks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.benches.bench_workspace import COMMAND, Scratch
+from tests.support.measuring import Row, limited, median
+
+_MEGABYTE = 1 << 20
+_LONGEST_MS, _CALM_HOOKS = 3_000, 10
+_LARGE = 50 * _MEGABYTE
+_KEYED = "2026-11-26 12:00:00 INFO request key=abc token=none session ok\n"
+_TODOS = [{"content": f"do the thing number {n}", "status": "pending"} for n in range(100_000)]
+_FIELDS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
+    "a prompt": ("UserPromptSubmit", lambda text: {"prompt": text}),
+    "a command": ("PreToolUse.Bash", lambda text: {"tool_input": {"command": text}}),
+    "an output": ("PostToolUse.Bash", lambda text: {"tool_response": {"stdout": text}}),
+    "an error": ("PostToolUseFailure", lambda text: {"error": text}),
+    "an answer": ("Stop", lambda text: {"last_assistant_message": text}),
+    "a summary": ("PostCompact", lambda text: {"compact_summary": text}),
+    "a status line": ("statusLine", lambda text: {"model": {"id": text}}),
+    "an unknown field": ("PreToolUse.Bash", lambda text: {"new": text}),
+}
+_TEXTS = {"log": _KEYED, "empty lines": "\n", "quotes": '\\"'}
+
+
+def rows(folder: Path, runs: int) -> Iterator[Row]:
+    """Yield a row for each worst input."""
+    scratch = Scratch(folder, "worst")
+    transcript = folder / "worst.jsonl"
+    transcript.write_bytes(b"")
+    calm = _took(scratch, scratch.payload("PreToolUse.Bash", transcript), runs)
+    limit = max(_LONGEST_MS, _CALM_HOOKS * calm)
+    for name, event in _events(scratch, transcript):
+        yield limited(f"{name}, ms", _took(scratch, event, 3), limit)
+    _write_boundaries(transcript)
+    prompt = scratch.payload("UserPromptSubmit", transcript)
+    yield limited("100 MB of compactions in a transcript, ms", _took(scratch, prompt, 1), limit)
+
+
+def _took(scratch: Scratch, event: bytes, runs: int) -> float:
+    return 1e3 * median(lambda: scratch.run(COMMAND, "hook", "claude-code", stdin=event), runs)
+
+
+def _events(scratch: Scratch, transcript: Path) -> Iterator[tuple[str, bytes]]:
+    def event(name: str, fields: dict[str, Any]) -> bytes:
+        return json.dumps(json.loads(scratch.payload(name, transcript)) | fields).encode()
+
+    plan = {"tool_name": "TodoWrite", "tool_input": {"todos": _TODOS}}
+    yield "100,000 to-do items", event("PreToolUse.Bash", plan)
+    answers = {"answers": {f"Question {n}?": "yes" for n in range(300_000)}}
+    asked = {"tool_name": "AskUserQuestion", "tool_response": answers}
+    yield "300,000 answers", event("PostToolUse.Bash", asked)
+    for shape, value in _shapes().items():
+        plain = event("PreToolUse.Bash", {"tool_input": {"command": "ls", "value": "@"}})
+        yield f"50 MB of {shape}", plain.replace(b'"@"', value)
+    for field, (name, fields) in _FIELDS.items():
+        for what, text in _TEXTS.items():
+            long_text = text * (_LARGE // len(text))
+            yield f"{field} of 50 MB of {what}", event(name, fields(long_text))
+
+
+def _shapes() -> dict[str, bytes]:
+    return {
+        "brackets": b"[" * (_LARGE // 2) + b"]" * (_LARGE // 2),
+        "objects": b"[" + b"{}," * (_LARGE // 3) + b"{}]",
+        "members": b"{%s}" % b",".join(b'"k%d":0' % n for n in range(_LARGE // 12)),
+        "digits": b"9" * _LARGE,
+    }
+
+
+def _write_boundaries(transcript: Path) -> None:
+    boundary = {
+        "type": "system",
+        "subtype": "compact_boundary",
+        "timestamp": "2026-01-31T09:30:00Z",
+    }
+    line = json.dumps(boundary).encode() + b"\n"
+    transcript.write_bytes(line * (100 * _MEGABYTE // len(line)))
