@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 SHORTEST = 28
 """The shortest word that is looked at: base64 of a shorter one holds no token."""
 _LONGEST = 65_536
+_LONG = 4096
+"""Longer texts are searched by `re`, which hooks do without."""
 _HEX = "0123456789abcdefABCDEF"
 _FIRSTS = "abcdefABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Of four characters in base64 of ASCII the first has half of all values."""
@@ -99,6 +101,8 @@ def _is_followed(mark: str, by: frozenset[str], text: str) -> bool:
 
 def joins(text: str) -> list[int]:
     """Return where the quotes are that may end a string which the next one continues."""
+    if len(text) > _LONG:
+        return _joins_of_long(text)
     places: list[int] = []
     for quote in "\"'`":
         if quote in text:
@@ -112,6 +116,14 @@ def joins(text: str) -> list[int]:
                 begins = list(accumulate(len(part) + 1 for part in parts))
                 places += [begins[n - 1] - 1 for n in numbers]
     return sorted(places)
+
+
+def _joins_of_long(text: str) -> list[int]:
+    """Return the same of a text with quotes by the thousand, such as a log in JSON."""
+    import re
+
+    pattern = r"[\"'`](?<=[\w\-+/=.~][\"'`])(?= *(?:[\n\r+.\\\"'`]|\Z))"
+    return [match.start() for match in re.finditer(pattern, text)]
 
 
 def _goes_on(before: str, behind: str) -> bool:

@@ -38,25 +38,43 @@ _CLOSERS = "\"'`])\\}"
 _QUOTES = "\"'`"
 _LONGEST_NAME, _NEAR, _LONGEST = 64, 48, 65536
 _SURELY_RANDOM = 16
+_LONG = 4096
+"""Of a longer text `re` finds the few places that are worth a look; hooks do without it."""
 _NO_SECRETS = "rsa dsa ecdsa eddsa ed25519 gpg pgp public primary foreign sort"
 _PUBLIC = frozenset(_NO_SECRETS.split())
 """What stands before a `key` that is no secret, or only the name of one."""
 _CODE = frozenset(" ()[]{}<>\\")
 _NO_BRACKETS = str.maketrans("", "", "()[]")
 _ENDS = " \t\r\n\"'`"
+_SHORTEST = {BARE: 24, WEAK: 16}
+"""The shortest values that names accept which are not sure."""
+_NO_DIGITS = str.maketrans("", "", DIGITS)
+_MOST_NAMES = 1024
+_STRENGTHS: dict[str, int] = {}
+"""How sure names are, as they came up."""
 
 
 def assigned_secrets(text: str, low: str, key_words: Iterable[str]) -> Iterator[Span]:
     """Yield the values in text that stand behind a secret-like name; low is text in lower case."""
     for word in key_words:
-        size = len(word)
-        at = low.find(word)
-        while at >= 0:
-            behind = at + size
-            if (span := _behind(text, at, behind)) is not None:
+        end = 0
+        for at in _places(text, low, word):
+            if at >= end and (span := _behind(text, at, at + len(word))) is not None:
                 yield span
-                behind = max(behind, span[1])
-            at = low.find(word, behind)
+                end = max(at + len(word), span[1])
+
+
+def _places(text: str, low: str, word: str) -> Iterable[int]:
+    """Return where a word stands, of a long text only where a secret may stand behind it."""
+    if len(text) > _LONG:
+        from gitguard.model.redaction.key_places import key_places
+
+        return key_places(text, low, word)
+    places, at = [], low.find(word)
+    while at >= 0:
+        places.append(at)
+        at = low.find(word, at + len(word))
+    return places
 
 
 def _behind(text: str, start: int, end: int) -> Span | None:
@@ -152,20 +170,19 @@ def _skip_blanks(text: str, at: int) -> int:
 def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | None:
     before = text[max(0, start - _LONGEST_NAME) : start]
     name_start = start - (len(before) - len(before.rstrip(_NAME)))
-    begin, end, quoted = _value(text, at)
-    if end - begin < 3 or _is_no_name(text, name_start, name_end):
-        return None
-    value = text[begin : min(end, begin + 512)]
-    if is_placeholder(value) or (not quoted and _is_called(value, text[end : end + 1])):
-        return None
     name = text[name_start:name_end]
     if name.lower() == "value":
         name = _name_of_value(text, name_start)
-    sure = strength(name)
+    sure = _known_strength(name)
     if sure == BARE:
         sure = _with_words_before(text, name_start, name)
-    if sure == NONE or is_reference(value) or _is_public(text, name_start):
+    if sure == NONE or _is_no_name(text, name_start, name_end):
         return None
+    begin, end, quoted = _value(text, at)
+    # What costs least comes first, because most values in a text are none.
+    if end - begin < _SHORTEST.get(sure, 3):
+        return None
+    value = text[begin : min(end, begin + 512)]
     option = name[:2] == "--" or (name[0] == "-" and text[name_start - 1 : name_start] in ("", " "))
     option = option and found[0] != ":"  # there the option is described
     element = text[name_start - 1 : name_start] == "<" and found[0] == ">"
@@ -176,11 +193,29 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
         option,
         _is_env_line(text, name_start, name_end, name),
     )
-    if not _accepts(sure, value, form):
+    if not _accepts(sure, value, form) or _stands_for_another(value, text[end : end + 1], quoted):
+        return None
+    if _is_public(text, name_start):
         return None
     if not quoted:
         end = _whole(text, begin, end, sure)
     return begin, end, OPTION if option else ENV_LINE if form.env else ASSIGNMENT
+
+
+def _stands_for_another(value: str, following: str, quoted: bool) -> bool:  # noqa: FBT001
+    """Say whether a value is a placeholder, a reference or a call."""
+    is_code = not quoted and _is_called(value, following)
+    return is_code or is_placeholder(value) or is_reference(value)
+
+
+def _known_strength(name: str) -> int:
+    """Say how sure a name is; most names stand in a text more than once."""
+    sure = _STRENGTHS.get(name)
+    if sure is None:
+        if len(_STRENGTHS) >= _MOST_NAMES:
+            _STRENGTHS.clear()
+        sure = _STRENGTHS[name] = strength(name)
+    return sure
 
 
 def _is_public(text: str, name_start: int) -> bool:
@@ -281,7 +316,7 @@ def _three_kinds(value: str) -> bool:
 
 
 def _has_digit(value: str) -> bool:
-    return any(digit in value for digit in DIGITS)
+    return len(value.translate(_NO_DIGITS)) < len(value)
 
 
 def _value(text: str, at: int) -> tuple[int, int, bool]:
@@ -339,8 +374,10 @@ def _with_words_before(text: str, name_start: int, name: str) -> int:
     if words and (words[-1] in _PUBLIC or "cache" in words):
         return NONE
     earlier = before.rpartition("\n")[2].split()[-2:]
+    # Any number says as much as another, and a log has many.
+    earlier = ["0" if word.isdigit() and word.isascii() else word for word in earlier]
     phrase = " ".join([*(word for word in earlier if word.strip("\"'`,").isalnum()), name])
-    return min(strength(phrase), STRONG) or NONE
+    return min(_known_strength(phrase), STRONG) or NONE
 
 
 def _name_of_value(text: str, value_start: int) -> str:

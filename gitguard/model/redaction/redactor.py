@@ -74,12 +74,12 @@ LEAF = "secret-name"
 _LONGEST_NAME, _MOST_NAMES = 256, 1024
 _LONGEST_KNOWN, _MOST_KNOWN = 4096, 20_000
 """Of texts that were searched in vain so many are remembered."""
-_MOST_ORDINARY, _MOST_NEW = 500_000, 4096
+_MOST_ORDINARY, _MOST_NEW = 500_000, 1024
 """So many characters of words that hold nothing are remembered, and so many words of one text."""
 _ROUNDS = 4
 _OF_A_VIEW = 10_000
 """The rank of what is found behind how a text is written, after all that stands in it plainly."""
-WINDOW, OVERLAP = 65536, 20480
+WINDOW, OVERLAP = 131_072, 20_480
 """A longer text is searched in windows, which overlap by more than the longest private key."""
 
 

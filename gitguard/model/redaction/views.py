@@ -56,7 +56,7 @@ _ESCAPE = re.compile(
 )
 _PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
 _TOKEN = "A-Za-z0-9_+/=.~:!@#$^*?|-"
-_MOST_EDITS = 20_000
+_MOST_EDITS = 40_000
 """More than a window has for any good reason; what follows is searched as it is."""
 _QUOTED_JOIN = re.compile(
     # Two strings that are one: `"a" + "b"`, `'a'"b"`, `"a" \` and a line end, or a line end alone.
@@ -70,12 +70,14 @@ _LINE_JOIN = re.compile(
     rf"(?=[{_TOKEN}]{{4}})"
 )
 _NEXT_LINE = re.compile(
-    # What goes on there is no word: it has a digit, or a capital after a small letter.
-    r"\n(?<=[A-Za-z0-9_/+=.~\r\\-]\n)[ \t]{0,64}+(?:(?:[>|*#+-]|//)[ \t]{0,8}+){0,2}+"
+    # Before the line end stands what may be the beginning of a token, six characters or more. What
+    # goes on behind it is no word: it has a digit, or a capital after a small letter.
+    r"\n(?:(?<=[A-Za-z0-9_/+=.~-]{6}\n)|(?<=[A-Za-z0-9_/+=.~-]{6}[\r\\]\n))"
+    r"[ \t]{0,64}+(?:(?:[>|*#+-]|//)[ \t]{0,8}+){0,2}+"
     r"(?=[A-Za-z_/+=.~-]{0,16}+[0-9]|[A-Za-z]{0,8}[a-z][A-Z])"
 )
 _HEAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/+=.~-"
-_SHORTEST_HEAD, _LONGEST_HEAD = 5, 512
+_LONGEST_HEAD = 512
 """Of what stands of a token on its first line."""
 _RUN = re.compile(rf"[{_TOKEN}]+")
 _MOST_LINES = 8
@@ -268,11 +270,15 @@ def end_of_continued(text: str, end: int) -> int:
 
 def _line_joins(text: str) -> Iterator[Edit]:
     """Yield the line ends within a token: before them and behind is what no word is made of."""
+    heads: dict[str, bool] = {}  # the lines of a log end alike
     for match in _NEXT_LINE.finditer(text):
         end = match.start() - (text[match.start() - 1] in "\r\\")
         near = text[max(0, end - _LONGEST_HEAD) : end]
         word = near[len(near.rstrip(_HEAD)) :]
-        if len(word) > _SHORTEST_HEAD and (_is_mixed(word) or tokens_in(word)):
+        is_head = heads.get(word)
+        if is_head is None:
+            is_head = heads[word] = _is_mixed(word) or bool(tokens_in(word))
+        if is_head:
             yield end, match.end(), ""
 
 
