@@ -12,6 +12,7 @@ import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any, BinaryIO
 
     from gitguard.hosts.base import Host
@@ -29,6 +30,10 @@ _LAST_WORDS = 1.0
 """Seconds in which a hook that ran out of time may leave its mark."""
 
 
+_decided: list[str] = []
+"""The refusal that is answered should saving what belongs to it fail or take too long."""
+
+
 class Overdue(BaseException):
     """Time is up. Not an `Exception`, so that nothing on the way takes it for its own fault."""
 
@@ -37,7 +42,10 @@ def run(arguments: list[str]) -> None:
     """Answer the event on standard input and end the process."""
     # The process lives for milliseconds: neither collecting nor tearing down pays.
     gc.disable()
-    text = respond(arguments, sys.stdin.buffer if sys.stdin else None)
+    _write_and_end(respond(arguments, sys.stdin.buffer if sys.stdin else None))
+
+
+def _write_and_end(text: str) -> None:
     try:  # noqa: SIM105 - contextlib costs more to import than the whole answer
         os.write(1, text.encode("utf-8", "replace"))
     except OSError:
@@ -46,7 +54,11 @@ def run(arguments: list[str]) -> None:
 
 
 def respond(arguments: list[str], stream: BinaryIO | None) -> str:
-    """Answer the event in a stream; whatever goes wrong leaves a mark and a neutral answer."""
+    """Answer the event in a stream; whatever goes wrong leaves a mark.
+
+    The answer is neutral then, unless a refusal was decided before.
+    """
+    _decided.clear()
     try:
         _arm(_SHORTEST_LIMIT)
         data, end = _read(stream) if stream else (b"", b"")
@@ -54,7 +66,7 @@ def respond(arguments: list[str], stream: BinaryIO | None) -> str:
     except BaseException as error:  # noqa: BLE001 - a hook must never break its host
         doing = "answering in time" if isinstance(error, Overdue) else "reading a hook's input"
         _mark(doing, error, _root(arguments))
-        return ""
+        return "".join(_decided)
 
 
 def _read(stream: BinaryIO) -> tuple[bytes, bytes]:
@@ -78,8 +90,8 @@ def _arm(limit: float) -> None:
 def _overdue(_number: int, _frame: object) -> None:
     import _signal
 
-    # Should even the mark hang, the process just ends, which is neutral too.
-    _signal.signal(_signal.SIGALRM, lambda *_: os._exit(0))
+    # Should even the mark hang, the process just ends; without a refusal that is neutral too.
+    _signal.signal(_signal.SIGALRM, lambda *_: _write_and_end("".join(_decided)))
     _signal.setitimer(_signal.ITIMER_REAL, _LAST_WORDS)
     raise Overdue("gitguard ended itself before the host would have ended it")
 
@@ -98,7 +110,11 @@ def answer(arguments: list[str], data: bytes, end: bytes = b"") -> str:
     host = find_host(arguments[0])
     event = host.parse_event(_payload(data, end), os.environ, process.clock())
     _arm(host.time_limit(event.kind))
-    text = host.render_reply(event, _reply(event, host.ABILITIES))
+
+    def decide(reply: HookReply) -> None:
+        _decided[:] = [host.render_reply(event, reply.visible())]
+
+    text = host.render_reply(event, _reply(event, host.ABILITIES, decide))
     return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
 
 
@@ -135,7 +151,9 @@ def _with_the_other_line(host: Host, event: HookEvent, data: bytes, our_line: st
         return our_line
 
 
-def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
+def _reply(
+    event: HookEvent, abilities: Abilities, decide: Callable[[HookReply], None]
+) -> HookReply:
     from gitguard import process
     from gitguard.errors import MissingState, NotARepository, OtherUser
     from gitguard.hooks.answering import handle
@@ -157,7 +175,7 @@ def _reply(event: HookEvent, abilities: Abilities) -> HookReply:
     neutral, is_ours = NEUTRAL, False
     try:
         workspace, config = open_workspace(root, here, process.clock, for_hook=True)
-        return handle(workspace, config, event, abilities=abilities)
+        return handle(workspace, config, event, abilities=abilities, decide=decide)
     except NotARepository:
         pass
     except OtherUser as error:

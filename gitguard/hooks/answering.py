@@ -18,6 +18,8 @@ from gitguard.store.session import state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, HookReply
     from gitguard.store.session.workspace import Workspace
@@ -26,11 +28,17 @@ _TOOL_EVENTS = (events.TOOL_START, events.TOOL_END, events.TOOL_FAILED)
 
 
 def handle(
-    workspace: Workspace, config: Config, event: HookEvent, *, abilities: Abilities
+    workspace: Workspace,
+    config: Config,
+    event: HookEvent,
+    *,
+    abilities: Abilities,
+    decide: Callable[[HookReply], None] = lambda _: None,
 ) -> HookReply:
     """Answer one event; neutral where nobody ran `gitguard init`.
 
-    A fault of ours is left to the caller, which answers neutrally.
+    decide takes a refusal before anything is saved, for a caller whose time may run out. A fault of
+    ours is left to the caller, which answers neutrally.
     """
     if not workspace.is_initialised:
         return NEUTRAL
@@ -40,7 +48,7 @@ def handle(
     if event.session:
         workspace = workspace.naming(event.session)
     try:
-        conversation = Conversation(workspace, config, event, abilities=abilities)
+        conversation = Conversation(workspace, config, event, abilities=abilities, decide=decide)
     except MissingState as error:
         from gitguard.hooks.refusing import answer_unreachable
 

@@ -29,12 +29,12 @@ from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from gitguard.hooks.told_line import ToldLine
     from gitguard.model.config.config import Config
-    from gitguard.model.events import Abilities, HookEvent, ToolCall
+    from gitguard.model.events import Abilities, HookEvent, HookReply, ToolCall
     from gitguard.model.pressure import Pressure
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.differences import Differences
@@ -59,12 +59,20 @@ class Conversation:
     record: HostSession
 
     def __init__(
-        self, workspace: Workspace, config: Config, event: HookEvent, *, abilities: Abilities
+        self,
+        workspace: Workspace,
+        config: Config,
+        event: HookEvent,
+        *,
+        abilities: Abilities,
+        decide: Callable[[HookReply], None] = lambda _: None,
     ) -> None:
         """Bind the event; the conversation's record is read.
 
         Raises `MissingState` where something else lies in the place of our folders.
         """
+        self.decide = decide
+        """Takes the answer that is given should nothing better come in time."""
         self.workspace = workspace
         self.config = config
         self.event = event

@@ -44,11 +44,17 @@ def is_exempt(
 
 
 def deny(event: HookEvent, abilities: Abilities, halt: Stop, path: str, now: float) -> HookReply:
-    """Deny a tool call of a halted conversation, whose record lies at path; count it there.
+    """Deny a tool call of a halted conversation, whose record lies at path; count it there."""
+    return denial(event, abilities, halt, ends=count_denial(abilities, path, now))
 
-    Where it cannot be counted the turn ends at once.
-    """
-    ends = abilities.ends_turns and holds.count_denial(path, now) != 1
+
+def count_denial(abilities: Abilities, path: str, now: float) -> bool:
+    """Count a denial; say whether the turn ends with it, also where it cannot be counted."""
+    return abilities.ends_turns and holds.count_denial(path, now) != 1
+
+
+def denial(event: HookEvent, abilities: Abilities, halt: Stop, *, ends: bool) -> HookReply:
+    """Return what the agent is told of a call that is denied, and the person if the turn ends."""
     agent = "\n".join((*_opening(halt), _denied(abilities, halt, ends=ends)))
     if not ends:
         return HookReply(refuse=agent)

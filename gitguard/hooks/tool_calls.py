@@ -36,18 +36,25 @@ def answer(conversation: Conversation) -> HookReply:
 
 
 def _tool_start(conversation: Conversation) -> HookReply:
-    conversation.bring_up()
-    if not conversation.is_apart:
-        conversation.store.states.require_writable()
+    # A refusal is decided before anything is looked at, folded or searched, all of which can stall.
     measured, pressure = conversation.measure()
     if not measured and conversation.record.halt is None:
+        _make_usable(conversation)
         return _begin_tool(conversation)
     verdict = gate_record.judge(conversation.record, pressure, conversation.config)
     if verdict.halts:
         return _halt(conversation, verdict, pressure)
+    _make_usable(conversation)
     if verdict.write_summary:
         _refresh_summary(conversation)
     return _begin_tool(conversation)
+
+
+def _make_usable(conversation: Conversation) -> None:
+    """Begin or restore the session where it has to be; raise `MissingState` where it cannot be."""
+    conversation.bring_up()
+    if not conversation.is_apart:
+        conversation.store.states.require_writable()
 
 
 def answer_without_state(conversation: Conversation, error: MissingState) -> HookReply:
@@ -106,12 +113,13 @@ def _destructive_reason(command: str, own_rules: tuple[str, ...]) -> str:
 
 
 def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure | None) -> HookReply:
-    """Save everything and deny the call; whatever fails on the way does not lift the halt."""
-    from gitguard.hooks.halting import deny, gauge_of, is_exempt
+    """Deny the call and save everything; what fails or takes too long does not lift the halt."""
+    from gitguard.hooks.halting import count_denial, denial, gauge_of, is_exempt
     from gitguard.hooks.notices import halt_line
 
     workspace, event = conversation.workspace, conversation.event
     if is_exempt(event, workspace.places):
+        _make_usable(conversation)
         return _begin_tool(conversation)
     noted, warning = halt_line(conversation.record, pressure, conversation.config)
     record = gate_record.halted(conversation.record, conversation.store.now, verdict).replace(
@@ -123,10 +131,13 @@ def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure |
         halt = halt.replace(gauge=gauge_of(pressure) if warning else "")
     # First, and without the session's lock, which an agent could hold.
     _keep_hold(conversation, record.replace(halt=halt))
+    path = hold_path(workspace, conversation.store.session, event.host_session, event.host)
+    ends = count_denial(conversation.abilities, path, workspace.clock())
+    conversation.decide(denial(event, conversation.abilities, halt, ends=ends))
+    _make_usable(conversation)
     if not halt.saved:
         halt = _save_halt(conversation, record.replace(halt=halt), verdict, pressure)
-    path = hold_path(workspace, conversation.store.session, event.host_session, event.host)
-    return deny(event, conversation.abilities, halt, path, workspace.clock())
+    return denial(event, conversation.abilities, halt, ends=ends)
 
 
 def _keep_hold(conversation: Conversation, record: HostSession) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -12,11 +13,14 @@ import pytest
 
 from gitguard.cli import hook
 from gitguard.errors import GitFailed
+from gitguard.hooks import answering
 from gitguard.hosts.claude_code import hooks as claude_code
 from gitguard.hosts.claude_code import installing
+from gitguard.model.events import HookReply
 from gitguard.store.git import plumbing
 from tests.support.conversation import Conversation
 from tests.support.hook_processes import COMMAND, payload, run_hook, talk
+from tests.support.hook_replies import denies
 from tests.support.waiting import is_alive, wait_until
 
 __all__ = ["talk"]
@@ -171,6 +175,58 @@ def test_a_hook_that_runs_out_of_time_ends_itself_and_says_so(
     children = (folder / "children").read_text().split()
     assert children
     wait_until(lambda: not any(is_alive(int(pid)) for pid in children))
+
+
+def test_a_halt_is_denied_even_where_saving_it_takes_longer_than_the_host_waits(
+    talk: Conversation, tmp_path: Path
+) -> None:
+    folder = hanging_git(tmp_path)
+    limits = "hook.MARGIN, hook._SHORTEST_LIMIT, hook._LAST_WORDS = 13.5, 40, 20"
+    program = f"from gitguard.cli import hook; {limits}; hook.run(['claude-code'])"
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd="/",
+        env={
+            "PATH": f"{folder}:/usr/bin:/bin",
+            "HOME": str(tmp_path / "home"),
+            "GITGUARD_STATE_DIR": str(tmp_path / "state"),
+            "CLAUDE_PROJECT_DIR": str(talk.root),
+        },
+        input=payload(talk, "PreToolUse.Bash", session_id="S1"),
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert denies(json.loads(done.stdout))
+    assert any("Overdue" in fault for fault in talk.faults())
+
+
+def test_a_halt_is_decided_before_anything_is_looked_at_folded_or_searched(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    before = talk.triggers()
+    told: list[tuple[HookReply, list[str]]] = []
+    event = claude_code.parse_event(
+        json.loads(payload(talk, "PreToolUse.Bash", session_id=talk.session)), {}, talk.clock()
+    )
+    answer = answering.handle(
+        talk.guard.workspace,
+        talk.guard.config,
+        event,
+        abilities=claude_code.ABILITIES,
+        decide=lambda reply: told.append((reply, talk.triggers())),
+    )
+    (decided, then), *more = told
+    assert not more
+    assert then == before
+    assert decided.refuse
+    assert "saved" not in decided.refuse
+    assert "saved in checkpoint" in answer.refuse
+    assert talk.triggers() != before
 
 
 @pytest.mark.parametrize("asks", [True, False])
