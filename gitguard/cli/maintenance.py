@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import Console, confirm, fields_of, named, progress, with_console
-from gitguard.cli.process_environment import refuse_agents
+from gitguard.cli.console import (
+    Console,
+    can_ask,
+    confirm,
+    fields_of,
+    named,
+    progress,
+    with_console,
+)
+from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.cli.startup_lines import say_startup
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, NotConfirmed
 from gitguard.model.config.maintenance import ENFORCE, WARN
 from gitguard.model.text import counted, one_line
 
@@ -109,7 +117,7 @@ def _megabytes(size: int) -> str:
 @click.argument("key", default=None, callback=named)
 @with_console
 def close(console: Console, key: str) -> None:
-    """Archive the session KEY, by default the current one
+    """Archive the session KEY, in a terminal by default the current one
 
     Takes a last checkpoint and archives the session's branch and files. `gitguard ensure` or a
     host's hook begins the next session.
@@ -117,6 +125,12 @@ def close(console: Console, key: str) -> None:
     Example: `gitguard session close payments`
     """
     guard = console.guard
+    is_named = key or guard.workspace.places.session
+    if not is_named and (is_agents_shell() or not can_ask()):
+        raise NotConfirmed(
+            "no session is named, and there is no terminal; nothing is closed",
+            f"Name it: `gitguard session close {guard.current_session().key:.80}`",
+        )
     session = guard.sessions.find(key) if key else guard.current_session()
     done = guard.sessions.close(session)
     lines = [f"Session `{session.key}` is closed.", f"Branch: archived as {done.ref}"]

@@ -10,7 +10,7 @@ from click.shell_completion import get_completion_class
 from gitguard.cli.config import ask_with
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
-from gitguard.cli.process_environment import executable
+from gitguard.cli.process_environment import executable, refuse_agents
 from gitguard.guard.hosts import INSTALLABLE, WITHOUT_HOOKS
 from gitguard.model.text import one_line
 from gitguard.settings.project_install import InstallOptions
@@ -84,6 +84,7 @@ def uninstall(console: Console, host: str, dry_run: bool, yes: bool) -> None:
 
     Example: `gitguard uninstall --dry-run`
     """
+    refuse_agents("uninstall")
     if host == WITHOUT_HOOKS and not dry_run:
         _ask(console, console.guard.uninstall(host, dry_run=True), yes=yes)
     outcome = console.guard.uninstall(host, dry_run=dry_run)

@@ -24,6 +24,17 @@ _REPAIR_REFUSAL = (
     "; you may run `gitguard repair --dry-run`, which says what is wrong, and `gitguard repair "
     "--local`, which takes this machine's own copy of the state"
 )
+_FOLDER_REFUSAL = (
+    "only the user changes `{}`, which holds gitguard's settings or records; you may read it. Tell "
+    "the user what to change there"
+)
+_CODE_REFUSAL = (
+    "`{}` of gitguard's library is for a human, and this code reaches it: ask the user to run "
+    "gitguard's own command in their terminal"
+)
+_UNREAD_REFUSAL = (
+    "gitguard could not read this call, which names it: write it in another way, or ask the user"
+)
 _HIDDEN_REFUSAL = (
     "this shell command does not show which gitguard command it runs: write that command out, "
     "without a variable, a substitution or `xargs`"
@@ -40,9 +51,9 @@ def refuse_first(
     if event.kind not in (events.TOOL_START, events.PROMPT):
         return None
     is_call = event.kind == events.TOOL_START and event.tool is not None
-    owner = owner_command(event.tool.command) if is_call and event.tool else ""
-    if owner:
-        return HookReply(refuse=_refusal_of(owner))
+    refusal = _refusal_of_call(event, places) if is_call else ""
+    if refusal:
+        return HookReply(refuse=refusal)
     if event.sub_agent:
         return None
     path = holds.path_of(places.state_home, event.host, event.host_session)
@@ -55,6 +66,38 @@ def refuse_first(
     from gitguard.hooks.halting import deny, is_exempt
 
     return None if is_exempt(event, places) else deny(event, abilities, hold.halt, path, now)
+
+
+def _refusal_of_call(event: HookEvent, places: Places) -> str:
+    """Return why a call does what belongs to a person, empty if it does not.
+
+    A fault of ours lets no call through that names gitguard.
+    """
+    try:
+        return _read_call(event, places)
+    except Exception:
+        tool = event.tool
+        if tool and any("gitguard" in text for text in (tool.command, *tool.paths_written)):
+            return _UNREAD_REFUSAL
+        raise
+
+
+def _read_call(event: HookEvent, places: Places) -> str:
+    command = event.tool.command if event.tool else ""
+    owner = owner_command(command)
+    if owner:
+        return _refusal_of(owner)
+    from gitguard.hooks.own_folders import changed_folder
+
+    folder = changed_folder(event, places)
+    if folder:
+        return _FOLDER_REFUSAL.format(folder)
+    if "py" not in command:
+        return ""
+    from gitguard.hooks.owner_code import owner_call
+
+    call = owner_call(command, (event.folder, event.project_dir))
+    return _CODE_REFUSAL.format(call) if call else ""
 
 
 def _refusal_of(owner: str) -> str:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 REPAIR = "repair"
 OLD_REPAIRS = frozenset({"recover", "accept", "trust", "migrate"})
 """What `repair` was before; each chooses for the user, or did in an earlier version."""
-OWNER_COMMANDS = OLD_REPAIRS | {"override", "pin", "publish", "purge"}
+OWNER_COMMANDS = OLD_REPAIRS | {"override", "pin", "publish", "purge", "uninstall"}
 """Commands that only a human may run (references/design/contract.md, "Halt")."""
 HIDDEN = "hidden"
 """Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""

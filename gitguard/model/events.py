@@ -141,6 +141,8 @@ class HookEvent(Value):
     host_session: str
     project_dir: str
     """The host's project directory; it stays when the agent's shell changes folders."""
+    folder: str = ""
+    """Where the agent's shell stands by now, or the call names; empty where the host tells not."""
     host: str = ""
     """The host's name, which tells its conversations from those of another host."""
     session: str = ""

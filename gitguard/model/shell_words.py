@@ -32,12 +32,14 @@ _MOST_LEVELS = 4
 class SimpleCommand:
     """One command of a shell line: its words without their quotes, and what it reads and writes."""
 
-    __slots__ = ("feeder", "input", "truncated", "words")
+    __slots__ = ("feeder", "input", "truncated", "words", "written")
 
     def __init__(self, feeder: SimpleCommand | None = None) -> None:
         self.words: list[str] = []
         self.truncated: list[str] = []
         """Files that its redirections empty."""
+        self.written: list[str] = []
+        """Files that its redirections empty or append to."""
         self.input = ""
         """Its here-documents and here-strings."""
         self.feeder = feeder
@@ -356,6 +358,9 @@ class _Scanner:
         is_descriptor = target == "-" or target.rstrip("-").isdigit()
         if operator in (">", ">|", "&>") or (operator == ">&" and not is_descriptor):
             command.truncated.append(target)
+            command.written.append(target)
+        elif operator in (">>", "&>>", "<>"):
+            command.written.append(target)
         elif operator == "<<<":
             command.input += target + "\n"
         elif operator in ("<<", "<<-"):
@@ -369,7 +374,7 @@ class _Scanner:
         frame = self._frame
         frame.operator = ""
         command = frame.command
-        if command.words or command.truncated:
+        if command.words or command.written:
             if frame.runs:
                 self._commands.append(command)
             frame.command = SimpleCommand(feeder=command if is_pipe else None)

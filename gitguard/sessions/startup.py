@@ -154,7 +154,7 @@ def older_sessions(store: SessionStore) -> tuple[str, ...]:
         return unread if damaged else ()
     return (
         f"an older session `{key:.80}` is archived; to continue it, run `gitguard session "
-        f"close`, then `gitguard session reopen {key:.80} --head {archived[-1].committed[:12]}`",
+        f"close {key:.80}`, then `gitguard session reopen {key:.80} --head {archived[-1].committed[:12]}`",
     )
 
 

@@ -162,7 +162,9 @@ def test_log_lists_what_was_taken_since_a_time(place: Place) -> None:
 
 
 def test_log_lists_every_session_and_an_archived_one_by_its_key(place: Place) -> None:
-    place.type("gitguard session use payments; gitguard note --goal Pay; gitguard session close")
+    place.type(
+        "gitguard session use payments; gitguard note --goal Pay; gitguard session close payments"
+    )
     place.type("gitguard session use main")
     lines = place.run("gitguard log --all --oneline").stdout.splitlines()
     assert {line.split()[0] for line in lines} == {"main", "payments"}

@@ -630,7 +630,7 @@ def typed(tmp_path: Path) -> Place:
 
 def test_the_output_names_the_command_that_brings_back(typed: Place) -> None:
     typed.type("gitguard ensure; gitguard note --goal Mine")
-    said = typed.type("gitguard session close")
+    said = typed.type("gitguard session close main")
     (command,) = re.findall(r"`(gitguard session reopen [^`]+)`", said)
     listed = typed.type("gitguard session list").splitlines()
     assert [line.split()[:3:2] for line in listed] == [["main", "archived"]]
@@ -640,7 +640,7 @@ def test_the_output_names_the_command_that_brings_back(typed: Place) -> None:
 
 
 def test_beginning_anew_tells_of_the_older_one(typed: Place) -> None:
-    typed.type("gitguard ensure; gitguard note --goal Mine; gitguard session close")
+    typed.type("gitguard ensure; gitguard note --goal Mine; gitguard session close main")
     said = typed.type("gitguard ensure")
     assert "Session `main` begun." in said
     for command in re.findall(r"`(gitguard session [^`]+)`", said):
@@ -656,7 +656,7 @@ def test_maintenance_speaks_json(typed: Place) -> None:
 
 
 def test_deleting_is_for_people_and_asks_them(typed: Place) -> None:
-    typed.type("gitguard ensure; gitguard session close")
+    typed.type("gitguard ensure; gitguard session close main")
     command = "gitguard session maintain --mode enforce --delete main"
     assert typed.run(command, CLAUDE_CODE_SESSION_ID="S1").returncode == OwnerOnly.exit_code
     assert typed.run(command).returncode == NotConfirmed.exit_code

@@ -140,7 +140,7 @@ def test_a_conversation_lives_from_its_creation_to_its_archive(
     assert_in_pairs(again)
 
     # The session is closed, and its file stays for whoever needs it.
-    closed = user.json("session", "close")
+    closed = user.json("session", "close", "main")
     assert closed["archived"]["ref"].startswith("refs/gitguard/archive/")
     assert path.exists()
     assert not list(path.parent.glob("*lock*"))

@@ -110,6 +110,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         kind=kind,
         host_session=shorten(read.required(payload, "session_id"), read.NAME_LIMIT),
         project_dir=project_dir(environment) or _project_dir(payload),
+        folder=read.path(payload, "cwd"),
         host=NAME,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
         prompt=_words_of_the_user(read.text(payload, "prompt")),

@@ -108,6 +108,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         kind=kind,
         host_session=session or key,
         project_dir=_workspace(context, environment),
+        folder=_folder(event, context),
         host=NAME,
         session=key,
         source=_source(kind, name, event),
@@ -177,6 +178,12 @@ def _tool(event: dict[str, Any], context: dict[str, Any]) -> events.ToolCall:
     from gitguard.hosts.openclaw.tool_calls import tool_call
 
     return tool_call(event, read.path(context, "workspaceDir"))
+
+
+def _folder(event: dict[str, Any], context: dict[str, Any]) -> str:
+    """Return in which folder a call runs; the host takes a relative one from the workspace."""
+    named = read.path(read.mapping(event, "params"), "workdir")
+    return os.path.join(read.path(context, "workspaceDir"), named) if named else ""
 
 
 def _reading(

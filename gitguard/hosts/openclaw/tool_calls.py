@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _WRITING = ("write", "edit")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
-_MOST_PATHS, _MOST_ITEMS = 100, 200
+_MOST_PATHS, _MOST_ITEMS = 10_000, 200
 _LONGEST_STEP = 500
 _PLANNING = ("progress_card", "update_plan")
 """The tool's name since 2026.9, and before."""
@@ -95,7 +95,8 @@ def _paths(name: str, parameters: dict[str, Any]) -> tuple[str, ...]:
         return _patched(read.text(parameters, "input"))
     if name not in ("read", *_WRITING):
         return ()
-    return tuple(filter(None, (read.path(parameters, key) for key in _PATH_NAMES)))[:1]
+    # Nobody knows which of them the host takes, so all of them count.
+    return tuple(dict.fromkeys(filter(None, (read.path(parameters, key) for key in _PATH_NAMES))))
 
 
 def _patched(patch: str) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ def test_a_purge_goes_on_beside_a_damaged_archive(
 
 def test_a_damaged_archive_is_listed_and_shown(tmp_path: Path) -> None:
     typed = Place(tmp_path / "place")
-    typed.type("gitguard ensure; gitguard session close")
+    typed.type("gitguard ensure; gitguard session close main")
     (anchor,) = tmp_path.rglob("archive/*/anchor.json")
     anchor.write_text("{broken")
     for command in ("list", "show main"):

@@ -484,5 +484,5 @@ def test_an_archived_session_is_shown_as_such(key: str, typed: Place) -> None:
 def test_a_session_in_force_takes_imports_beside_its_archived_history(
     typed: Place, transcript: Path
 ) -> None:
-    typed.type("gitguard session close; gitguard ensure")
+    typed.type("gitguard session close main; gitguard ensure")
     assert "Added the conversation" in typed.type(f"gitguard transcript import {transcript}")

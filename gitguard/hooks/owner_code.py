@@ -1,0 +1,145 @@
+"""Code that a shell line hands to an interpreter, and whether it does what belongs to a person.
+
+It reads words, not meaning, as `shell_commands` does: code that hides them gets through
+(references/guides/security.md, "What an agent may do").
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.hooks.shell_commands import OWNER_COMMANDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitguard.model.shell_programs import ShellProgram
+
+_PROGRAM = "gitguard"
+OWNER_METHODS = frozenset(
+    (
+        *("override", "purge", "trust", "accept", "forget", "archive_theirs", "recover", "publish"),
+        *("take_theirs", "uninstall", "pin", "unpin", "migrate", "handle", "respond"),
+        *("roll_back", "keep_hold", "keep_conversation", "forget_faults"),
+    )
+)
+"""Methods and functions of the library that choose for a person, or that speak as a host."""
+_OWNER_CALLS = (
+    *("force=True", "untrusted=True", "theirs_too=True", "compacted=True", "take=True"),
+    "sessions.close(",
+)
+"""Other calls of its, or parts of them, without blanks."""
+_IMPORTS = ("import gitguard", "from gitguard", "import_module", "__import__", "run_module")
+_WRITING = (
+    *("write", "unlink", "remove", "rmtree", "rename", "replace", "truncate", "mkdir", "touch"),
+    *("rmdir", "chmod", "chown", "move", "copy", "symlink", "link(", "dump", "utime", "O_WRONLY"),
+    *(
+        "O_RDWR",
+        "O_TRUNC",
+        "O_CREAT",
+        "system(",
+        "subprocess",
+        "spawn",
+        "exec",
+        "print >",
+        "print>",
+    ),
+    *("appendFile", "WriteStream", "rm(", "rmSync", "FileUtils", "file_put_contents"),
+)
+"""What code that changes files contains; reading contains none of it."""
+_MODES = tuple(f"{quote}{mode}" for quote in "\"'" for mode in ("w", "a", "x", "r+", "+<", ">"))
+"""How the mode of a file begins that is opened to be written."""
+_LONGEST = 1 << 18
+"""Bytes of a script that are read."""
+_NEAR = 40
+"""Characters beside a name that are looked at."""
+_INTERPRETERS = (
+    *("python", "pypy", "ipython", "node", "deno", "bun", "ruby", "perl", "php", "lua", "tclsh"),
+    *("awk", "gawk", "osascript", "rscript", "irb", "ts-node", "tsx"),
+)
+_PYTHONS = ("python", "pypy", "ipython")
+
+
+def owner_call(line: str, folders: tuple[str, ...]) -> str:
+    """Return which of a person's methods the Python code of a line reaches, empty if none.
+
+    folders is where the line may run.
+    """
+    if "py" not in line:
+        return ""
+    return next(filter(None, map(_owner_call_in, _python_of(line, folders))), "")
+
+
+def code_that_writes(line: str) -> Iterator[str]:
+    """Yield the code that a line hands to interpreters, where it seems to change files."""
+    if not any(name in line for name in _INTERPRETERS):
+        return
+    from gitguard.model.shell_programs import programs_of
+
+    for program in programs_of(line):
+        if program.name.startswith(_INTERPRETERS):
+            code = _code_of(program)
+            if any(mark in code for mark in (*_WRITING, *_MODES)):
+                yield code
+
+
+def _code_of(program: ShellProgram) -> str:
+    return "\n".join((*program.words, program.input))
+
+
+def _python_of(line: str, folders: tuple[str, ...]) -> Iterator[str]:
+    """Yield the Python code of a line: given, read from its input, or in a file that it runs."""
+    from gitguard.model.shell_programs import programs_of
+
+    programs = [*programs_of(line)]
+    is_elsewhere = False
+    for program in programs:
+        if program.name.startswith(_PYTHONS):
+            yield _code_of(program)
+            script = next((word for word in program.words if word[:1] != "-"), "-")
+        else:
+            script = program.command.words[0] if program.name.endswith(".py") else ""
+        is_elsewhere |= bool(script)
+        yield from _scripts(script, folders)
+    if is_elsewhere and _PROGRAM in line:
+        # The same line may write the file, or hand on what another program reads.
+        yield from (program.input for program in programs)
+
+
+def _scripts(path: str, folders: tuple[str, ...]) -> Iterator[str]:
+    if path in ("", "-") or "\n" in path or "\0" in path:
+        return
+    for folder in ("",) if os.path.isabs(path) else folders:
+        try:
+            with open(os.path.join(folder, path), "rb", opener=_open_at_once) as file:
+                yield file.read(_LONGEST).decode("utf-8", "replace")
+        except OSError:
+            continue  # there is no such file, as the interpreter will say
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    # A named pipe would let us wait.
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _owner_call_in(code: str) -> str:
+    if _PROGRAM not in code or not any(mark in code for mark in _IMPORTS):
+        return ""
+    dense = code.replace(" ", "")
+    for part in _OWNER_CALLS:
+        if part in dense:
+            return part
+    import re  # few calls come this far
+
+    for match in re.finditer(r"\w+", code):
+        word, start, end = match[0], *match.span()
+        before = code[max(start - _NEAR, 0) : start].rstrip()
+        after = code[end : end + _NEAR].lstrip(" \t")[:1]
+        is_reached = before[-1:] == "." or after == "(" or before.endswith("import")
+        is_quoted = before[-1:] in ("'", '"') and after == before[-1:]
+        if word in OWNER_METHODS and (is_reached or is_quoted):
+            return word
+        if is_quoted and word in OWNER_COMMANDS:
+            return word
+    return ""

@@ -1,0 +1,171 @@
+"""Which paths a shell line writes, moves or deletes, as far as its words tell.
+
+`_TABLE` says which operands of a program it changes. What a line hides, such as a script that lies
+in a file, it does not show; references/guides/security.md names that limit.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.shell_programs import UNREAD, VALUES, Arguments, behind_operands, programs_of
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from gitguard.model.shell_programs import ShellProgram
+    from gitguard.model.shell_words import SimpleCommand
+
+_EACH, _LAST, _MOVED, _IN_PLACE, _VALUE = "each", "last", "moved", "in-place", "value"
+_TABLE: dict[str, tuple[str, str]] = {
+    # program: which operands it changes, and its options with a value, or those that name a file
+    **dict.fromkeys(("rm", "rmdir", "unlink", "shred", "srm", "trash", "trash-put"), (_MOVED, "")),
+    **dict.fromkeys(("tee", "sponge", "mkdir", "mkfifo", "touch", "truncate"), (_EACH, "")),
+    **dict.fromkeys(("chmod", "chown", "chgrp", "chattr", "setfacl", "ln", "link"), (_EACH, "")),
+    **dict.fromkeys(("ed", "ex", "vi", "vim", "nvim", "nano", "emacs", "micro"), (_EACH, "")),
+    **dict.fromkeys(("patch", "mount", "umount", "unzip", "crudini"), (_EACH, "")),
+    **dict.fromkeys(("cp", "install", "rsync", "scp", "ditto", "rename"), (_LAST, "")),
+    "mv": (_MOVED, ""),
+    **dict.fromkeys(("sed", "gsed", "perl", "ruby", "awk", "gawk", "yq"), (_IN_PLACE, "")),
+    "dd": (_VALUE, "of="),
+    "curl": (_VALUE, "-o --output --output-dir"),
+    "wget": (_VALUE, "-O --output-document -P --directory-prefix"),
+    "tar": (_VALUE, "-C --directory -f --file"),
+    "sort": (_VALUE, "-o --output"),
+    "git": (_VALUE, "-C --work-tree --git-dir -f --file -o --output"),
+}
+_TARGET = ("-t", "--target-directory")
+_INTO = {"git": ("clone", "init", "worktree")}
+_IN_PLACE_OPTIONS = ["-i", "--in-place", "--inplace", "-i*"]
+_READING_GIT = frozenset(("diff", "log", "show", "status", "grep", "blame", "rev-parse"))
+_SENDING = frozenset(("add", "commit", "push", "tag"))
+"""Subcommands of git that end a piece of work."""
+
+
+class WrittenPath(Value):
+    """A path that a line changes, as it is written there."""
+
+    path: str
+    by: str = ""
+    """The program that changes it; empty for a redirection."""
+    moves: bool = False
+    """Whether what lies there is moved or deleted, with all below it."""
+    ends_work: bool = False
+    """Whether only `git commit` and the like write there, or what they print goes there."""
+
+
+class ShellWrites(Value):
+    """What a line changes, and where it goes."""
+
+    paths: tuple[WrittenPath, ...] = ()
+    folders: tuple[str, ...] = ()
+    """Folders that it works in, one after the other, beside the one in which it begins."""
+    mentioned: tuple[str, ...] = ()
+    """Every word of it."""
+    is_hidden: bool = False
+    """Whether input names what a program changes, as in `xargs rm`, or it was not all read."""
+
+
+def writes_of(line: str) -> ShellWrites:
+    """Return what a shell line writes, moves and deletes."""
+    paths: list[WrittenPath] = []
+    folders: list[str] = []
+    words: list[str] = []
+    is_hidden = False
+    for program in programs_of(line):
+        command = program.command
+        words += (*command.words, *program.words, *command.written, *program.input.split())
+        is_last_step = _ends_work(program)
+        paths += [WrittenPath(path, ends_work=is_last_step) for path in command.written]
+        if program.name == UNREAD:
+            is_hidden = True
+        elif program.name in ("cd", "pushd"):
+            folders += Arguments(program.words, frozenset(), is_repeated=False).operands[:1]
+        else:
+            changed = [*_changed(program)]
+            paths += [path.replace(ends_work=is_last_step) for path in changed]
+            is_hidden |= program.is_repeated and program.name in _TABLE
+            is_hidden |= program.name == "find" and "-delete" in program.words
+    return ShellWrites(tuple(paths), tuple(folders), tuple(words), is_hidden)
+
+
+def _ends_work(program: ShellProgram) -> bool:
+    """Say whether a program is `git commit` or the like, or what it prints is piped into it."""
+    command: SimpleCommand | None = program.command
+    while command is not None:
+        words = command.words
+        if words[:1] == ["git"]:
+            subcommand = behind_operands(words[1:], VALUES["git"], 0)[:1]
+            return not _SENDING.isdisjoint(subcommand)
+        command = command.feeder
+    return False
+
+
+def _changed(program: ShellProgram) -> Iterator[WrittenPath]:
+    name, words = program.name, program.words
+    if name == "find" and "-delete" in words:
+        yield from (WrittenPath(word, name, moves=True) for word in words if word[:1] != "-")
+    if name not in _TABLE:
+        return
+    how, options = _TABLE[name]
+    if how == _VALUE:
+        values = (*_values(program, options.split()), *_cloned_into(name, words))
+        yield from (WrittenPath(value, name) for value in values)
+        return
+    arguments = Arguments(words, frozenset(VALUES.get(name, "").split()), is_repeated=False)
+    operands = arguments.operands
+    if how == _IN_PLACE and not arguments.option_among(_IN_PLACE_OPTIONS):
+        return
+    if how in (_EACH, _IN_PLACE) or (how == _MOVED and name != "mv"):
+        yield from (WrittenPath(operand, name, moves=how == _MOVED) for operand in operands)
+    if how == _LAST or name in ("mv", "ln"):
+        yield from _into_target(name, words, operands)
+
+
+def _into_target(name: str, words: list[str], operands: list[str]) -> Iterator[WrittenPath]:
+    """Yield the target of a program that puts files into it, and the files that it moves."""
+    targets = [*_option_values(words, _TARGET)]
+    sources = operands if targets else operands[:-1]
+    for target in targets or operands[-1:]:
+        yield WrittenPath(target, name)
+        for source in sources:
+            yield WrittenPath(f"{target}/{source.rstrip('/').rpartition('/')[2]}", name)
+    if name == "mv":
+        yield from (WrittenPath(source, name, moves=True) for source in sources)
+
+
+def _values(program: ShellProgram, options: list[str]) -> Iterable[str]:
+    """Return the files and folders that options name to a program that changes them."""
+    name, words = program.name, program.words
+    if name == "git" and not _READING_GIT.isdisjoint(words):
+        return ()
+    if name == "tar" and not _extracts(words):
+        return _option_values(words, ("-f", "--file"))
+    if options == ["of="]:
+        return [word[3:] for word in words if word.startswith("of=")]
+    return _option_values(words, options)
+
+
+def _extracts(words: list[str]) -> bool:
+    first = words[0] if words else ""
+    letters = first if "=" not in first else ""
+    return "x" in letters.lstrip("-") or not {"-x", "--extract", "--get"}.isdisjoint(words)
+
+
+def _cloned_into(name: str, words: list[str]) -> list[str]:
+    operands = [word for word in words if word[:1] != "-"]
+    return operands[-1:] if operands[:1] and operands[0] in _INTO.get(name, ()) else []
+
+
+def _option_values(words: list[str], names: Iterable[str]) -> Iterator[str]:
+    """Yield the values of options: `-o x`, `-ox`, `--output x` and `--output=x`."""
+    for at, word in enumerate(words):
+        for name in names:
+            if word == name:
+                yield from words[at + 1 : at + 2]
+            elif name[:2] == "--" and word.startswith(f"{name}="):
+                yield word[len(name) + 1 :]
+            elif name[:2] != "--" and word.startswith(name):
+                yield word[len(name) :]
+            elif name[:2] != "--" and word[:1] == "-" and word[-1:] == name[1] and word[:2] != "--":
+                yield from words[at + 1 : at + 2]
