@@ -152,9 +152,10 @@ def older_sessions(store: SessionStore) -> tuple[str, ...]:
         return unread
     if damaged or not archived:
         return unread if damaged else ()
+    head = archived[-1].committed[:12]
     return (
         f"an older session `{key:.80}` is archived; to continue it, run `gitguard session "
-        f"close {key:.80}`, then `gitguard session reopen {key:.80} --head {archived[-1].committed[:12]}`",
+        f"close {key:.80}`, then `gitguard session reopen {key:.80} --head {head}`",
     )
 
 
