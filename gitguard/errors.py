@@ -152,6 +152,10 @@ class GitFailed(GitguardError):
     exit_code = 1
 
 
+class ForeignRepository(GitFailed):
+    """The repository belongs to another user, so git and gitguard do not use it."""
+
+
 class RefMoved(GitFailed):
     """A ref no longer points where we read it."""
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, BinaryIO
 
+    from gitguard.errors import GitguardError
     from gitguard.hosts.base import Host
     from gitguard.model.events import Abilities, HookEvent, HookReply
 
@@ -155,14 +156,14 @@ def _reply(
     event: HookEvent, abilities: Abilities, decide: Callable[[HookReply], None]
 ) -> HookReply:
     from gitguard import process
-    from gitguard.errors import MissingState, NotARepository, OtherUser
+    from gitguard.errors import ForeignRepository, MissingState, NotARepository, OtherUser
     from gitguard.hooks.answering import handle
     from gitguard.hooks.refusing import (
         answer_unreachable,
         answer_without_repository,
         refuse_first,
     )
-    from gitguard.model.events import NEUTRAL, SESSION_START
+    from gitguard.model.events import NEUTRAL
     from gitguard.store.session.settings_files import open_workspace
 
     # A host of many sessions may have been started from the shell of one of them.
@@ -179,16 +180,27 @@ def _reply(
     except NotARepository:
         pass
     except OtherUser as error:
-        if event.kind == SESSION_START:  # nowhere else can it be said, and once is enough
-            neutral = NEUTRAL.replace(context=f"gitguard: {error.message}. {error.hint}.")
+        neutral = _nothing_is_saved(event, error)
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
         is_ours = _is_ours(root)
         if isinstance(error, MissingState) and _is_recorded(root):
             return answer_unreachable(event, abilities, here, process.clock(), error).visible()
+        if isinstance(error, ForeignRepository):
+            neutral = _nothing_is_saved(event, error)
     now = process.clock()
     halted = answer_without_repository(event, abilities, here, now, is_ours=is_ours)
     return neutral if halted is None else halted.visible()
+
+
+def _nothing_is_saved(event: HookEvent, error: GitguardError) -> HookReply:
+    """Tell the agent that hooks do nothing in a place of another user, where it can be told."""
+    from gitguard.model import events
+
+    if event.kind not in (events.SESSION_START, events.BOOTSTRAP, events.PROMPT):
+        return events.NEUTRAL
+    line = f"[gitguard: hooks save nothing here. {error.message}. {error.hint}.]"
+    return events.HookReply(context=line).visible()
 
 
 def _is_ours(root: str) -> bool:

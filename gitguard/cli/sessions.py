@@ -9,6 +9,7 @@ import click
 from gitguard.cli import maintenance, session_listing
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.cli.file_changes import path_word
+from gitguard.cli.hook_lines import delivery_part, hook_lines, version_part
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import host_session, refuse_agents
 from gitguard.cli.startup_lines import say_startup, where_it_stands
@@ -110,6 +111,7 @@ def _overview_text(overview: Overview) -> str:
         lines += [
             *where_it_stands(state),
         ]
+    lines += hook_lines(overview)
     for key, host_session_record in overview.host_sessions.items():
         lines.append(
             one_line(f"Conversation {key}: {', '.join(_conversation(host_session_record))}")
@@ -130,17 +132,14 @@ def _some(overview: Overview) -> str:
 
 def _conversation(conversation: HostSession) -> list[str]:
     parts = [counted(conversation.turns, "turn"), counted(conversation.epoch, "compaction")]
+    parts += version_part(conversation)
     parts += [f"began {conversation.started_at}", f"last used {conversation.last_use}"]
     if conversation.halt is not None:
         parts.append(f"HALTED at {conversation.halt.at}: {conversation.halt.reason}")
     if conversation.override is not None:
         parts.append(f"halt overridden: {conversation.override.reason}")
     if conversation.delivery is not None:
-        delivery = conversation.delivery
-        parts.append(
-            f"got a resume block of {delivery.characters} characters "
-            f"from {delivery.head[:12] or 'no checkpoint'} at {delivery.event}"
-        )
+        parts.append(delivery_part(conversation.delivery))
     return parts
 
 

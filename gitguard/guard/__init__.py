@@ -237,7 +237,10 @@ class Guard:
 
         Raises `Complete` when the task says it is done, after its final state is written.
         """
-        return self.sessions.ensure(circumstances)
+        from gitguard.sessions.hook_health import hook_problems
+
+        startup = self.sessions.ensure(circumstances)
+        return startup.replace(notes=(*startup.notes, *hook_problems(self.workspace)))
 
     def begin(self, session: Session, circumstances: Circumstances | None = None) -> Startup:
         """Begin, restore or continue a session, without asking whose it is."""
@@ -524,13 +527,18 @@ class Guard:
 
         tell is called with how many checkpoints of a session are verified, of how many.
         """
+        from gitguard.sessions.hook_health import hook_problems
         from gitguard.sessions.verification import stores_of, verify, verify_each
 
         store = self.store(self.any_session())
         if every_session:
             keys = {name: name for name in self.sessions.remote()} | self.sessions.keys()
-            return verify_each(stores_of(store, keys), tell=tell)
-        return [verify(store, tell=tell)]
+            reports = verify_each(stores_of(store, keys), tell=tell)
+        else:
+            reports = [verify(store, tell=tell)]
+        # Hooks belong to the worktree; what they would save is missing from every session alike.
+        notes = hook_problems(self.workspace)
+        return [report.replace(notes=(*report.notes, *notes)) for report in reports]
 
     @staticmethod
     def problem_of(reports: list[VerificationReport]) -> GitguardError | None:
@@ -540,7 +548,7 @@ class Guard:
         return problem_of(reports)
 
     def status(self) -> Overview:
-        """Describe the session without changing anything."""
+        """Describe the session, and whether hooks run, without changing anything."""
         from gitguard.sessions.status import describe
 
         return describe(self.workspace, self.config)

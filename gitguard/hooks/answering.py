@@ -41,6 +41,7 @@ def handle(
     ours is left to the caller, which answers neutrally.
     """
     if not workspace.is_initialised:
+        workspace.refuse_other_users_folder()
         return NEUTRAL
     is_tool_event = event.kind in _TOOL_EVENTS
     if event.sub_agent and not is_tool_event:

@@ -6,7 +6,7 @@ a turn did is kept in one place.
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError
+from gitguard.errors import ForeignRepository, GitguardError
 from gitguard.hooks.conversation import Conversation
 from gitguard.hooks.told_line import BRANCH
 from gitguard.model.config.config import FOLLOW_BRANCH
@@ -36,6 +36,8 @@ def follow_branch(conversation: Conversation) -> Conversation:
         change = _change_to_follow(conversation)
         if change is None or _is_turn_running_beside(conversation):
             return conversation
+    except ForeignRepository:
+        raise  # nothing can be saved here, which has to be told
     except GitguardError as error:
         conversation.note_fault(error)
         return conversation

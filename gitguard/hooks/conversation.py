@@ -266,6 +266,11 @@ class Conversation:
     def tool(self) -> ToolCall:
         return self.event.tool or events.ToolCall("")
 
+    @property
+    def hears_after_tools(self) -> bool:
+        """Whether what answers the end of a tool call reaches the agent."""
+        return self.abilities.hears_after_tools and not self.event.ran_by
+
     def checkpoint(
         self,
         trigger: str,

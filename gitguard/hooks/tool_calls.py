@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError
 from gitguard.hooks import gate_record, rises
+from gitguard.hooks.missing_hooks import may_be_missing, offer_missing_hooks
 from gitguard.hooks.shell_commands import destructive_rule, is_plainly_harmless
 from gitguard.hooks.told_line import PRESSURE, STATUS
 from gitguard.model import events, triggers
@@ -200,17 +201,21 @@ def _fold(conversation: Conversation) -> None:
 
 def _after_tool(conversation: Conversation, calls: int) -> HookReply:
     """Answer the end of a call, with which so many of the conversation have ended."""
+    if conversation.hears_after_tools and may_be_missing(conversation):
+        with conversation.recording():
+            offer_missing_hooks(conversation)
     if "gitguard" in conversation.tool.command:
         _adopt_own_head(conversation)
-        if conversation.abilities.hears_after_tools and (complete := _say_complete(conversation)):
+        if conversation.hears_after_tools and (complete := _say_complete(conversation)):
             conversation.offer(STATUS, complete)
             return NEUTRAL
     _, pressure = conversation.measure()
     assess = calls % rises.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
     calm = rises.is_calm(conversation.record, pressure, conversation.config)
-    if conversation.record.halt is not None or (calm and not assess):
+    is_told = bool(conversation.lines)  # of something graver, so that a warning waits
+    if conversation.record.halt is not None or is_told or (calm and not assess):
         return NEUTRAL
-    if not conversation.abilities.hears_after_tools:
+    if not conversation.hears_after_tools:
         return _save_unheard(conversation, pressure)
     with conversation.recording():
         conversation.record = conversation.with_transcript(conversation.record)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitguard.errors import Complete, GitguardError, MissingState
 from gitguard.hooks import capture, delivery, gate_record, rises
 from gitguard.hooks.gate_decision import HALT_STATUS
+from gitguard.hooks.missing_hooks import offer_missing_hooks
 from gitguard.hooks.told_line import BRANCH, CONVERSATION, NOTES, PRESSURE, STATUS, outranks
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
@@ -62,13 +63,15 @@ def _prompt(conversation: Conversation) -> HookReply:
         if begins_turn:
             capture.close_open_calls(conversation)
         capture.catch_up(conversation, reading)
-        conversation.offer(STATUS, _complete_before(conversation, reading))
+        if not conversation.event.ran_by:
+            conversation.offer(STATUS, _complete_before(conversation, reading))
         capture.record_prompt(conversation, reading)
         if begins_turn:
             _keep_files_before_turn(conversation)
         _count_prompt(conversation, begins_turn=begins_turn)
         _keep_window(conversation)
-        _offer_lines(conversation, reading, block)
+        if not conversation.event.ran_by:
+            _offer_lines(conversation, reading, block)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 
 
@@ -77,6 +80,7 @@ def _offer_lines(conversation: Conversation, reading: Ready | Diagnosed, block: 
     is_halted = conversation.record.halt is not None
     if is_halted:
         conversation.offer(STATUS, _about_halt(conversation))
+    offer_missing_hooks(conversation)
     if not outranks(conversation.lines, CONVERSATION):
         notice = take_unsaid(conversation.workspace)
         conversation.offer(CONVERSATION, notice and f"[gitguard: {notice}]")
@@ -121,7 +125,7 @@ def _keep_files_before_turn(conversation: Conversation) -> None:
 
 
 def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
-    record = conversation.record
+    record = _with_program(conversation)
     if begins_turn:
         from gitguard.store.session.host_process import believed, host_process
 
@@ -134,6 +138,14 @@ def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
     conversation.record = conversation.with_transcript(
         record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id, untold=())
     )
+
+
+def _with_program(conversation: Conversation) -> HostSession:
+    """Return the record with the host's version, or with the other program that ran its hooks."""
+    record, event = conversation.record, conversation.event
+    if event.ran_by:
+        return record.replace(ran_by=event.ran_by, ran_at=conversation.store.now)
+    return record.replace(version=event.version or record.version, ran_by="")
 
 
 def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> str:
@@ -337,6 +349,8 @@ def _compacted(conversation: Conversation) -> None:
 
 
 def _session_start(conversation: Conversation) -> HookReply:
+    if conversation.event.ran_by:
+        return NEUTRAL  # its prompt may come at the same time, and nothing of it may be forgotten
     if conversation.event.source == events.STARTED_ANEW:
         return _begin_anew(conversation)
     if conversation.event.source != events.STARTED_AFTER_COMPACTION:
@@ -384,7 +398,7 @@ def _session_end(conversation: Conversation) -> HookReply:
 def _note_ended_turn(conversation: Conversation) -> None:
     from gitguard.store.session.host_process import host_process
 
-    record, now = conversation.record, conversation.workspace.clock()
+    record, now = _with_program(conversation), conversation.workspace.clock()
     process = host_process(conversation.workspace.places.caller)
     conversation.record = record.replace(
         ended_turns=record.turns, turn_since=now, last_process=process

@@ -15,19 +15,22 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import Host, HostSettings, UserHostSettings
+    from gitguard.hosts.health import HealthOfHost
 
 HOOKS = "hooks"
 """Answers the host's events (`base.Host`)."""
 INSTALLING = "installing"
 """How gitguard is put into the host's settings (`base.HostSettings` or `base.UserSettings`)."""
+HEALTH = "health"
+"""Whether the host runs what was installed (`health.HealthOfHost`)."""
 ADVICE = "advice"
 """Which settings the host has, and how they are made (`adviser.Adviser`)."""
 CONTEXT_FILES = "context_files"
 """Which files of a workspace the host loads into its context (`LOADED`)."""
 
 HOSTS: dict[str, tuple[str, ...]] = {
-    "claude-code": (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
-    "openclaw": (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+    "claude-code": (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
+    "openclaw": (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
     "codex": (ADVICE, CONTEXT_FILES),
     "gemini": (ADVICE, CONTEXT_FILES),
     "opencode": (ADVICE, CONTEXT_FILES),
@@ -37,6 +40,7 @@ HOSTS: dict[str, tuple[str, ...]] = {
 _UNKNOWN = {
     HOOKS: "is not a host gitguard knows",
     INSTALLING: "is not a host gitguard can be installed in",
+    HEALTH: "is not a host whose hooks gitguard can look over",
     ADVICE: "is not a host gitguard can advise on",
     CONTEXT_FILES: "is not a host whose context files are known",
 }
@@ -70,6 +74,12 @@ def find_installing(name: str) -> HostSettings | UserHostSettings:
     """Return how gitguard is put into a host's settings."""
     installing: HostSettings | UserHostSettings = load(name, INSTALLING)
     return installing
+
+
+def find_health(name: str) -> HealthOfHost:
+    """Return how to tell whether a host runs what was installed."""
+    health: HealthOfHost = load(name, HEALTH)
+    return health
 
 
 def surrounding_host(session: str, environment: Mapping[str, str]) -> str:

@@ -85,6 +85,8 @@ class Abilities(Value):
     """Whether the answer to a tool call can end the turn."""
     keeps_refused_prompts: bool = False
     """Whether a refused prompt stays in the input line, where it spoils the next command."""
+    settings_files: tuple[str, ...] = ()
+    """Where the host's hooks may stand in a worktree; empty where they stand elsewhere."""
     new_conversation: str = "/new"
     """The command by which a user begins a new conversation."""
 
@@ -145,6 +147,10 @@ class HookEvent(Value):
     """Where the agent's shell stands by now, or the call names; empty where the host tells not."""
     host: str = ""
     """The host's name, which tells its conversations from those of another host."""
+    version: str = ""
+    """The host's version, empty where it does not tell."""
+    ran_by: str = ""
+    """Another program that runs the host's hooks, and that cannot read our answers."""
     session: str = ""
     """The host's own key for the line of work, where it has one; it names our session then."""
     source: str = ""

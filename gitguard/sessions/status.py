@@ -10,6 +10,8 @@ from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
 from gitguard.sessions.completion import completion
 from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
+from gitguard.sessions.hook_health import hook_health
+from gitguard.sessions.last_event import LastEvent, last_event
 from gitguard.store.session.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session
@@ -22,9 +24,10 @@ from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
+    from gitguard.hosts.health import HookHealth
     from gitguard.model.config.config import Config
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.standing import Head
@@ -60,6 +63,10 @@ class Overview(Value):
     warnings: tuple[str, ...]
     others: tuple[str, ...] = ()
     """The keys of this workspace's other sessions."""
+    hooks: tuple[HookHealth, ...] = ()
+    """Whether the hosts run the hooks that were installed here; none where none were."""
+    last_event: LastEvent = LastEvent()
+    """The newest event of a host, and what changed since."""
     cut_off: CutOffTurn | None = None
     """The turn in which the agent's process ended, None where it did not."""
 
@@ -76,6 +83,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
     host_sessions = _host_sessions(store)
     cut_off = cut_off_turn(store, host_sessions)
     anchor = head.anchor if head else None
+    hooks = hook_health(workspace)
     return Overview(
         root=workspace.place.worktree,
         session=session.key,
@@ -89,14 +97,30 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         uncommitted=ready is not None and ready.sha256 != (anchor.state_sha256 if anchor else ""),
         host_sessions=host_sessions,
         warnings=(
+            *_hook_warnings(hooks, host_sessions),
             *_cut_off_restore(store),
             *_cut_off_turn(cut_off),
             *_warnings(workspace, head),
             *_window_warnings(host_sessions, config),
         ),
         others=_others(workspace, session),
+        hooks=hooks,
+        last_event=last_event(store, host_sessions),
         cut_off=cut_off,
     )
+
+
+def _hook_warnings(
+    hooks: tuple[HookHealth, ...], conversations: Mapping[str, HostSession]
+) -> Iterator[str]:
+    """Warn of hooks that do not run, and of those that another program runs."""
+    yield from (health.sentence for health in hooks if health.problems)
+    newest = {record.ran_by: record for record in conversations.values() if record.ran_by}
+    for program, record in newest.items():
+        yield (
+            f"{program} ran the hooks of {record.host} at {record.ran_at} and got no memory from "
+            "gitguard, because it does not read their answers"
+        )
 
 
 def _others(workspace: Workspace, session: Session) -> tuple[str, ...]:
@@ -115,6 +139,7 @@ def keys_of(workspace: Workspace) -> dict[str, str]:
 
 
 def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
+    hooks = hook_health(workspace)
     return Overview(
         root=workspace.place.worktree,
         session="",
@@ -127,7 +152,8 @@ def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
         commit="",
         uncommitted=False,
         host_sessions={},
-        warnings=(),
+        warnings=tuple(_hook_warnings(hooks, {})),
+        hooks=hooks,
     )
 
 

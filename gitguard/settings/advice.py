@@ -14,12 +14,12 @@ from gitguard.pressure.gauge import resolve_window
 from gitguard.profile.patterns import MIXED, UNKNOWN
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.figures import Halting, figures_for, judge
-from gitguard.settings.install_ledger import LedgerFile
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileChange, content
 from gitguard.store.disk.lock import Lock
 from gitguard.store.disk.program import find_program
 from gitguard.store.session.current import current_session
+from gitguard.store.session.install_ledger import LedgerFile
 from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False

@@ -14,9 +14,9 @@ from gitguard.hosts.base import belongs_to_user
 from gitguard.model.codec import load_json
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.settings.install_ledger import Installed
 from gitguard.store.disk.changes import FileChange, content, missing_folders
 from gitguard.store.git import exclude
+from gitguard.store.session.install_ledger import Installed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.base import HostSettings, UserHostSettings
     from gitguard.settings.changes_file import MadeChange
-    from gitguard.settings.install_ledger import InstalledFile
     from gitguard.store.git.worktree import Worktree
+    from gitguard.store.session.install_ledger import InstalledFile
 
 _LIMIT = 4 << 20
 EXCLUDE = "info/exclude"

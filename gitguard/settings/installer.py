@@ -15,7 +15,6 @@ from gitguard.hosts.base import SettingsOptions, belongs_to_user
 from gitguard.model.config.config import DEFAULT_WINDOW
 from gitguard.model.value import Value
 from gitguard.settings.changes_file import ChangesFile
-from gitguard.settings.install_ledger import LedgerFile
 from gitguard.settings.install_plan import Sites, plan_removal, settings_of, user_settings
 from gitguard.settings.instructions_plan import sections_left
 from gitguard.settings.project_install import plan_installation
@@ -27,6 +26,7 @@ from gitguard.store.disk.lock import Lock
 from gitguard.store.git import exclude
 from gitguard.store.git.place import worktree_roots
 from gitguard.store.git.worktree import Worktree
+from gitguard.store.session.install_ledger import LedgerFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.sessions.startup import Startup
     from gitguard.settings.changes_file import MadeChange
-    from gitguard.settings.install_ledger import Installed
     from gitguard.settings.install_plan import InstallPlan
     from gitguard.settings.project_install import InstallOptions
     from gitguard.store.disk.changes import FileChange
+    from gitguard.store.session.install_ledger import Installed
     from gitguard.store.session.workspace import Workspace
 
 _LOCK_TIMEOUT = 10.0

@@ -6,10 +6,10 @@ from gitguard.errors import InvalidDocument
 from gitguard.hosts.base import belongs_to_user
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.settings.install_ledger import Installed, InstalledFile
 from gitguard.settings.install_plan import EXCLUDE, PlanDraft, settings_of, user_settings
 from gitguard.store.disk.changes import content
 from gitguard.store.git import exclude
+from gitguard.store.session.install_ledger import Installed, InstalledFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +53,21 @@ class _Merger:
         self._place_skill()
         excluded = self._exclude()
         draft, root, common = self._draft, self._sites.root, self._sites.common
-        in_worktree = Installed(self._kept, draft.folders(root, draft.own), self._status_line)
+        in_worktree = Installed(
+            self._kept,
+            draft.folders(root, draft.own),
+            self._status_line,
+            executable=self._named_executable(),
+        )
         in_git_dir = Installed(excluded, draft.folders(common, draft.shared))
         mine = {root: in_worktree, **({common: in_git_dir} if in_git_dir != Installed() else {})}
         return draft.finish(mine, sets_trigger=self._sets_trigger)
+
+    def _named_executable(self) -> str:
+        """Return the path that the hooks name; those of shared settings name none."""
+        settings = self._sites.settings
+        is_personal = not belongs_to_user(settings) and settings.PERSONAL in self._kept
+        return self._wishes.executable if is_personal else ""
 
     # Settings
 

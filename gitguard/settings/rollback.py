@@ -15,12 +15,12 @@ from gitguard.model.value import Value
 from gitguard.settings.advice import digest, settled_changes, unfinished
 from gitguard.settings.changes_file import ChangesFile, MadeChange
 from gitguard.settings.hidden_backups import unhide
-from gitguard.settings.install_ledger import Installed, LedgerFile
 from gitguard.settings.install_plan import settings_of
 from gitguard.settings.rollback_document import rollback_command
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileChange
 from gitguard.store.disk.lock import Lock
+from gitguard.store.session.install_ledger import Installed, LedgerFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,18 +12,18 @@ import os
 from shlex import join
 
 from gitguard.model.value import Value
-from gitguard.settings.install_ledger import Installed, InstalledFile, InstalledSetting
 from gitguard.store.disk.changes import FileChange, content, make_all, missing_folders
 from gitguard.store.disk.program import find_program
+from gitguard.store.session.install_ledger import Installed, InstalledFile, InstalledSetting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.hosts.base import HostSetting, SettingsOptions, SettingsPlan, UserHostSettings
-    from gitguard.settings.install_ledger import LedgerFile
     from gitguard.settings.project_install import InstallOptions
     from gitguard.store.disk.program import Program
+    from gitguard.store.session.install_ledger import LedgerFile
 
 
 class UserPlan(Value):

@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
 
 NAME = "claude-code"
-ABILITIES = Abilities(keeps_refused_prompts=True, new_conversation="/clear")
+ABILITIES = Abilities(
+    keeps_refused_prompts=True,
+    settings_files=(".claude/settings.local.json", ".claude/settings.json"),
+    new_conversation="/clear",
+)
 _KINDS = {
     "UserPromptSubmit": events.PROMPT,
     "PreToolUse": events.TOOL_START,
@@ -71,6 +75,20 @@ _NOT_THE_USERS = ("<task-notification>", *(f"<{tag}" for tag in FROM_OTHERS))
 _MOST_ANSWERS = 8
 _ONLY_NOTES = "(notes only)"
 """What the host records as the answer if the user typed notes and chose no option."""
+_MARKS = (
+    ("COPILOT_CLI", "Copilot CLI"),
+    ("QWEN_CODE_CLI", "Qwen Code"),
+    ("FACTORY_PROJECT_DIR", "Droid"),
+)
+"""Variables that other programs set for hooks which they take out of Claude Code's settings."""
+_FOLDERS = (
+    (".copilot", "Copilot CLI"),
+    (".qwen", "Qwen Code"),
+    (".factory", "Droid"),
+    (".kimi-code", "Kimi Code"),
+    (".codex", "Codex CLI"),
+)
+"""Folders in which such programs keep their transcripts."""
 _PLANNING = ("TaskCreate", "TaskUpdate", "TaskList", "TodoWrite")
 """Tools that write or list the plan; what each does to it is in `model/plan_calls.py`."""
 _USAGE = (
@@ -106,12 +124,15 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
     name = payload.get("hook_event_name")
     kind = _KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
     path = read.path(payload, "transcript_path")
+    ran_by = _program_of(payload, path, environment)
     return HookEvent(
         kind=kind,
         host_session=shorten(read.required(payload, "session_id"), read.NAME_LIMIT),
         project_dir=project_dir(environment) or _project_dir(payload),
         folder=read.path(payload, "cwd"),
         host=NAME,
+        version="" if ran_by else _version(environment),
+        ran_by=ran_by,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
         prompt=_words_of_the_user(read.text(payload, "prompt")),
         turn_id=read.name_of(payload, "prompt_id"),
@@ -120,9 +141,47 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         tool=_tool(payload) if "tool_name" in payload else None,
         sub_agent=read.name_of(payload, "agent_id"),
         reading=_reading(payload, now),
-        transcript=Transcript(path, NAME) if path else None,
+        transcript=Transcript(path, NAME) if path and not ran_by else None,
         model=_model(payload),
     )
+
+
+def _program_of(payload: dict[str, Any], transcript: str, environment: Mapping[str, str]) -> str:
+    """Return the other program that runs our hooks, empty for Claude Code itself.
+
+    Marks are inherited by a Claude Code that was started in another's shell. So where the
+    transcript lies goes first.
+    """
+    marks = [name for mark, name in _MARKS if mark in environment]
+    folders = [name for folder, name in _FOLDERS if f"/{folder}/" in transcript]
+    if read.text(payload, "client_type") == "kimi_code_cli":
+        marks.append("Kimi Code")
+    if not (marks or folders) or (transcript and _is_own(transcript, environment)):
+        return ""
+    return (folders or marks)[0]
+
+
+def _is_own(transcript: str, environment: Mapping[str, str]) -> bool:
+    """Say whether a transcript lies in Claude Code's own folder."""
+    import os
+
+    folder = os.path.abspath(user_folder(environment))
+    path = os.path.abspath(transcript)
+    if path.startswith(folder + os.sep):
+        return True
+    return os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)
+
+
+def user_folder(environment: Mapping[str, str]) -> str:
+    """Return the folder in which Claude Code keeps what belongs to its user."""
+    home = environment.get("HOME", "")
+    return environment.get("CLAUDE_CONFIG_DIR", "") or f"{home}/.claude"
+
+
+def _version(environment: Mapping[str, str]) -> str:
+    """Return the host's version from `claude-code_2-1-330_harness`, empty where none is told."""
+    name, _, text = environment.get("AI_AGENT", "").partition("_")
+    return read.cut(text.partition("_")[0].replace("-", "."), 40) if name == NAME else ""
 
 
 def _words_of_the_user(prompt: str) -> str:

@@ -107,8 +107,7 @@ def merge(
     _check(settings)
     hooks = dict(settings.get("hooks", {}))
     for event in [*hooks, *(name for name in HOOK_EVENTS if name not in hooks)]:
-        run = (_printed_command if event in _PRINTED else command)(executable)
-        groups = _with_ours(event, hooks.get(event, []), run)
+        groups = _with_ours(event, hooks.get(event, []), executable)
         if groups or not hooks[event]:
             hooks[event] = groups
         else:
@@ -126,11 +125,16 @@ def _kept_line(settings: dict[str, Any], other: dict[str, Any] | None) -> dict[s
     return our_line or dict(other or {})
 
 
-def _with_ours(event: str, groups: Any, run: str) -> Any:
+def hook_of(event: str, executable: str) -> dict[str, Any]:
+    """Return our hook at an event, as it stands in settings."""
+    run = (_printed_command if event in _PRINTED else command)(executable)
+    return {"type": "command", "command": run, "timeout": TIMEOUTS.get(event, TIMEOUT)}
+
+
+def _with_ours(event: str, groups: Any, executable: str) -> Any:
     if event not in HOOK_EVENTS:
         return _without_ours(groups) if isinstance(groups, list) else groups
-    entry = {"type": "command", "command": run, "timeout": TIMEOUTS.get(event, TIMEOUT)}
-    ours = {"hooks": [entry]}
+    ours = {"hooks": [hook_of(event, executable)]}
     in_force = [group for group in groups if _without_ours([group]) != [group]]
     return groups if in_force == [ours] else [*_without_ours(groups), ours]
 

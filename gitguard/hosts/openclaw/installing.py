@@ -204,12 +204,14 @@ def _plugin_settings(answers: dict[str, Any], options: SettingsOptions) -> Setti
         settings.append(HostSetting("plugins.allow", _text(allowed), _text(after)))
     warnings = (
         f"`{name}` keeps the plugin from loading, and stays as it is"
-        for name in _switched_off(plugins, entry)
+        for name in switched_off(plugins)
     )
     return SettingsPlan(tuple(settings), (), tuple(warnings))
 
 
-def _switched_off(plugins: dict[str, Any], entry: dict[str, Any]) -> list[str]:
+def switched_off(plugins: dict[str, Any]) -> list[str]:
+    """Name the settings that keep our plugin from loading."""
+    entry = _member(_member(plugins, "entries"), "gitguard")
     denied = plugins.get("deny")
     off = {
         "plugins.enabled": plugins.get("enabled") is False,

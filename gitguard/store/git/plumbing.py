@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 
-from gitguard.errors import GitFailed, GitguardError
+from gitguard.errors import ForeignRepository, GitFailed, GitguardError
 from gitguard.model.text import visible
 from gitguard.model.value import Value
 from gitguard.store.disk import files
@@ -85,7 +85,7 @@ class Plumbing:
     def __init__(self, place: Place, environment: Mapping[str, str]) -> None:
         """Find git; environment is the caller's, of which only a few names are kept.
 
-        Raises `GitFailed` for a repository of another user: with the git directory named, git
+        Raises `ForeignRepository` for one of another user: with the git directory named, git
         itself would not ask whose it is.
         """
         basics = {name: environment[name] for name in _PASSED_ON if name in environment}
@@ -100,7 +100,7 @@ class Plumbing:
         self._user_rules: tuple[str, ...] | None = None
         self._git = _find_git(basics["PATH"], place)
         if not self._is_own(environment) and not self._is_trusted_by_user():
-            raise GitFailed(
+            raise ForeignRepository(
                 f"`{place.worktree}` belongs to another user",
                 f"If you trust it, run `git config --global --add safe.directory {place.worktree}`",
             )

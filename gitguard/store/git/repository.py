@@ -331,6 +331,17 @@ class Repository:
                 return done.stdout.decode().strip()
         return ""
 
+    def head_moved_at(self) -> float:
+        """Return when HEAD moved last, in Unix seconds by its reflog; 0 where there is none."""
+        path = os.path.join(self.place.git_dir, "logs", "HEAD")
+        try:
+            newest = next(files.lines_backwards(path), b"")
+        except OSError:
+            return 0.0
+        # `old new name <email> seconds zone`, a tab and what moved it
+        words = newest.partition(b"\t")[0].split()
+        return float(words[-2]) if len(words) > 2 and words[-2].isdigit() else 0.0
+
     def tracked_under(self, folder: str) -> list[str]:
         """List the files that the index tracks in a folder of the worktree."""
         listed = self.git.run("ls-files", "-z", "--cached", "--full-name", "--", folder + "/")

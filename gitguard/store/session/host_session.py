@@ -137,6 +137,18 @@ class HostSession(Record):
         default=False,
     )
     completed: str = fields.text("The task that it was told is complete.", default="")
+    version: str = fields.text(
+        "The host's version, empty where it does not tell.", default="", sparse=True
+    )
+    ran_by: str = fields.text(
+        "Another program that ran the host's hooks last, and cannot read their answers.",
+        default="",
+        sparse=True,
+    )
+    ran_at: str = fields.text("When it did.", default="", sparse=True)
+    told_hooks: str = fields.text(
+        "What the agent was told last of hooks that do not run.", default="", sparse=True
+    )
     untold: tuple[str, ...] = fields.texts(
         "Lines of the newest turn that a graver one kept from the agent.", default=(), sparse=True
     )
@@ -173,7 +185,8 @@ class HostSession(Record):
             warned=0,
             paced_tokens=-1,
             summary_tokens=0,
-            told_spiral=False,  # the compaction has erased it
+            told_spiral=False,  # the compaction has erased these
+            told_hooks="",
         )
 
 

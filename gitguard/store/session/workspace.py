@@ -5,6 +5,7 @@ Nothing here starts git but `repository`, so that hooks below every threshold ne
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
@@ -143,6 +144,15 @@ class Workspace:
         return os.path.isfile(os.path.join(self.folder, "current")) or os.path.isdir(
             self.state_folder
         )
+
+    def refuse_other_users_folder(self) -> None:
+        """Raise `OtherUser` where our folder is another user's, who lets nobody look into it.
+
+        Whether gitguard was set up here cannot be seen then.
+        """
+        if os.path.isdir(self.folder) and not os.access(self.folder, os.X_OK):
+            path = os.path.join(self.folder, "current")
+            raise files.refused(path, PermissionError(errno.EACCES, "permission denied"))
 
     def session_folder(self, session: Session) -> str:
         """Return the folder of a session's working files."""

@@ -64,6 +64,8 @@ class Installed(Value):
     settings: Mapping[str, InstalledSetting] = {}
     users: tuple[str, ...] = ()
     """The worktrees that need what is here, where it is there for many."""
+    executable: str = ""
+    """The absolute path that the hooks' commands name; empty for PATH alone."""
 
     def to_document(self) -> dict[str, Any]:
         """Return it as the ledger's file holds it."""
@@ -73,6 +75,7 @@ class Installed(Value):
             "status_line": self.status_line,
             "settings": {name: _setting_document(entry) for name, entry in self.settings.items()},
             "users": list(self.users),
+            "executable": self.executable,
         }
 
     @classmethod
@@ -84,6 +87,7 @@ class Installed(Value):
             str(document["status_line"]),
             {n: _setting_from(entry) for n, entry in document.get("settings", {}).items()},
             tuple(map(str, document.get("users", ()))),
+            str(document.get("executable", "")),
         )
 
 

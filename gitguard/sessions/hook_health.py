@@ -1,0 +1,118 @@
+"""Compares the hooks that were installed with the hosts' settings as they are now.
+
+What should be there is in the ledgers of installations, outside of the repository. Without one
+nothing is expected, and nothing is called healthy.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard import hosts
+from gitguard.errors import GitguardError
+from gitguard.hosts.base import belongs_to_user
+from gitguard.hosts.health import HookHealth, InstalledSite
+from gitguard.model.codec import load_json
+from gitguard.store.disk import files
+from gitguard.store.session.install_ledger import Installed, LedgerFile
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from gitguard.store.session.install_ledger import InstalledFile
+    from gitguard.store.session.workspace import Workspace
+
+_LIMIT = 4 << 20
+
+
+def hook_health(workspace: Workspace, only: str = "") -> tuple[HookHealth, ...]:
+    """Return how it stands with the hooks of each host that gitguard was installed for here.
+
+    only names one host. A ledger that cannot be read is unknown.
+    """
+    every: list[HookHealth] = []
+    for host in hosts.names(hosts.HEALTH):
+        if only in ("", host):
+            try:
+                look = hosts.find_health(host).look
+                every += [look(site, read_settings) for site in _sites(workspace, host)]
+            except GitguardError as error:
+                note = f"what was installed is unknown: {error.message}"
+                every.append(HookHealth(host, "", notes=(note,)))
+    return tuple(every)
+
+
+def hook_problems(workspace: Workspace) -> tuple[str, ...]:
+    """Return a sentence on each host whose hooks do not run as they were installed."""
+    return tuple(health.sentence for health in hook_health(workspace) if health.problems)
+
+
+def read_settings(path: str) -> dict[str, Any]:
+    """Return the settings in a file, none where there is no file."""
+    # A link here is the user's own affair: nothing is written through it.
+    data = files.read_bytes(os.path.realpath(path), limit=_LIMIT)
+    return load_json(data, what=f"`{path}`", limit=_LIMIT) if data and data.strip() else {}
+
+
+def is_tried(host: str, version: str) -> bool:
+    """Say whether this gitguard was tried with a version of a host; an unknown one was not."""
+    return host in hosts.names(hosts.HEALTH) and version in hosts.find_health(host).TRIED
+
+
+def tried_versions(host: str) -> tuple[str, ...]:
+    """Return the versions of a host that this gitguard was tried with."""
+    return hosts.find_health(host).TRIED if host in hosts.names(hosts.HEALTH) else ()
+
+
+def _sites(workspace: Workspace, host: str) -> Iterator[InstalledSite]:
+    if belongs_to_user(hosts.find_installing(host)):
+        ledger = LedgerFile(workspace.places.state_home, host).read()
+        for root, part in ledger.items():
+            if workspace.place.worktree in part.users:
+                yield _site(workspace, root, part)
+        return
+    ledger = LedgerFile(workspace.state_folder, host).read()
+    root = _served_by(workspace, ledger)
+    if root:
+        yield _site(workspace, root, ledger[root])
+
+
+def _served_by(workspace: Workspace, ledger: Mapping[str, Installed]) -> str:
+    """Return the worktree whose settings count here: this one, else the main one of a linked one.
+
+    It is empty where gitguard was installed in neither.
+    """
+    place = workspace.place
+    candidates = (place.worktree, os.path.dirname(place.common_dir))
+    return next((root for root in candidates if root in ledger), "")
+
+
+def _is_unchanged(path: str, entry: InstalledFile) -> bool:
+    try:
+        data = files.read_bytes(path, limit=_LIMIT)
+    except GitguardError:
+        return False
+    return data is not None and entry.is_unchanged(data)
+
+
+def _site(workspace: Workspace, root: str, part: Installed) -> InstalledSite:
+    gone, changed = [], []
+    for name, entry in part.files.items():
+        path = os.path.join(root, name)
+        if not os.path.lexists(path):
+            gone.append(name)
+        elif not _is_unchanged(path, entry):
+            changed.append(name)
+    places = workspace.places
+    return InstalledSite(
+        root=root,
+        worktree=workspace.place.worktree,
+        files=tuple(part.files),
+        executable=part.executable,
+        environment={"HOME": places.home, **places.environment},
+        gone=tuple(gone),
+        changed=tuple(changed),
+        settings={name: entry.written for name, entry in part.settings.items()},
+    )

@@ -1,0 +1,56 @@
+"""Hooks of a real Claude Code that went missing or were switched off are told of."""
+
+from __future__ import annotations
+
+import json
+
+from .guarded import Guarded
+from .scripted_model import Kind, ScriptedModel, Step, bash
+
+MISSING = "hooks of claude-code: all are missing from `.claude/settings.local.json`"
+PERSONAL = ".claude/settings.local.json"
+
+
+def test_a_turn_that_removes_the_hooks_tells_the_agent_and_status_says_so(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(
+        Step("I clean up", (bash("git clean -fdxq"),)),
+        Step("I go on", (bash("echo done > result.txt"),)),
+        Step("All done."),
+    )
+    guarded.claude.run("Clean the repository")
+    # The host still runs the hook at the end of that very call, and none a few seconds later.
+    told = model.requests(Kind.MAIN)[-1].text
+    assert told.count(MISSING) == 1
+    assert not (guarded.repo / PERSONAL).exists()
+    status = guarded.run("status")
+    assert f"Warning: {MISSING}" in status
+    assert "Last event of a host: " in status
+    assert MISSING in guarded.run("ensure")
+    assert MISSING in guarded.run("verify")
+    guarded.run("init")
+    assert f"Hooks: claude-code as installed in `{PERSONAL}`" in guarded.run("status")
+
+
+def test_hooks_that_are_switched_off_save_nothing_and_status_names_the_switch(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    path = guarded.repo / PERSONAL
+    settings = json.loads(path.read_text())
+    path.write_text(json.dumps(settings | {"disableAllHooks": True}))
+    before = guarded.head()
+    model.script(Step("I write", (bash("echo 1 > result.txt"),)), Step("All done."))
+    guarded.claude.run("Write the result")
+    assert (guarded.repo / "result.txt").exists()
+    assert guarded.head() == before, "nothing was saved"
+    status = guarded.run("status")
+    assert f"`disableAllHooks` in `{PERSONAL}` switches them off; remove it there" in status
+    assert "Last event of a host: none yet" in status
+    path.write_text(json.dumps(settings))
+    model.script(Step("I write", (bash("echo 2 > result.txt"),)), Step("All done."))
+    guarded.claude.run("Write the result")
+    assert guarded.head() != before
+    status = guarded.run("status")
+    assert "claude-code 2.1.330," in status, "its version was tried"
+    assert "switches them off" not in status
