@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from gitguard.cli.file_changes import path_word
 from gitguard.model.text import one_line
-from gitguard.sessions.hook_health import is_tried, tried_versions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,8 +51,8 @@ def _event_text(event: LastEvent) -> str:
     return "; ".join(parts)
 
 
-def version_part(conversation: HostSession) -> list[str]:
-    """Name the host of a conversation and its version, and whether that was tried."""
+def version_part(conversation: HostSession, tried: tuple[str, ...]) -> list[str]:
+    """Name the host of a conversation and its version, and whether it is one that was tried."""
     host, version = conversation.host, conversation.version
     if not host:
         return []
@@ -61,8 +60,8 @@ def version_part(conversation: HostSession) -> list[str]:
         return [f"run by {conversation.ran_by}"]
     if not version:
         return [f"{host}, version unknown"]
-    tried = ", ".join(tried_versions(host)) or "none"
-    note = "" if is_tried(host, version) else f" (not tried with this gitguard; tried: {tried})"
+    named = ", ".join(tried) or "none"
+    note = "" if version in tried else f" (not tried with this gitguard; tried: {named})"
     return [f"{host} {version}{note}"]
 
 

@@ -113,9 +113,9 @@ def _overview_text(overview: Overview) -> str:
         ]
     lines += hook_lines(overview)
     for key, host_session_record in overview.host_sessions.items():
-        lines.append(
-            one_line(f"Conversation {key}: {', '.join(_conversation(host_session_record))}")
-        )
+        tried = overview.tried.get(host_session_record.host, ())
+        parts = _conversation(host_session_record, tried)
+        lines.append(one_line(f"Conversation {key}: {', '.join(parts)}"))
         lines += [one_line(f"Not told: {line}") for line in host_session_record.untold]
     if overview.others:
         others = _some(overview)
@@ -130,9 +130,9 @@ def _some(overview: Overview) -> str:
     return shown + more * (len(overview.others) > _MOST_OTHERS)
 
 
-def _conversation(conversation: HostSession) -> list[str]:
+def _conversation(conversation: HostSession, tried: tuple[str, ...]) -> list[str]:
     parts = [counted(conversation.turns, "turn"), counted(conversation.epoch, "compaction")]
-    parts += version_part(conversation)
+    parts += version_part(conversation, tried)
     parts += [f"began {conversation.started_at}", f"last used {conversation.last_use}"]
     if conversation.halt is not None:
         parts.append(f"HALTED at {conversation.halt.at}: {conversation.halt.reason}")

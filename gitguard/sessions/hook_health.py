@@ -56,14 +56,9 @@ def read_settings(path: str) -> dict[str, Any]:
     return load_json(data, what=f"`{path}`", limit=_LIMIT) if data and data.strip() else {}
 
 
-def is_tried(host: str, version: str) -> bool:
-    """Say whether this gitguard was tried with a version of a host; an unknown one was not."""
-    return host in hosts.names(hosts.HEALTH) and version in hosts.find_health(host).TRIED
-
-
-def tried_versions(host: str) -> tuple[str, ...]:
-    """Return the versions of a host that this gitguard was tried with."""
-    return hosts.find_health(host).TRIED if host in hosts.names(hosts.HEALTH) else ()
+def tried_versions() -> Mapping[str, tuple[str, ...]]:
+    """Return the versions of each host that this gitguard was tried with."""
+    return {host: hosts.find_health(host).TRIED for host in hosts.names(hosts.HEALTH)}
 
 
 def _sites(workspace: Workspace, host: str) -> Iterator[InstalledSite]:

@@ -10,7 +10,7 @@ from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
 from gitguard.sessions.completion import completion
 from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
-from gitguard.sessions.hook_health import hook_health
+from gitguard.sessions.hook_health import hook_health, tried_versions
 from gitguard.sessions.last_event import LastEvent, last_event
 from gitguard.store.session.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
@@ -65,6 +65,8 @@ class Overview(Value):
     """The keys of this workspace's other sessions."""
     hooks: tuple[HookHealth, ...] = ()
     """Whether the hosts run the hooks that were installed here; none where none were."""
+    tried: Mapping[str, tuple[str, ...]] = {}
+    """The versions of each host that this gitguard was tried with."""
     last_event: LastEvent = LastEvent()
     """The newest event of a host, and what changed since."""
     cut_off: CutOffTurn | None = None
@@ -105,6 +107,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         ),
         others=_others(workspace, session),
         hooks=hooks,
+        tried=tried_versions(),
         last_event=last_event(store, host_sessions),
         cut_off=cut_off,
     )

@@ -141,9 +141,12 @@ def _trust(site: InstalledSite, read: Read) -> list[str]:
         return ["whether the host trusts this folder is unknown: HOME is not set"]
     path = os.path.join(folder, ".claude.json")
     try:
-        projects = read(path).get("projects")
+        document = read(path)
     except GitguardError as error:
         return [f"whether the host trusts this folder is unknown: {error.message}"]
+    if not document:
+        return ["whether the host trusts this folder is unknown"]
+    projects = document.get("projects")
     folder = site.worktree
     while isinstance(projects, dict):
         project = projects.get(folder)
@@ -152,7 +155,4 @@ def _trust(site: InstalledSite, read: Read) -> list[str]:
         if folder == os.path.dirname(folder):
             break
         folder = os.path.dirname(folder)
-    return [
-        "the host was not told to trust this folder: until you accept its question, only "
-        "non-interactive runs use the hooks"
-    ]
+    return ["the host was not told to trust this folder, and asks when it is started here"]
