@@ -164,9 +164,10 @@ class Reviews:
         gathered = gather(self._sessions, self.piece(range_text, session=session))
         if form == JSON:
             from gitguard.model.codec import dump_json
+            from gitguard.model.text import spelled_out
             from gitguard.review.document import document_of
 
-            return dump_json(document_of(gathered.report)).decode()
+            return spelled_out(dump_json(document_of(gathered.report)).decode())
         folder = os.path.join(self._sessions.workspace.places.config_home, "templates")
         if form == HTML:
             from gitguard.review.page import page

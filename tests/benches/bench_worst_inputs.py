@@ -1,18 +1,25 @@
-"""What the worst events cost a hook: each in milliseconds, over 3 s or ten calm hooks."""
+"""What the worst events and files cost a hook: each in milliseconds, over 3 s or ten calm hooks.
+
+Texts full of key words are searched for secrets at so many MB/s.
+"""
 
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from gitguard.model.redaction.redactor import Redactor
+from gitguard.store.worktree.secret_search import parts_of
 from tests.benches.bench_workspace import COMMAND, Scratch
 from tests.support.measuring import Row, limited, median
 
 _MEGABYTE = 1 << 20
 _LONGEST_MS, _CALM_HOOKS = 3_000, 10
 _LARGE = 50 * _MEGABYTE
+_LOG_LINES, _LEAST_MEGABYTES_A_SECOND = 300_000, 20.0
 _KEYED = "2026-11-26 12:00:00 INFO request key=abc token=none session ok\n"
 _TODOS = [{"content": f"do the thing number {n}", "status": "pending"} for n in range(100_000)]
 _FIELDS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
@@ -24,6 +31,14 @@ _FIELDS: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
     "a summary": ("PostCompact", lambda text: {"compact_summary": text}),
     "a status line": ("statusLine", lambda text: {"model": {"id": text}}),
     "an unknown field": ("PreToolUse.Bash", lambda text: {"new": text}),
+}
+_LINES: dict[str, Callable[[int], str]] = {
+    "a log of key words": lambda number: _KEYED,
+    "a numbered log of key words": lambda number: _KEYED.replace("abc", f"a{number:05}"),
+    "a log of key words in JSON": lambda number: (
+        f'{{"id": {number}, "key": "abc", "token": null, "auth": "none", "api": "v1"}}\n'
+    ),
+    "key words alone": lambda number: "key=abc token=none pass=x " * 3 + "\n",
 }
 _TEXTS = {"log": _KEYED, "empty lines": "\n", "quotes": '\\"'}
 
@@ -37,9 +52,40 @@ def rows(folder: Path, runs: int) -> Iterator[Row]:
     limit = max(_LONGEST_MS, _CALM_HOOKS * calm)
     for name, event in _events(scratch, transcript):
         yield limited(f"{name}, ms", _took(scratch, event, 3), limit)
+    yield from _beside_a_log(Scratch(folder, "log"), transcript, limit)
+    yield from _searches()
     _write_boundaries(transcript)
     prompt = scratch.payload("UserPromptSubmit", transcript)
     yield limited("100 MB of compactions in a transcript, ms", _took(scratch, prompt, 1), limit)
+
+
+def _beside_a_log(scratch: Scratch, transcript: Path, limit: float) -> Iterator[Row]:
+    """Hooks that look at the files, with a log full of key words that grows by a line each time."""
+    log = scratch.root / "aaa.log"
+    log.write_text(_KEYED * _LOG_LINES)
+    for name in ("Stop", "UserPromptSubmit"):
+        event = scratch.payload(name, transcript)
+
+        def answer(event: bytes = event) -> None:
+            with log.open("a") as file:
+                file.write(_KEYED)
+            scratch.run(COMMAND, "hook", "claude-code", stdin=event)
+
+        yield limited(f"{name} beside a log of key words, ms", 1e3 * median(answer, 3), limit)
+
+
+def _searches() -> Iterator[Row]:
+    for name, line in _LINES.items():
+        text = "".join(map(line, range(50_000)))
+
+        def search(text: str = text) -> None:
+            redactor = Redactor()
+            assert not any(map(redactor.holds_secret, parts_of(text.encode())))
+
+        rate = len(text) / median(search, 3, time.process_time) / 1e6
+        wanted = _LEAST_MEGABYTES_A_SECOND
+        what = f"search for secrets in {name}, MB/s"
+        yield Row(what, rate, "wanted", wanted, wanted / rate, 1.0)
 
 
 def _took(scratch: Scratch, event: bytes, runs: int) -> float:

@@ -14,6 +14,7 @@ import pytest
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.guard import Guard
 from gitguard.guard.review import REPORT_FORMATS
+from gitguard.model.text import visible
 from gitguard.review.gathering import gather, web_address
 from gitguard.review.markdown import USUAL
 from gitguard.review.report import OUTSIDE, SHELL, TOOLS
@@ -236,6 +237,19 @@ def test_a_report_goes_to_standard_output_or_to_the_file_that_is_named(tmp_path:
     refused = place.run(f"gitguard report HEAD~..HEAD -o {tmp_path}/no/page.md")
     assert refused.returncode != 0
     assert "cannot be written" in refused.stderr
+
+
+def test_the_json_hides_no_character_from_its_reader(begun: Guard, git: Git) -> None:
+    base = git("rev-parse", "HEAD")
+    hidden = "\u009b31m \u202e \u0085 \u200b \x7f"
+    (git.root / f"name {hidden}").write_text("new\n")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", f"Work {hidden}")
+    begun.note({"decisions": [{"what": f"Decide {hidden}", "why": "w"}]})
+    begun.checkpoint("The turn ended")
+    text = begun.review.report(f"{base}..HEAD", "json")
+    assert visible(text) == text
+    assert [file["path"] for file in json.loads(text)["files"]] == [f"name {hidden}"]
 
 
 def test_what_was_noted_at_once_stays_in_its_order(begun: Guard, git: Git) -> None:

@@ -32,6 +32,7 @@ from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
+from tests.support.secret_samples import some
 from tests.support.session_files import own_file, session_file
 
 
@@ -569,3 +570,18 @@ def test_a_file_of_a_newer_gitguard_is_refused(begun: Guard, name: str) -> None:
         ask()
     assert caught.value.hint == "upgrade gitguard"
     assert "format 99" in caught.value.message
+
+
+def test_a_secret_in_the_branchs_name_is_in_no_file_of_ours(
+    guard: Guard, git: Git, places: Places
+) -> None:
+    secret = "ghp_" + some(36)
+    guard.ensure()
+    git("checkout", "--quiet", "-b", f"fix/{secret}")
+    guard.sessions.use(Session.of("work"))
+    guard.note({"goal": "Ship it"})
+    guard.checkpoint("Done")
+    folders = (git.root / ".gitguard", Path(places.state_home))
+    written = [path for folder in folders for path in folder.rglob("*") if path.is_file()]
+    assert git.root / ".gitguard" / "branch.json" in written
+    assert [path for path in written if secret.encode() in path.read_bytes()] == []

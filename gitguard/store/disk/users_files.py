@@ -124,7 +124,7 @@ def temporary_name(suffix: str) -> str:
 
 
 def is_temporary(path: str) -> bool:
-    """Say whether a file was being put in place when its process died."""
+    """Say whether a file has a name such as a restore gives one that is not in its place yet."""
     begins, ends = _TEMPORARY
     name = path.rpartition("/")[2]
     return name.startswith(begins) and name.endswith(ends)

@@ -29,7 +29,7 @@ from gitguard.store.git.worktree_files import FileReading, ReadLimits, WorktreeF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
     from typing import Self
 
     from gitguard.model.redaction.redactor import Redactor
@@ -163,12 +163,19 @@ class Looker:
     """Compares one worktree with commits of its repository."""
 
     def __init__(
-        self, repository: Repository, redactor: Redactor, limits: ReadLimits = _LIMITS
+        self,
+        repository: Repository,
+        redactor: Redactor,
+        limits: ReadLimits = _LIMITS,
+        unfinished: Callable[[], Collection[str]] = frozenset,
     ) -> None:
         """Describe the repository; nothing is read yet.
 
-        redactor takes secrets out of names, because they are kept and told.
+        redactor takes secrets out of names, because they are kept and told. unfinished returns the
+        names of files that a restore was putting in place, which are passed over; it is asked only
+        where a name looks like one.
         """
+        self._unfinished = unfinished
         self._limits = limits
         self._redactor = redactor
         self._conversions = Conversions(repository)
@@ -192,6 +199,7 @@ class Looker:
             with _Question(self._git, *_LIST_NEW, settings=self._conversions.user_rules()) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new, self._limits.new)
+                names = self._without_unfinished(names)
             if tracked_unseen:
                 # What the commit has cannot be told from what is new.
                 return Differences(commit, (), tracked_unseen, new_unseen or "untracked files")
@@ -202,6 +210,13 @@ class Looker:
         return Differences(commit, compared, tracked_unseen, new_unseen, self._ignore_rules())
 
     # What git says
+
+    def _without_unfinished(self, names: tuple[str, ...]) -> tuple[str, ...]:
+        """Pass over what a restore that was cut off left: it may hold a secret of any file."""
+        if not any(map(is_temporary, names)):
+            return names
+        unfinished = self._unfinished()
+        return tuple(name for name in names if name.rpartition("/")[2] not in unfinished)
 
     def _tracked(self, base: str) -> tuple[_Entries, str]:
         """Return what is not as in the commit, or may be; or why that is not known."""
@@ -304,9 +319,7 @@ def _new(listing: _Question, most: int) -> tuple[tuple[str, ...], str]:
         return (), "untracked files (git cannot list them)"
     if len(names) > most:
         return (), f"untracked files (more than {most:,})"
-    # What a restore that was cut off left may hold a secret under a name that says nothing of it.
-    paths = (os.fsdecode(name) for name in names)
-    return tuple(path for path in paths if not is_temporary(path)), ""
+    return tuple(os.fsdecode(name) for name in names), ""
 
 
 def _as_stored(

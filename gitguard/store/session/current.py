@@ -140,7 +140,9 @@ def choose_branch(workspace: Workspace, chosen: ChosenBranch) -> None:
     It is written before the session becomes the current one: after a crash in between it names
     another session than the current one, and does not count.
     """
-    document = {"format": FORMAT, **chosen.to_document()}
+    # Anybody names branches; one whose name holds a secret is followed by no session.
+    clean, _ = workspace.redactor.document(chosen.to_document())
+    document = {"format": FORMAT, **clean}
     files.write_bytes(os.path.join(workspace.folder, _CHOSEN), dump_json(document))
 
 

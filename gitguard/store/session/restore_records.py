@@ -9,20 +9,28 @@ import os
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.text import timestamp
-from gitguard.store.disk import files
+from gitguard.store.disk import files, users_files
+from gitguard.store.session.naming import Session
 from gitguard.store.worktree.restore_record import read_record, write_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.restore_record import RestoreRecord
 
 _FOLDER, _RECORD = "restored", "restore.json"
 _SWEPT = 3
 """Records beside which something unfinished may lie: one for each worktree that restores."""
+
+
+def unfinished_names(workspace: Workspace) -> frozenset[str]:
+    """Return the names of files that restores of any session were putting in place."""
+    sessions = files.names_in(workspace.state_folder)
+    records = (RestoreRecords(workspace, Session(name, name)) for name in sessions)
+    readable = (record for each in records for _, record in each.readable())
+    return frozenset(users_files.temporary_name(record.suffix) for record in readable)
 
 
 class RestoreRecords:
@@ -69,15 +77,16 @@ class RestoreRecords:
 
         A record that does not read is left out.
         """
-        return frozenset(record.snapshot for _, record in self._readable())
+        return frozenset(record.snapshot for _, record in self.readable())
 
     def exchange_snapshots(self, written_anew: Mapping[str, str]) -> None:
         """Let the records name other snapshots, each given by the id of the one before."""
-        for path, record in self._readable():
+        for path, record in self.readable():
             if record.snapshot in written_anew:
                 write_record(path, record.replace(snapshot=written_anew[record.snapshot]))
 
-    def _readable(self) -> Iterator[tuple[str, RestoreRecord]]:
+    def readable(self) -> Iterator[tuple[str, RestoreRecord]]:
+        """Yield path and content of each record of all worktrees that reads, the newest first."""
         for name in self._names():
             path = os.path.join(self.folder, name, _RECORD)
             try:

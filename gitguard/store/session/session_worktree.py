@@ -188,7 +188,8 @@ class SessionWorktree:
         from gitguard.store.git.differences import Looker
         from gitguard.store.git.worktree_files import UNLIMITED
 
-        look = Looker(self._repository, self._workspace.redactor, UNLIMITED).look(commit)
+        looker = Looker(self._repository, self._workspace.redactor, UNLIMITED, self._unfinished)
+        look = looker.look(commit)
         if look.tracked_unseen:
             raise GitguardError(f"the worktree cannot be compared: {look.tracked_unseen}")
         return look
@@ -227,7 +228,13 @@ class SessionWorktree:
         from gitguard.store.git.differences import Looker
 
         limits = self._limits(self._config.day_megabytes * _MEGABYTE).of_look
-        return Looker(self._repository, self._workspace.redactor, limits)
+        return Looker(self._repository, self._workspace.redactor, limits, self._unfinished)
+
+    def _unfinished(self) -> frozenset[str]:
+        """Return the names of files that restores in this repository were putting in place."""
+        from gitguard.store.session.restore_records import unfinished_names
+
+        return unfinished_names(self._workspace)
 
     def _limits(self, bytes_left: int) -> SnapshotLimits:
         largest = self._config.file_megabytes * _MEGABYTE

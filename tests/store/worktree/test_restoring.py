@@ -403,12 +403,21 @@ def test_a_changed_file_comes_back_with_its_line_endings(
     assert path.read_bytes() == b"two\n"
 
 
-def test_what_a_killed_restore_was_writing_is_in_no_snapshot(worked: Guard, git: Git) -> None:
-    (git.root / "folder" / ".gitguard-1795627660191-9bd86eca.tmp").write_text("half of a secret")
+def test_what_a_killed_restore_was_writing_is_in_no_snapshot_and_files_of_such_names_are(
+    worked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    name = here(worked)
+    break_everything(git.root)
+    dying = dying_at(open_guard, "restore-recorded")
+    with pytest.raises(Dies):
+        dying.files.restore(dying.files.plan(name, theirs_too=True))
+    record = worked.files.unfinished()
+    assert record is not None
+    (git.root / f".gitguard-{record.suffix}.tmp").write_text("half of a secret")
+    (git.root / ".gitguard-mine.tmp").write_text("the user's own\n")
     worked.checkpoint("Meanwhile")
-    assert worked.files.plan(here(worked)).files == ()
-    assert "folder/inner" in files_of(worked)
-    assert not [path for path in files_of(worked) if path.endswith(".tmp")]
+    temporary = [path for path in files_of(worked) if path.endswith(".tmp")]
+    assert temporary == [".gitguard-mine.tmp"]
 
 
 def test_an_undo_that_was_cut_off_before_its_first_file_leaves_the_restore_to_be_undone(
