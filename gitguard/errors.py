@@ -15,6 +15,7 @@
     ├── LegacyState              45
     ├── Locked                   30
     ├── GitFailed                 1
+    │   ├── ForeignRepository     1   it belongs to another user
     │   └── RefMoved             30
     ├── HeadAdvanced             45   somebody committed on top of our head
     ├── Untrusted                45   data this machine did not write

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hooks.told_line import MISSING_HOOKS, outranks
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
@@ -20,6 +18,7 @@ def offer_missing_hooks(conversation: Conversation) -> None:
 
     The conversation's record is changed, so the caller is recording.
     """
+    from gitguard.hooks.told_line import MISSING_HOOKS, outranks
     from gitguard.sessions.hook_health import hook_health
 
     if outranks(conversation.lines, MISSING_HOOKS):

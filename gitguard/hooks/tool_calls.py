@@ -6,7 +6,6 @@ from gitguard.errors import Complete, GitguardError
 from gitguard.hooks import gate_record, rises
 from gitguard.hooks.missing_hooks import may_be_missing, offer_missing_hooks
 from gitguard.hooks.shell_commands import destructive_rule, is_plainly_harmless
-from gitguard.hooks.told_line import PRESSURE, STATUS
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
@@ -207,6 +206,8 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
     if "gitguard" in conversation.tool.command:
         _adopt_own_head(conversation)
         if conversation.hears_after_tools and (complete := _say_complete(conversation)):
+            from gitguard.hooks.told_line import STATUS
+
             conversation.offer(STATUS, complete)
             return NEUTRAL
     _, pressure = conversation.measure()
@@ -221,6 +222,8 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
         conversation.record = conversation.with_transcript(conversation.record)
         if conversation.record.epoch > conversation.record.compactions:
             conversation.record = conversation.noticed()
+        from gitguard.hooks.told_line import PRESSURE
+
         conversation.offer(PRESSURE, conversation.line(pressure, calls, assess=assess))
     return NEUTRAL
 

@@ -108,6 +108,25 @@ def gemini(home: Path, project: Path, model_url: str) -> Sealed:
     return Sealed([str(node()), str(folder / program)], home, project, environment)
 
 
+def copilot(home: Path, project: Path, model_url: str) -> Sealed:
+    """Copilot CLI 1.0.102 in a folder that it trusts; it unpacks 235 MB into each HOME."""
+    package = "@github/copilot-linux-x64"
+    binary = fetch("copilot-1.0.102", f"{package}@1.0.102") / package / "copilot"
+    binary.chmod(0o755)
+    (home / ".copilot").mkdir(parents=True, exist_ok=True)
+    trusted = json.dumps({"trustedFolders": [str(project.resolve())]})
+    (home / ".copilot/config.json").write_text(trusted, encoding="utf-8")
+    environment = {
+        "COPILOT_PROVIDER_BASE_URL": f"{model_url}/v1",
+        "COPILOT_PROVIDER_API_KEY": "fake",
+        "COPILOT_MODEL": "fake-1",
+        "COPILOT_OFFLINE": "true",
+        "COPILOT_AUTO_UPDATE": "false",
+        "TERM": "dumb",
+    }
+    return Sealed([str(binary)], home, project, environment)
+
+
 class SealedPi(Sealed):
     """pi in one project, whose conversations are files."""
 

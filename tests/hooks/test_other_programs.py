@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 from gitguard.cli.sessions import _overview_text
-from gitguard.hosts.claude_code import hooks
+from gitguard.hosts.claude_code import health, hooks
+from gitguard.hosts.openclaw import health as openclaw_health
 from gitguard.model.text import timestamp
+from tests.e2e import claude_code, openclaw_install
 from tests.support.conversation import BLOCK, Conversation
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
@@ -90,6 +92,11 @@ def test_a_mark_that_was_inherited_from_another_programs_shell_counts_for_nothin
 def test_a_moved_repository_is_still_told_to_who_can_read_it(talk: Conversation) -> None:
     send(talk, "copilot", "UserPromptSubmit", COPILOT_CLI="1")
     assert BLOCK in talk.beside("S3").prompt("where were we?")
+
+
+def test_the_versions_that_count_as_tried_are_those_that_the_tests_run() -> None:
+    assert health.TRIED == (claude_code.VERSION,)
+    assert openclaw_health.TRIED == openclaw_install.VERSIONS
 
 
 @pytest.mark.parametrize(
