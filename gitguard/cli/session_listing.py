@@ -12,9 +12,7 @@ from gitguard.model.text import counted, one_line, shorten
 from gitguard.store.session.naming import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gitguard.sessions.session_goals import SessionGoal
+    from gitguard.sessions.session_goals import SessionGoal, SessionListing
     from gitguard.sessions.stored_sessions import StoredConversation
     from gitguard.sessions.tasks import SessionTask
     from gitguard.store.session.archive import Archived
@@ -29,37 +27,34 @@ def list_sessions(console: Console) -> None:
 
     `*` marks the current one. If a session's key and name differ, the key follows the commit. The
     goal comes last, with how long ago the session's state changed. Sessions that exist only on a
-    remote, and archived ones, follow the others and are marked. --json adds each session's
-    conversations.
+    remote, and archived ones, follow the others and are marked. The last line says of how many
+    sessions the goals were not looked at. --json adds each session's conversations.
 
     Example: `gitguard session list`
     """
-    guard = console.guard
-    current, sessions = guard.sessions.current_name(), guard.sessions.heads()
-    keys = guard.sessions.keys()
-    archived, remote = guard.sessions.archived(), guard.sessions.remote()
-    goals = guard.sessions.goals()
-    goal_texts = {(goal.name, goal.archived_at): _goal_text(goal) for goal in goals}
+    listing = console.guard.sessions.listing()
+    goals = {(goal.name, goal.archived_at): _goal_text(goal) for goal in listing.goals}
     lines = [
-        _line(name, head, keys.get(name, name), current) + goal_texts.get((name, ""), "")
-        for name, head in sorted(sessions.items())
+        _line(name, head, listing.keys.get(name, name), listing.current) + goals.get((name, ""), "")
+        for name, head in sorted(listing.sessions.items())
     ]
-    lines += [_remote_line(name, head) for name, head in sorted(remote.items())]
+    lines += [_remote_line(name, head) for name, head in sorted(listing.remote.items())]
     lines += [
-        _archived_list_line(each) + goal_texts.get((each.name, each.commit), "")
-        for each in archived
+        _archived_list_line(each) + goals.get((each.name, each.commit), "")
+        for each in listing.archived
     ]
-    document = {
-        "current": current,
-        "sessions": sessions,
-        "keys": keys,
-        "archived": archived,
-        "remote": remote,
-        "goals": goals,
-    }
+    lines += [_unread_line(len(listing.unread))] * bool(listing.unread)
+    document = fields_of(listing)
     if console.as_json:
-        document["conversations"] = _conversations(console, keys)
+        document["conversations"] = _conversations(console, listing)
     console.say("\n".join(lines) or "No sessions.", document)
+
+
+def _unread_line(number: int) -> str:
+    return (
+        f"The goals of {counted(number, 'session')} were not looked at, because this machine wrote "
+        "nothing of them; `git show BRANCH:summary.md` shows one"
+    )
 
 
 def _line(name: str, head: str, key: str, current: str) -> str:
@@ -84,10 +79,12 @@ def _archived_list_line(archived: Archived) -> str:
 
 
 def _conversations(
-    console: Console, keys: Mapping[str, str]
+    console: Console, listing: SessionListing
 ) -> dict[str, list[StoredConversation]]:
-    conversations = {}
-    for name, key in keys.items():
+    conversations: dict[str, list[StoredConversation]] = {name: [] for name in listing.unread}
+    for name, key in listing.keys.items():
+        if name in conversations:
+            continue
         try:
             conversations[name] = [*console.guard.sessions.conversations(Session(key, name))]
         except GitguardError:

@@ -525,15 +525,15 @@ class Guard:
     ) -> list[VerificationReport]:
         """Look at the whole history of the session, or of every one; a finding is not raised.
 
-        tell is called with how many checkpoints of a session are verified, of how many.
+        tell is called with how many checkpoints are verified, of how many.
         """
         from gitguard.sessions.hook_health import hook_problems
-        from gitguard.sessions.verification import stores_of, verify, verify_each
+        from gitguard.sessions.verification import verify, verify_each
 
         store = self.store(self.any_session())
         if every_session:
             keys = {name: name for name in self.sessions.remote()} | self.sessions.keys()
-            reports = verify_each(stores_of(store, keys), tell=tell)
+            reports = verify_each(store, keys, tell=tell)
         else:
             reports = [verify(store, tell=tell)]
         # Hooks belong to the worktree; what they would save is missing from every session alike.

@@ -13,8 +13,9 @@ from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from gitguard.store.session.archive import Archived
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.task import TaskState
 
@@ -33,12 +34,33 @@ class SessionGoal(Value):
     """How long ago that was, such as `3 h`."""
 
 
+class SessionListing(Value):
+    """What a list of all sessions tells."""
+
+    current: str
+    sessions: Mapping[str, str]
+    """Heads by name, empty for a session without a checkpoint."""
+    keys: Mapping[str, str]
+    """Keys by name."""
+    archived: tuple[Archived, ...]
+    remote: Mapping[str, str]
+    """Heads by name of the sessions that only a remote-tracking branch has."""
+    goals: tuple[SessionGoal, ...]
+    unread: tuple[str, ...]
+    """Sessions of which this machine wrote nothing; their goals are not looked at."""
+
+
 def session_goals(stores: Iterable[SessionStore]) -> tuple[SessionGoal, ...]:
     """Return the goals of sessions in force and archived.
 
     What this machine did not write tells none, nor does what does not read.
     """
-    return tuple(goal for store in stores for goal in _goals(store))
+    return tuple(
+        goal
+        for store in stores
+        if store.workspace.has_record_of(store.session)
+        for goal in _goals(store)
+    )
 
 
 def _goals(store: SessionStore) -> Iterator[SessionGoal]:

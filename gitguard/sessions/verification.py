@@ -15,12 +15,13 @@ from gitguard.sessions.verification_report import (
 from gitguard.store.session.archive import archived_names
 from gitguard.store.session.chain_check import GO_ON, LEAVE
 from gitguard.store.session.naming import Session
+from gitguard.store.session.reading_once import ReadingOnce
 from gitguard.store.session.standing import NONE, REMOTE_ONLY, UNTRUSTED, Head, refuse_head
 from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from gitguard.store.session.anchor import Anchor
 
@@ -42,10 +43,58 @@ def verify(store: SessionStore, *, tell: Tell | None = None) -> VerificationRepo
 
 
 def verify_each(
-    stores: Iterable[SessionStore], *, tell: Tell | None = None
+    any_store: SessionStore, keys: Mapping[str, str], *, tell: Tell | None = None
 ) -> list[VerificationReport]:
-    """Look at several sessions, each by itself: what is wrong with one hides nothing of another."""
-    return [_verify_alone(store, tell) for store in stores]
+    """Look at all sessions, each by itself: what is wrong with one hides nothing of another.
+
+    keys has the sessions' keys by their names; an archived session is known by its name. Refs are
+    listed once. A session of ours in which something is found is looked at again by itself, since
+    it may have been written meanwhile. tell is called with how many checkpoints of all sessions are
+    verified, and of how many, as far as anchors say.
+    """
+    with ReadingOnce(any_store.workspace):
+        stores = _stores_of(any_store, keys)
+        progress = _Progress(tell, sum(map(_expected, stores)))
+        reports = []
+        for store in stores:
+            reports.append(_verify_alone(store, progress.tell))
+            progress.add(reports[-1].checkpoints)
+    return [
+        _verify_alone(SessionStore(store.workspace, store.session, store.config), None)
+        if report.findings and store.workspace.has_record_of(store.session)
+        else report
+        for store, report in zip(stores, reports, strict=True)
+    ]
+
+
+class _Progress:
+    """How many checkpoints of several sessions are verified."""
+
+    def __init__(self, tell: Tell | None, expected: int) -> None:
+        """Begin; expected is how many there are, as far as it is known."""
+        self._tell = tell
+        self._expected = expected
+        self._done = 0
+
+    def tell(self, done: int, _of: int) -> None:
+        """Tell of checkpoints of the session that is being verified."""
+        if self._tell is not None:
+            done += self._done
+            self._tell(done, max(done, self._expected))
+
+    def add(self, checkpoints: int) -> None:
+        """Count a session that is verified, and tell."""
+        self.tell(checkpoints, checkpoints)
+        self._done += checkpoints
+
+
+def _expected(store: SessionStore) -> int:
+    """Return how many checkpoints a session has by its anchor."""
+    try:
+        anchor = store.chain.anchors.read()
+    except GitguardError:
+        return 0
+    return anchor.sequence if anchor else 0
 
 
 def _verify_alone(store: SessionStore, tell: Tell | None) -> VerificationReport:
@@ -201,11 +250,7 @@ def _histories(head: Head) -> list[tuple[str, Anchor | None]]:
     return heads + ([(head.id, None)] if head.id not in ("", head.committed) else [])
 
 
-def stores_of(any_store: SessionStore, keys: Mapping[str, str]) -> list[SessionStore]:
-    """Return the stores of a repository's sessions, archived ones as well.
-
-    keys has the sessions' keys by their names; an archived session is known by its name.
-    """
+def _stores_of(any_store: SessionStore, keys: Mapping[str, str]) -> list[SessionStore]:
     names = sorted({*keys, *archived_names(any_store.workspace)})
     sessions = (Session(keys.get(name, name), name) for name in names)
     stores = [SessionStore(any_store.workspace, session, any_store.config) for session in sessions]

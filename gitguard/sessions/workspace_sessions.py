@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
     from gitguard.sessions.maintenance import Maintenance
-    from gitguard.sessions.session_goals import SessionGoal
+    from gitguard.sessions.session_goals import SessionGoal, SessionListing
     from gitguard.sessions.startup import Startup
     from gitguard.sessions.stored_sessions import Imported, StoredConversation, StoredSession
     from gitguard.sessions.tasks import SessionTask
@@ -191,6 +191,25 @@ class WorkspaceSessions:
         from gitguard.sessions.session_goals import session_goals
 
         return session_goals(self.every_store())
+
+    def listing(self) -> SessionListing:
+        """Return what a list of all sessions tells; git lists the refs once."""
+        from gitguard.sessions.session_goals import SessionListing
+        from gitguard.store.session.naming import Session
+        from gitguard.store.session.reading_once import ReadingOnce
+
+        with ReadingOnce(self.workspace):
+            heads = self.heads()
+            unread = (n for n in heads if not self.workspace.has_record_of(Session(n, n)))
+            return SessionListing(
+                current=self.current_name(),
+                sessions=heads,
+                keys=self.keys(),
+                archived=tuple(self.archived()),
+                remote=self.remote(),
+                goals=self.goals(),
+                unread=tuple(sorted(unread)),
+            )
 
     def every_store(self) -> Iterator[SessionStore]:
         """Yield the store of each session: in force, archived, or on a remote-tracking branch."""

@@ -16,7 +16,12 @@ async function answer(event) {
   // Some versions call each handler twice, and every one gets its own event around one context.
   if (!isKept(key) || shared.answered.has(context)) return;
   shared.answered.add(context);
+  shared.hostConfig ??= context.cfg;
   const known = remember(key, context.sessionEntry, context);
+  const files = context.bootstrapFiles;
+  const hasPlace = Array.isArray(files) && Object.isExtensible(files);
+  // What is handed out counts as delivered, so it is not asked for where it has no place.
+  if (event.type === "agent" && !hasPlace) return;
   // What was measured is of the conversation that the user just ended.
   if (event.type === "command") known.usage = undefined;
   await settled(known);
@@ -28,7 +33,7 @@ async function answer(event) {
     context: { ...about(known, key), ...read },
   });
   if (event.action === "compact:before") known.savedAt = Date.now();
-  if (Array.isArray(context.bootstrapFiles)) place(context.bootstrapFiles, known, bootstrap);
+  if (hasPlace) place(files, known, bootstrap);
 }
 
 /** Puts our file among the host's; some versions hand out the same list again and again. */

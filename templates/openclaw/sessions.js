@@ -2,7 +2,10 @@
 import { ask, copy, readConfig, tellNow } from "./channel.js";
 
 const config = readConfig(import.meta.url);
-const SETTLE_LIMIT = 2000;
+// Together with gitguard's own limit for an event this stays below eight seconds.
+const SETTLE_LIMIT = 1000;
+// The window that the host assumes of a model of which it knows none.
+const ASSUMED_WINDOW = 200000;
 const MOST_SESSIONS = 500;
 const NAMES = [
   "sessionId",
@@ -61,8 +64,21 @@ export function about(known, key) {
   return { sessionKey: key, ...Object.fromEntries(said) };
 }
 
+/** The agent's cap on its window, which only lowers it. */
+function cap(agentId) {
+  const { defaults, list } = shared.hostConfig?.agents ?? {};
+  const agent = Array.isArray(list) ? list.find((entry) => entry?.id === agentId) : undefined;
+  return agent?.contextTokens ?? defaults?.contextTokens;
+}
+
+function windowOf(known) {
+  const most = cap(known.agentId);
+  return most > 0 && most < (known.window ?? ASSUMED_WINDOW) ? most : known.window;
+}
+
 function withUsage(known, payload) {
-  const usage = known.usage || known.window ? { ...known.usage, window: known.window } : undefined;
+  const window = windowOf(known);
+  const usage = known.usage || window ? { ...known.usage, window } : undefined;
   return { ...payload, usage };
 }
 

@@ -37,7 +37,10 @@ const [folder, loads] = process.argv.slice(2);
 const steps = JSON.parse(fs.readFileSync(0, "utf8"));
 const handlers = {};
 const api = {
-  config: { models: { providers: { fake: { models: [{ id: "fake-1", contextWindow: 40000 }] } } } },
+  config: {
+    models: { providers: { fake: { models: [{ id: "fake-1", contextWindow: 40000 }] } } },
+    agents: JSON.parse(process.env.AGENTS),
+  },
   on: (name, handler) => (handlers[name] = [handler]),
   registerHook: (names, handler) => {
     for (const name of names) (handlers[name] ??= []).push(handler);
@@ -88,6 +91,8 @@ class Host:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.program = folder / "bin" / "gitguard"
+        self.agents: dict[str, Any] = {}
+        """The agents in the host's configuration."""
         self.answers("")
         self.install()
 
@@ -123,7 +128,7 @@ class Host:
         done = subprocess.run(
             ["node", str(driver), str(self.folder / settings.PLUGIN), str(loads)],
             input=json.dumps(steps),
-            env={"PATH": path, "HOME": str(self.folder)},
+            env={"PATH": path, "HOME": str(self.folder), "AGENTS": json.dumps(self.agents)},
             capture_output=True,
             text=True,
             timeout=60,
@@ -221,6 +226,15 @@ def test_a_list_of_files_that_is_handed_out_again_holds_ours_once(host: Host) ->
     host.answers("")
     [context] = host.run(internal(OLDER, "agent_bootstrap", bootstrapFiles=[old, other]))
     assert [file["content"] for file in context["bootstrapFiles"]] == ["x"]
+
+
+@pytest.mark.parametrize("files", [None, "none", {"0": "x"}])
+def test_a_bootstrap_without_a_list_of_files_asks_for_no_block(host: Host, files: object) -> None:
+    host.answers('{"bootstrap": "BLOCK"}')
+    host.run(internal(NEWER, "agent_bootstrap", bootstrapFiles=files))
+    assert host.sent() == []
+    [context] = host.run(internal(NEWER, "agent_bootstrap"))
+    assert context["bootstrapFiles"][-1]["content"] == "BLOCK"
 
 
 @pytest.mark.parametrize("key", ["agent:main:subagent:12", "temp:slug-generator", ""])
@@ -338,6 +352,39 @@ def test_the_newest_usage_and_window_go_with_every_event(host: Host) -> None:
     assert start["usage"]["window"] == 40_000
     assert time.time() * 1000 - start["usage"]["at"] < 60_000
     assert end["usage"]["window"] == 200_000
+
+
+@pytest.mark.parametrize(
+    ("agents", "window"),
+    [
+        ({"defaults": {"contextTokens": 30_000}}, 30_000),
+        ({"defaults": {"contextTokens": 900_000}}, 40_000),
+        ({"defaults": {"contextTokens": "many"}}, 40_000),
+        (
+            {
+                "defaults": {"contextTokens": 30_000},
+                "list": [{"id": "other"}, {"id": "main", "contextTokens": 20_000}],
+            },
+            20_000,
+        ),
+        ({"defaults": None, "list": [None]}, 40_000),
+    ],
+)
+def test_the_agents_cap_lowers_the_window_that_goes_with_every_event(
+    host: Host, agents: dict[str, Any], window: int
+) -> None:
+    host.agents = agents
+    host.run(step(NEWER, "before_prompt_build"), answer(9000), step(NEWER, "before_tool_call"))
+    assert host.sent()[-1]["usage"]["window"] == window
+
+
+@pytest.mark.parametrize(("cap", "window"), [(50_000, 50_000), (900_000, None)])
+def test_a_cap_is_the_window_where_no_window_is_known_and_the_host_assumes_more(
+    host: Host, cap: int, window: int | None
+) -> None:
+    host.agents = {"defaults": {"contextTokens": cap}}
+    host.run(step(NEWER, "before_prompt_build"), step(NEWER, "before_tool_call"))
+    assert host.sent()[-1].get("usage", {}).get("window") == window
 
 
 def test_sessions_do_not_see_each_others_usage(host: Host) -> None:
@@ -561,6 +608,10 @@ def test_the_limits_in_the_plugin_are_the_adapters(host: Host) -> None:
         name: openclaw.time_limit(kind) * 1000 for name, kind in openclaw.KINDS.items()
     }
     assert config["internal"] is True
+
+
+def test_no_event_is_waited_for_longer_than_eight_seconds() -> None:
+    assert {openclaw.time_limit(kind) for kind in (*openclaw.KINDS.values(), events.OTHER)} == {8.0}
 
 
 @pytest.mark.parametrize("event", [None, {}, {"toolName": 5}, {"messages": "x"}, {"message": 3}])

@@ -42,17 +42,10 @@ KINDS = {
     "command:reset": events.SESSION_START,
     "session_end": events.SESSION_END,
 }
-LIMITS = {
-    events.TOOL_START: 8.0,
-    events.PROMPT: 12.0,
-    events.BOOTSTRAP: 12.0,
-    events.COMPACTION_START: 8.0,
-    events.TURN_END: 25.0,
-}
-"""Seconds that the plugin waits. A tool call that got no answer within 15 s would be refused by the
-host, and a prompt would go without it; ends of turns may take 30 s. Before a compaction the whole
-host stands still, because it does not wait for promises there."""
-LIMIT = 10.0
+LIMIT = 8.0
+"""Seconds that the plugin waits for an answer. The host refuses a tool call that got none within
+15 s, and runs a prompt without it. Before a compaction the whole host stands still, because it does
+not wait for promises there."""
 WRAPPERS = ("tool_call", "tool_search", "tool_describe", "tool_search_code")
 """Tools that find and call others; what they call has events of its own, and those count."""
 _USAGE = ("input", "cacheRead", "cacheWrite", "output")
@@ -83,7 +76,7 @@ def project_dir(environment: Mapping[str, str]) -> str:
 
 def time_limit(kind: str) -> float:
     """Return for how many seconds the plugin waits for the answer to a kind of event."""
-    return LIMITS.get(kind, LIMIT)
+    return LIMIT
 
 
 def state_folder(environment: Mapping[str, str]) -> str:

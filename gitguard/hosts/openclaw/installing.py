@@ -11,7 +11,7 @@ import re
 
 from gitguard.errors import HostFailed
 from gitguard.hosts.base import HostSetting, SettingsPlan
-from gitguard.hosts.openclaw.hooks import KINDS, LIMIT, LIMITS, NAME, WRAPPERS, state_folder
+from gitguard.hosts.openclaw.hooks import KINDS, LIMIT, NAME, WRAPPERS, state_folder
 from gitguard.model.host_settings import compaction_share
 
 TYPE_CHECKING = False
@@ -60,7 +60,7 @@ def folder(environment: Mapping[str, str]) -> str:
 
 def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) -> dict[str, bytes]:
     """Return the plugin's files, and the directory hook's where it answers internal events."""
-    limits = {name: round(LIMITS.get(kind, LIMIT) * 1000) for name, kind in KINDS.items()}
+    limits = dict.fromkeys(KINDS, round(LIMIT * 1000))
     config = {
         "executable": executable,
         "limits": limits,

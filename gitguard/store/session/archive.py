@@ -61,9 +61,10 @@ class SessionArchive:
 
         The one put away last is the last; those whose anchor does not read come first.
         """
-        there = self._chain.archives()
         damaged = []
-        for short, error in self._chain.damaged().items():
+        errors = self._chain.damaged()
+        there = self._chain.archives() if errors else {}
+        for short, error in errors.items():
             commit = there.get(self._chain.archive_of(short), short)
             damaged.append(self._described(commit).replace(problem=error.message))
         return damaged + [self._described(anchor.committed) for anchor in self._chain.archived()]

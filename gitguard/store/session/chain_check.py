@@ -92,7 +92,7 @@ class Verification:
         self._end_at = end_at
         chunks: Iterator[list[ChainLink]] = map(self._with_files, self._chunks(head, most))
         # A thread costs more than it saves on what is read in one go.
-        if most > _AT_ONCE:
+        if most > _AT_ONCE and not 0 < len(order) <= _AT_ONCE:
             chunks = _read_ahead(chunks)
         # Only the newest is anchored; those below it are vouched for by the parents' hashes.
         is_newest = True

@@ -75,6 +75,8 @@ class Workspace:
         self.redactor = Redactor()
         self._seal: Seal | None = None
         self._moments: dict[str, Moment] = {}
+        self.read_once: Repository | None = None
+        """The door to git during a look at many sessions (`ReadingOnce`)."""
 
     @classmethod
     def at(
@@ -106,6 +108,8 @@ class Workspace:
 
     def repository(self, *, signs: bool = False) -> Repository:
         """Return the door to git; signs is whether commits are signed with the user's key."""
+        if self.read_once is not None:
+            return self.read_once
         # Imported here, because hooks below every threshold never start git.
         from gitguard.store.git.repository import Repository
 
@@ -165,6 +169,11 @@ class Workspace:
     def anchor_folder(self, session: Session) -> str:
         """Return the session's folder in the state directory."""
         return os.path.join(self.state_folder, session.name)
+
+    def has_record_of(self, session: Session) -> bool:
+        """Say whether this machine wrote checkpoints or working files of a session."""
+        folders = (self.anchor_folder(session), self.session_folder(session))
+        return any(map(os.path.isdir, folders))
 
     def make_folders(self, session: Session) -> None:
         """Create the working folders, with the ignore file that hides them from git."""

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _CAPPED_FROM = 4
 """The version of a session's entries from which OpenClaw (2026.8) caps the reserve."""
-_MOST_RESERVED = 4
-"""Such a version reserves at most the window's fourth part."""
+_FOURTH = 4
+"""Such a version reserves at most the window's fourth part; in any, a reserve may be that large."""
 
 
 class Budget(Value):
@@ -42,10 +42,14 @@ def divide(window: int, config: BudgetConfig, *, capped: bool = False) -> Budget
     else: estimates that are held against this budget must not be multiplied by it again, because
     the same factor on both sides of a comparison is none. Neither part is ever larger than what
     the reserve leaves.
+
+    In a small window the reserve gives way to the history's share: it is a fixed number of tokens,
+    and would leave a window of 20,000 no history at all.
     """
-    reserve = min(config.reserve_tokens, window // _MOST_RESERVED if capped else window)
+    share, fourth = round(window * config.history_share), window // _FOURTH
+    reserve = min(config.reserve_tokens, fourth if capped else max(window - share, fourth))
     left = window - reserve
-    history = min(round(window * config.history_share), left)
+    history = min(share, left)
     safeguard = min(round(window * config.history_share * config.safety_margin), left)
     return Budget(window, reserve, history, left - history, safeguard)
 

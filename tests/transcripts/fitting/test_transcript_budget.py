@@ -48,6 +48,20 @@ def test_a_newer_version_reserves_at_most_a_fourth(window: int, reserve: int) ->
     assert divide(window, USUAL).reserve == 20_000
 
 
+@pytest.mark.parametrize("window", [16_000, 20_000, 25_001, 32_000, 39_999, 40_000, 50_000])
+@pytest.mark.parametrize("capped", [False, True])
+def test_the_history_of_a_small_window_has_its_share_of_it(window: int, capped: bool) -> None:
+    parts = divide(window, USUAL, capped=capped)
+    assert parts.history == round(window * 0.5)
+    assert 0 < parts.reserve <= 20_000
+
+
+def test_a_large_share_of_history_leaves_the_reserve_a_fourth_of_the_window() -> None:
+    config = BudgetConfig(20_000, 0.95, 1.2, {})
+    assert divide(200_000, config).reserve == 20_000
+    assert (divide(16_000, config).reserve, divide(16_000, config).history) == (4_000, 12_000)
+
+
 def test_the_version_of_the_first_entry_tells_which_reserve_it_is() -> None:
     def first(raw: bytes, kind: str = HEADER) -> Entry:
         return Entry(0, 1, raw, kind)
