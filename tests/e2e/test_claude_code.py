@@ -21,6 +21,7 @@ from .sealing import kill_group
 
 CRITICAL = 184_000
 """Tokens of a 200,000 window at which the gate halts (92 %)."""
+_KEYED = "2026-11-26 12:00:00 INFO request key=abc token=none session ok\n"
 
 
 @pytest.fixture
@@ -343,6 +344,25 @@ def test_a_halted_conversation_does_not_stop_the_one_beside_it(
     model.replace_script(Step("I was stopped", input_tokens=CRITICAL + 2000))
     halting.claude.run("go on", resume=halted.session_id)
     assert "STATUS:HALT_CONTEXT_LIMIT" in model.requests(Kind.MAIN)[-1].text
+
+
+def test_beside_a_log_of_key_words_a_turn_ends_in_a_checkpoint_and_a_halt_is_denied(
+    halting: Guarded, model: ScriptedModel
+) -> None:
+    (halting.repo / "aaa.log").write_text(_KEYED * 300_000)
+    for number in range(5):
+        (halting.repo / f"z{number}.txt").write_text("small\n")
+    model.script(Step("All done."))
+    halting.claude.run("Say that you are done")
+    assert "turn-end" in halting.triggers()
+    left_out = halting.json("status", "--files")["gaps"]["left_out"]
+    assert {file["path"] for file in left_out} <= {"aaa.log"}
+    script_until_halted(model)
+    run = halting.claude.run("go")
+    assert run.terminal_reason == "hook_stopped"
+    assert not (halting.repo / "must-not-run").exists()
+    assert "halt" in halting.triggers()
+    assert halting.faults() == []
 
 
 # (h) a guest

@@ -24,28 +24,33 @@ _KELVIN = "\u212a"
 
 
 def _behind_name(least: int) -> str:
-    """Return a pattern of an operator and a value that is long enough, in lower case."""
+    """Return a pattern of an operator and a value that is long enough, in lower case.
+
+    Blanks are never given back, so that no run of them is passed over twice.
+    """
     quoted = "|".join(
         rf"{quote}(?:{quote}{quote}|[^{quote}\n]{{{least}}})" for quote in ('"', "'", "`")
     )
     escaped = rf"\\[\"'](?:(?!\\[\"'])[^\n]){{{least}}}"
     text = rf"(?:[bruf@$l]?(?:{quoted}|{escaped}))"
     value = rf"(?:{text}|[a-z0-9_\-./+=~%:!@#$^*?|]{{{least}}})"
-    typed = r"[a-z0-9_.\[\]|?<> ]{0,39} ="
+    typed = r"[a-z0-9_.\[\]|?<> ]{0,40}+(?<= )="
     return (
-        r"(?:[\"'`\])\\}]*[ \t]*(?:"
-        rf"(?:[:=>]|->)[:=>]{{0,2}}\s*(?:{value}|{typed})"
-        rf"|\|[ \t]*{value}"
-        rf"|[,(][ \t]*{text}"
+        r"(?=[\"'`\])\\} \t:=>|,(-])"  # hardly any word is followed by one of these
+        r"(?:[\"'`\])\\}]*+[ \t]*+(?:"
+        rf"(?:[:=>]|->)[:=>]{{0,2}}\s*+{value}"
+        rf"|:\s*+{typed}"
+        rf"|\|[ \t]*+{value}"
+        rf"|[,(][ \t]*+{text}"
         r")"
-        rf"|[ \t]+(?:for |(?:is[ :]|to )?[ \t]*{value}))"
+        rf"|[ \t]++(?:for |(?:is[ :]|to )?[ \t]*+{value}))"
     )
 
 
 _TOKEN = _behind_name(_SHORTEST)
 _PASSWORD = _behind_name(_SHORTEST_PASSWORD)
 _NAME = r"[a-z0-9_.\-]{0,48}+"
-_ENV = rf"[A-Z0-9_]*+=[=>:]{{0,2}}\s*[bruf@$L]?(?:[\"'`\\]|[^\s\"'`\\]{{{_SHORTEST_OF_ENV}}})"
+_ENV = rf"[A-Z0-9_]*+=[=>:]{{0,2}}\s*+[bruBRUfF@$L]?(?:[\"'`\\]|[^\s\"'`\\]{{{_SHORTEST_OF_ENV}}})"
 _compiled: dict[str, re.Pattern[str]] = {}
 
 
@@ -67,10 +72,8 @@ def _pattern(word: str) -> re.Pattern[str]:
         elif word in _SHORT_ONES:
             behind = _NAME + _PASSWORD
         else:
-            is_password = "|".join(_PASSWORDS)
-            behind = (
-                rf"(?:{_NAME}{_TOKEN}|(?=[a-z0-9_.\-]{{0,48}}?(?:{is_password})){_NAME}{_PASSWORD})"
-            )
+            in_name = rf"(?=[a-z0-9_.\-])(?=[a-z0-9_.\-]{{0,48}}?(?:{'|'.join(_PASSWORDS)}))"
+            behind = f"(?:{_NAME}{_TOKEN}|{in_name}{_NAME}{_PASSWORD})"
         # A word is found fast where it stands alone at the beginning of its pattern.
         compiled = _compiled[word] = re.compile(f"{word}(?={behind})")
     return compiled
