@@ -12,6 +12,4 @@ class Searched(Record):
     path: str = fields.text("As a manifest has it.")
     size: int = fields.count("The bytes that it had.")
     digest: str = fields.text("SHA-256 of the rules and these bytes.")
-    was_too_long: bool = fields.flag(
-        "Whether its share of the time was not enough; else it holds no secret.", default=False
-    )
+    reason: str = fields.text("Why it is left out; empty where it holds no secret.", default="")

@@ -1,8 +1,8 @@
 """Whether a file's content holds a secret: searched part by part, within a budget of time.
 
-What the time does not reach is left out. A large file whose share of the time was not enough is not
-tried again while it is unchanged or only grew. Of one that was searched and only grew, the new part
-is searched.
+What the time does not reach is left out. A large file whose share of the time was not enough, or in
+which a secret was found, is not searched again while it is unchanged or only grew. Of one that was
+searched in vain and only grew, the new part is searched.
 
 Of a binary file its strings are searched, as `strings` shows them. What is compressed or encrypted
 has none, and no rule tells a secret in it.
@@ -27,6 +27,7 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a text of that encoding begins."""
 _REMEMBERED = 1 << 18
 """Bytes of the smallest file whose search is remembered; others are searched at once."""
+_SECRET = "a secret was found in it"
 _CUT_CHARACTER = 4
 """Bytes of the longest character that a file may have ended within."""
 
@@ -72,33 +73,26 @@ class SecretSearch:
     def verdict(self, path: str, data: bytes) -> SearchVerdict:
         """Search a content, as far as the time reaches."""
         digest, earlier = self._identified(path, data)
-        if earlier is not None and earlier.was_too_long:
-            return self._too_long(path, len(data), digest)
-        begins_at = self._clock()
-        holds_secret = self._holds_secret(data, earlier.size if earlier is not None else 0)
-        if holds_secret is None:
-            # A file that got little time because of others is tried again.
-            had_most_of_it = self._ends_at - begins_at > self._seconds / 2
-            is_large = had_most_of_it and bool(digest)
-            return self._too_long(path, len(data), digest) if is_large else self.out_of_time
-        if holds_secret:
-            return SearchVerdict("a secret was found in it")
-        self._remember(path, len(data), digest, was_too_long=False)
-        return SearchVerdict()
+        too_long = f"the search for secrets in it takes more than {self._seconds:g} s"
+        if earlier is not None and earlier.reason in (_SECRET, too_long):
+            reason = earlier.reason
+        else:
+            begins_at = self._clock()
+            is_clean = earlier is not None and not earlier.reason
+            holds_secret = self._holds_secret(data, earlier.size if earlier and is_clean else 0)
+            had_most_of_the_time = self._ends_at - begins_at > self._seconds / 2
+            if holds_secret is None and not (digest and had_most_of_the_time):
+                return self.out_of_time  # because of others, so it is tried again
+            reason = too_long if holds_secret is None else _SECRET if holds_secret else ""
+        if digest:
+            self.searched.append(Searched(escaped(path), len(data), digest, reason))
+        return SearchVerdict(reason)
 
     def remember_unchanged(self, path: str) -> None:
         """Carry over what is known of a file that nobody changed."""
         earlier = self._earlier.get(escaped(path))
         if earlier is not None:
             self.searched.append(earlier)
-
-    def _too_long(self, path: str, size: int, digest: str) -> SearchVerdict:
-        self._remember(path, size, digest, was_too_long=True)
-        return SearchVerdict(f"the search for secrets in it takes more than {self._seconds:g} s")
-
-    def _remember(self, path: str, size: int, digest: str, *, was_too_long: bool) -> None:
-        if digest:
-            self.searched.append(Searched(escaped(path), size, digest, was_too_long))
 
     def _identified(self, path: str, data: bytes) -> tuple[str, Searched | None]:
         """Return a large content's digest, and the earlier search if it only grew since."""

@@ -106,6 +106,21 @@ def test_of_a_file_that_only_grew_the_new_part_is_searched() -> None:
     assert reason == "a secret was found in it"
 
 
+def test_a_file_that_holds_a_secret_is_not_searched_again_while_it_only_grows() -> None:
+    first, _ = search(Redactor(), LARGE + SECRET)
+    redactor = Counting()
+    _, reason = search(redactor, f"{LARGE}{SECRET}\n{LINE}", earlier=first)
+    assert (reason, redactor.parts) == ("a secret was found in it", 0)
+    _, reason = search(redactor, LARGE + LINE, earlier=first)
+    assert reason == ""
+
+
+def test_what_took_too_long_is_tried_again_in_more_time() -> None:
+    first, _ = search(Redactor(), LARGE, step=0.4)
+    more = SecretSearch(Redactor(), Ticking(0.0), 3.0, first.searched)
+    assert more.verdict("log", LARGE.encode()).reason == ""
+
+
 def test_what_was_searched_by_other_rules_is_searched_again() -> None:
     first, _ = search(Redactor(), LARGE)
     other = Counting(allowed=("0" * 64,))
