@@ -1,7 +1,8 @@
 """`gitguard hook HOST`: one event in on standard input, one answer out.
 
 It fails open: whatever goes wrong is marked for `gitguard status`, the answer is neutral, and the
-exit code is 0, because hosts give exit codes meanings of their own.
+exit code is 0, because hosts give exit codes meanings of their own. Only in a tool call it is
+refused: what that says would be taken for the host's word.
 """
 
 from __future__ import annotations
@@ -43,6 +44,8 @@ def run(arguments: list[str]) -> None:
     """Answer the event on standard input and end the process."""
     # The process lives for milliseconds: neither collecting nor tearing down pays.
     gc.disable()
+    if runs_in_tool(arguments):
+        _refuse_tool(arguments[0])
     _write_and_end(respond(arguments, sys.stdin.buffer if sys.stdin else None))
 
 
@@ -52,6 +55,30 @@ def _write_and_end(text: str) -> None:
     except OSError:
         pass
     os._exit(0)
+
+
+def runs_in_tool(arguments: list[str]) -> bool:
+    """Say whether a tool call of the host that is named started this process."""
+    from gitguard.errors import InvalidInput
+    from gitguard.hosts import find_host
+
+    try:
+        host = find_host(*arguments)
+    except (InvalidInput, TypeError):
+        return False  # no host, or more than one
+    return host.MARKS_PROVE and host.has_tool_marks(os.environ)
+
+
+def _refuse_tool(host: str) -> None:
+    """End the process with an error; no host takes its exit code for a refusal of its own."""
+    from gitguard.errors import OwnerOnly
+
+    message = (
+        f"error: `gitguard hook {host}` is for the host alone, and a tool call runs this command\n"
+        "hint: Nothing was recorded. Use `gitguard note` to record what you know\n"
+    )
+    os.write(2, message.encode())
+    os._exit(OwnerOnly.exit_code)
 
 
 def respond(arguments: list[str], stream: BinaryIO | None) -> str:
@@ -102,7 +129,7 @@ def answer(arguments: list[str], data: bytes, end: bytes = b"") -> str:
     from gitguard import process
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
-    from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE, STATUS_LINE
+    from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE, SPEAKING, STATUS_LINE
 
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
         return ""  # a host that only summarizes for us is at work
@@ -110,6 +137,11 @@ def answer(arguments: list[str], data: bytes, end: bytes = b"") -> str:
         raise InvalidInput("`gitguard hook` takes the name of one host")
     host = find_host(arguments[0])
     event = host.parse_event(_payload(data, end), os.environ, process.clock())
+    if event.kind in SPEAKING and not event.from_tool:
+        from gitguard.hosts import has_tool_marks
+
+        # A host that was started in the shell of another one has its marks as well.
+        event = event.replace(from_tool=has_tool_marks(os.environ))
     _arm(host.time_limit(event.kind))
 
     def decide(reply: HookReply) -> None:

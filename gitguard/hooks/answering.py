@@ -56,6 +56,10 @@ def handle(
         workspace.note_fault(f"answering {event.kind}", error)
         now = workspace.clock()
         return answer_unreachable(event, abilities, workspace.places, now, error).visible()
+    if conversation.is_unsettled:
+        from gitguard.hooks.unconfirmed import settle
+
+        conversation = settle(conversation)
     answer = _answer_tool_event if is_tool_event else _answer_turn
     return answer(conversation).visible()
 
@@ -73,7 +77,7 @@ def _answer_tool_event(conversation: Conversation) -> HookReply:
 def _answer_turn(conversation: Conversation) -> HookReply:
     from gitguard.hooks import turns
 
-    if _may_follow_branch(conversation.event):
+    if _may_follow_branch(conversation):
         from gitguard.hooks.branches import follow_branch
 
         conversation = follow_branch(conversation)
@@ -100,10 +104,11 @@ def _with_told_line(conversation: Conversation, reply: HookReply) -> HookReply:
     return reply.replace(context="\n".join(text for text in (line, reply.context) if text))
 
 
-def _may_follow_branch(event: HookEvent) -> bool:
+def _may_follow_branch(conversation: Conversation) -> bool:
     """Say whether an event comes between two turns; after a compaction one may be going on."""
+    event = conversation.event
     begins = event.kind == events.SESSION_START and event.source != events.STARTED_AFTER_COMPACTION
-    return event.kind == events.PROMPT or begins
+    return (event.kind == events.PROMPT or begins) and conversation.is_believed
 
 
 def _missing_state(error: MissingState | NotWritable) -> MissingState:

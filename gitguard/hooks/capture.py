@@ -221,17 +221,18 @@ def _without_secrets(conversation: Conversation, text: str) -> str:
     return conversation.workspace.redactor.text(cut_middle(text, half, half))
 
 
-def close_open_calls(conversation: Conversation) -> None:
+def close_open_calls(conversation: Conversation, *, every: bool = False) -> None:
     """Journal calls that began and never ended as lost, or as the user stopped them.
 
-    At a conversation's first prompt that goes for all of them: their hosts may be dead. If one
-    is not, the end of the call still counts when it comes.
+    At a conversation's first prompt that goes for all of them: their hosts may be dead. With every
+    it goes for those of the conversation's sub-agents as well. If one still runs, the end of the
+    call still counts when it comes.
     """
-    first = conversation.record.turns == 0
+    first = conversation.record.turns == 0 and not every
     open_calls = []
     for entry in conversation.store.journal.open_calls():
-        own = entry.host_session == conversation.event.host_session and not entry.sub_agent
-        if own or first:
+        own = entry.host_session == conversation.event.host_session
+        if (own and (every or not entry.sub_agent)) or first:
             open_calls.append(entry)
     if not open_calls:
         return

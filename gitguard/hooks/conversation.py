@@ -19,10 +19,10 @@ from gitguard.hooks import gate_record, rises
 from gitguard.model import events
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
-from gitguard.pressure.readings import measure_pressure, summary_tokens, with_proof
+from gitguard.pressure.readings import lowers, measure_pressure, summary_tokens, with_proof
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
-from gitguard.store.session.entries import JournalEntry
+from gitguard.store.session.entries import STARTED, JournalEntry
 from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
@@ -95,6 +95,9 @@ class Conversation:
         """Whether the conversation came to another task since its last prompt."""
         self.unread: list[str] = []
         """What was left out of a conversation that takes too long to read whole."""
+        self.said_at = ""
+        """When the event came, where it is answered later than that; else empty."""
+        self._is_believed: bool | None = None
 
     def _look_apart(self) -> tuple[bool, CurrentSession]:
         """Work apart from files that nothing here vouches for; return whether that is so."""
@@ -160,6 +163,47 @@ class Conversation:
             with self.recording():
                 self.record = self.record.replace(head=startup.saved.commit)
 
+    # Who speaks
+
+    def open_calls(self) -> tuple[JournalEntry, ...]:
+        """Return the calls of this conversation that may still run, its sub-agents' included.
+
+        No hook tells of the end of a call that the user or a rule refused, or that was cut off. It
+        has ended if a later turn goes on, or if the host has written its result down.
+        """
+        key, transcript = self.event.host_session, self.event.transcript
+        calls = tuple(e for e in self.store.journal.open_calls() if e.host_session == key)
+        newest = self.store.journal.newest_turn(key) if calls else ""
+        calls = tuple(e for e in calls if not newest or e.turn_id in ("", newest))
+        if not calls or transcript is None or not os.path.exists(transcript.path):
+            return calls
+        from gitguard.transcripts import find_ended_calls
+
+        try:
+            ended = find_ended_calls(transcript, frozenset(entry.id for entry in calls))
+        except GitguardError as error:
+            self.note_fault(error)
+            return calls
+        return tuple(entry for entry in calls if entry.id not in ended)
+
+    @property
+    def is_believed(self) -> bool:
+        """Whether the event can only come from the host: no tool call runs that could send it."""
+        if self._is_believed is None:
+            self._is_believed = not self.event.from_tool and not self.open_calls()
+        return self._is_believed
+
+    def forget_belief(self) -> None:
+        """Look again whether a call runs: some were closed."""
+        self._is_believed = None
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether the event may confirm or discard what is kept because a call may have sent it."""
+        if self.event.sub_agent or self.event.kind not in events.WITNESSES:
+            return False
+        return bool(self.record.unconfirmed or self.record.unconfirmed_compaction)
+
     # Pressure
 
     def measure(self) -> tuple[bool, Pressure | None]:
@@ -183,6 +227,22 @@ class Conversation:
             self.note_fault(error)
             return False, None
         return True, pressure
+
+    def doubt_reading(self) -> None:
+        """Leave out a reading that lowers the pressure, if a tool call runs that may have sent it.
+
+        A host repeats what it reads, so nothing is lost.
+        """
+        reading = self.event.reading
+        if reading is None:
+            return
+        try:
+            is_lower = lowers(reading, self.record, self.config, self.event.transcript)
+        except GitguardError as error:
+            self.note_fault(error)
+            is_lower = True
+        if is_lower and not self.is_believed:
+            self.event = self.event.replace(reading=None)
 
     def keep_proof(self, pressure: Pressure | None) -> None:
         """Remember that more was in use than the window was taken to hold; the record is kept."""
@@ -308,7 +368,7 @@ class Conversation:
         tool = self.tool
         return JournalEntry(
             event=event,
-            at=self.store.now,
+            at=self.said_at or self.store.now,
             host_session=self.event.host_session,
             id=tool.id,
             tool=tool.name,
@@ -323,6 +383,7 @@ class Conversation:
             milliseconds=tool.milliseconds,
             answers=tool.answers,
             turn=self.record.turns,
+            turn_id=self.event.turn_id if event == STARTED else "",
             plan=tool.plan[-_MOST_LISTED:],
             whole_plan=tool.whole_plan,
         )

@@ -6,7 +6,7 @@ writes, removes or replaces in the repository can keep a refusal from it.
 
 from __future__ import annotations
 
-from gitguard.hooks.shell_commands import HIDDEN, OLD_REPAIRS, REPAIR, owner_command
+from gitguard.hooks.shell_commands import HIDDEN, HOOK, OLD_REPAIRS, REPAIR, owner_command
 from gitguard.model import events
 from gitguard.model.events import HookReply
 from gitguard.store.session import holds
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 _NOT_SAVED = "Nothing could be saved: gitguard's files do not read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
+_HOOK_REFUSAL = (
+    "`gitguard hook` is for the host alone, which tells gitguard by it what happens: no tool call "
+    "may run it"
+)
 _REPAIR_REFUSAL = (
     "; you may run `gitguard repair --dry-run`, which says what is wrong, and `gitguard repair "
     "--local`, which takes this machine's own copy of the state"
@@ -103,6 +107,8 @@ def _read_call(event: HookEvent, places: Places) -> str:
 def _refusal_of(owner: str) -> str:
     if owner == HIDDEN:
         return _HIDDEN_REFUSAL
+    if owner == HOOK:
+        return _HOOK_REFUSAL
     is_repair = owner == REPAIR or owner in OLD_REPAIRS
     return _OWNER_REFUSAL.format(owner) + _REPAIR_REFUSAL * is_repair
 

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 REPAIR = "repair"
 OLD_REPAIRS = frozenset({"recover", "accept", "trust", "migrate"})
 """What `repair` was before; each chooses for the user, or did in an earlier version."""
-OWNER_COMMANDS = OLD_REPAIRS | {"override", "pin", "publish", "purge", "uninstall"}
-"""Commands that only a human may run (references/design/contract.md, "Halt")."""
+HOOK = "hook"
+"""The command by which the host speaks; who runs it in a tool call speaks in the host's name."""
+OWNER_COMMANDS = OLD_REPAIRS | {HOOK, "override", "pin", "publish", "purge", "uninstall"}
+"""Commands that no tool call may run (references/design/contract.md, "Halt")."""
 HIDDEN = "hidden"
 """Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""
 COMPACTED = "--compacted"
@@ -44,6 +46,10 @@ _SUBSTITUTES = str.maketrans(dict.fromkeys("$`{}()", " "))
 _NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
 _PROGRAM = "gitguard"
+_MODULE = "__main__.py"
+"""The file by which Python runs a folder; it may stand behind the folder's name or not."""
+_EXPANDED = frozenset("$`{*?[")
+"""A shell puts other words in place of a word with one of these."""
 _NAMES = frozenset({_PROGRAM, f"{_PROGRAM}.exe", f"-m{_PROGRAM}"})
 """The program as the last part of a word; Python takes its module with or without a blank."""
 _READING_ARGUMENTS = frozenset({"xargs", "parallel"})
@@ -147,16 +153,23 @@ def _reads_subcommand(words: list[str], place: int) -> bool:
 def _substitutes_subcommand(command: str, aliases: frozenset[str]) -> bool:
     """Say whether a shell substitutes which command the program runs, as in `gitguard $c`."""
     for words in _split(command):
-        substitutes = [
-            _first_argument(words[place + 1 :]).startswith(("$", "`"))
-            for place in _places_of_program([word.strip("(){}`") for word in words], aliases)
+        bare = [word.strip("(){}`") for word in words]
+        expanded = [
+            not _EXPANDED.isdisjoint(_first_argument(words[place + 1 :]))
+            for place in _places_of_program(bare, aliases)
         ]
-        if any(substitutes) and _runs_program(words, aliases):
+        # `gitguard${IFS}hook` is one word here, and two where it runs.
+        expanded += [_is_program(word.partition("$")[0]) for word in words if "$" in word]
+        if any(expanded) and (_runs_program(words, aliases) or _reads_arguments(bare)):
             return True
         scripts = [word for word in words if " " in word.strip()] if _runs_scripts(words) else []
         if any(_substitutes_subcommand(script, aliases) for script in scripts):
             return True
     return False
+
+
+def _reads_arguments(words: list[str]) -> bool:
+    return any(word.rpartition("/")[2] in _READING_ARGUMENTS for word in words)
 
 
 def _runs_program(words: list[str], aliases: frozenset[str]) -> bool:
@@ -165,7 +178,7 @@ def _runs_program(words: list[str], aliases: frozenset[str]) -> bool:
         bare = word.strip("$(){}`!")
         if bare and "()" not in word and not _is_assignment(bare):
             is_runner = bare in _RUNNING_ANOTHER or bare.startswith("python")
-            return is_runner or bool(_places_of_program([bare], aliases))
+            return is_runner or bool(_places_of_program([bare.partition("$")[0]], aliases))
     return False
 
 
@@ -188,7 +201,8 @@ def _places_of_program(words: list[str], aliases: frozenset[str]) -> list[int]:
 
 def _is_program(word: str) -> bool:
     # The last part of a word, for `"$(which gitguard)"` is one word.
-    return word.rstrip().rpartition(" ")[2].rpartition("/")[2].lower() in _NAMES
+    path = word.rstrip().rpartition(" ")[2].removesuffix(_MODULE).rstrip("/")
+    return path.rpartition("/")[2].lower() in _NAMES
 
 
 def _owner_among(arguments: list[str]) -> str:

@@ -51,25 +51,12 @@ def _prompt(conversation: Conversation) -> HookReply:
         if refusal is not None:
             return refusal
     conversation.bring_up(always=conversation.record.turns == 0)
+    if not conversation.is_believed:
+        from gitguard.hooks.unconfirmed import keep_prompt
+
+        return keep_prompt(conversation)
     with conversation.recording():
-        conversation.record = conversation.noticed()
-        begins_turn = not _joins_running_turn(conversation)
-        if begins_turn:
-            _take_in_cut_off_turns(conversation)
-        block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
-        if conversation.is_apart:  # the line stands in for a block
-            conversation.offer(BRANCH, block)
-            block = ""
-        if begins_turn:
-            capture.close_open_calls(conversation)
-        capture.catch_up(conversation, reading)
-        if not conversation.event.ran_by:
-            conversation.offer(STATUS, _complete_before(conversation, reading))
-        capture.record_prompt(conversation, reading)
-        if begins_turn:
-            _keep_files_before_turn(conversation)
-        _count_prompt(conversation, begins_turn=begins_turn)
-        _keep_window(conversation)
+        block, reading = take_in_prompt(conversation)
         if not conversation.event.ran_by:
             _offer_lines(conversation, reading, block)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
@@ -91,6 +78,32 @@ def _offer_lines(conversation: Conversation, reading: Ready | Diagnosed, block: 
         conversation.offer(PRESSURE, _about_context(conversation))
     if not outranks(conversation.lines, NOTES):
         conversation.offer(NOTES, _ask_for_notes(conversation, reading, block))
+
+
+def take_in_prompt(conversation: Conversation) -> tuple[str, Ready | Diagnosed]:
+    """Record a prompt and what it begins, and offer what the agent is told of the task's end.
+
+    Returns the resume block if it is due, and the state. The caller keeps the record.
+    """
+    conversation.record = conversation.noticed()
+    begins_turn = not _joins_running_turn(conversation)
+    if begins_turn:
+        _take_in_cut_off_turns(conversation)
+    block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
+    if conversation.is_apart:  # the line stands in for a block
+        conversation.offer(BRANCH, block)
+        block = ""
+    if begins_turn:
+        capture.close_open_calls(conversation)
+    capture.catch_up(conversation, reading)
+    if not conversation.event.ran_by:
+        conversation.offer(STATUS, _complete_before(conversation, reading))
+    capture.record_prompt(conversation, reading)
+    if begins_turn:
+        _keep_files_before_turn(conversation)
+    _count_prompt(conversation, begins_turn=begins_turn)
+    _keep_window(conversation)
+    return block, reading
 
 
 def _joins_running_turn(conversation: Conversation) -> bool:
@@ -263,14 +276,16 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
     if not is_prompt:
         conversation.note_fault(error)
     elif block:
-        _keep_words(conversation)
+        if conversation.is_believed:
+            keep_words(conversation)
     else:
         return HookReply(refuse=stop_text(error))
     conversation.offer(STATUS, stop_text(error))
     return HookReply(context=block)
 
 
-def _keep_words(conversation: Conversation) -> None:
+def keep_words(conversation: Conversation) -> None:
+    """Journal the event's prompt, and nothing besides."""
     try:
         with conversation.recording():
             prompt = capture.clean(conversation, one_line(conversation.event.prompt))
@@ -285,9 +300,11 @@ def _keep_words(conversation: Conversation) -> None:
 def _turn_end(conversation: Conversation) -> HookReply:
     if not conversation.bring_back():
         return NEUTRAL
+    conversation.doubt_reading()
     _, pressure = conversation.measure()
     with conversation.recording():
         capture.record_answer(conversation)
+        capture.close_open_calls(conversation, every=True)
         _note_ended_turn(conversation)
         _keep_window(conversation)
         conversation.keep_proof(pressure)
@@ -314,7 +331,9 @@ def _compaction_start(conversation: Conversation) -> HookReply:
             capture.take_in_own_stopped_calls(conversation)
         conversation.keep_proof(pressure)
         conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
-        conversation.record = conversation.record.replace(compacting_since=now)
+        conversation.record = conversation.record.replace(
+            compacting_since=now, compacting_unconfirmed=not conversation.is_believed
+        )
     if conversation.config.handoff.enabled and not conversation.is_apart:
         from gitguard.sessions.handoff.handoff_file import write_handoff
 
@@ -324,11 +343,27 @@ def _compaction_start(conversation: Conversation) -> HookReply:
 
 def _compaction_end(conversation: Conversation) -> HookReply:
     if conversation.record.compacting_since:
-        _compacted(conversation)
+        _take_in_compaction(conversation)
     if conversation.event.summary and not conversation.is_apart:
         with conversation.recording():
             capture.record_summary(conversation)
     return NEUTRAL
+
+
+def _take_in_compaction(conversation: Conversation) -> bool:
+    """End what a compaction ends, if it is one; say whether it is.
+
+    It is believed if the same conversation told of its beginning and no tool call runs that could
+    speak for the host. Otherwise the transcript has to show it, now or later.
+    """
+    record = conversation.record
+    has_begun = bool(record.compacting_since) and not record.compacting_unconfirmed
+    if has_begun and conversation.is_believed:
+        _compacted(conversation)
+        return True
+    from gitguard.hooks.unconfirmed import keep_compaction
+
+    return keep_compaction(conversation)
 
 
 def _compacted(conversation: Conversation) -> None:
@@ -355,11 +390,14 @@ def _session_start(conversation: Conversation) -> HookReply:
         return _begin_anew(conversation)
     if conversation.event.source != events.STARTED_AFTER_COMPACTION:
         _note_return(conversation)
-        if conversation.event.reading is not None:
-            _store_reading(conversation)
+        _store_reading(conversation)
         return NEUTRAL
-    _compacted(conversation)
+    is_compacted = _take_in_compaction(conversation)
     conversation.bring_up()
+    if not is_compacted:
+        from gitguard.hooks.unconfirmed import block_after_compaction
+
+        return HookReply(context=block_after_compaction(conversation))
     with conversation.recording():
         block, reading = delivery.deliver(conversation, first=False)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
@@ -377,7 +415,7 @@ def _note_return(conversation: Conversation) -> None:
 
 def _begin_anew(conversation: Conversation) -> HookReply:
     """Forget what belonged to the conversation that the host ended under the same name."""
-    if conversation.bring_back():
+    if conversation.is_believed and conversation.bring_back():
         with conversation.recording():
             conversation.record = HostSession(
                 started_at=conversation.store.now, host=conversation.event.host
@@ -409,8 +447,7 @@ def _note_ended_turn(conversation: Conversation) -> None:
 
 
 def _status_line(conversation: Conversation) -> HookReply:
-    if conversation.event.reading is not None:
-        _store_reading(conversation)
+    _store_reading(conversation)
     faults = len(conversation.workspace.faults())
     marks = [f"gitguard: {faults} fault{'s' * (faults > 1)}, see `gitguard status`"] * (faults > 0)
     if conversation.record.halt is not None:
@@ -421,9 +458,9 @@ def _status_line(conversation: Conversation) -> HookReply:
 
 
 def _store_reading(conversation: Conversation) -> None:
+    conversation.doubt_reading()
     reading = conversation.event.reading
-    assert reading is not None
-    if not conversation.bring_back():
+    if reading is None or not conversation.bring_back():
         return
     with conversation.recording():
         conversation.record = with_reading(conversation.record, reading)

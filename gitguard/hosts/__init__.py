@@ -95,6 +95,11 @@ def in_agents_shell(environment: Mapping[str, str]) -> bool:
     return any(find_host(name).in_agents_shell(environment) for name in names(HOOKS))
 
 
+def has_tool_marks(environment: Mapping[str, str]) -> bool:
+    """Say whether this process has the marks of a tool call of any host."""
+    return any(find_host(name).has_tool_marks(environment) for name in names(HOOKS))
+
+
 def surrounding_session(environment: Mapping[str, str]) -> str:
     """Return the conversation of a host that started this command, empty outside of one."""
     for name in names(HOOKS):

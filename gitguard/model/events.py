@@ -28,6 +28,14 @@ SESSION_END = "session-end"
 STATUS_LINE = "status-line"
 OTHER = "other"
 
+SPEAKING = (PROMPT, COMPACTION_START, COMPACTION_END, SESSION_START, STATUS_LINE, TURN_END)
+"""Events by which a host says what the user said, what is left of the context, or how full it is.
+
+A tool call that sends one of them would speak in the host's name.
+"""
+WITNESSES = (TOOL_START, TOOL_END, TOOL_FAILED, TURN_END)
+"""Events that show which turn is going on, and so confirm or discard what came unconfirmed."""
+
 STARTED_AFTER_COMPACTION = "compact"
 """The `source` of a session start that follows a compaction."""
 STARTED_ANEW = "new"
@@ -172,6 +180,8 @@ class HookEvent(Value):
     """Where the user speaks from, where the host has several ways."""
     turn_id: str = ""
     """The host's id of the turn, where it has one; a prompt typed during a turn has the same."""
+    from_tool: bool = False
+    """Whether a host's tool call started the process that brought it, as its marks tell."""
 
 
 class HookReply(Value):

@@ -50,6 +50,20 @@ def newest_pressure(host_session: HostSession, config: Config) -> Pressure | Non
     return _pressure_by(reading, host_session, config, first_turn=False)
 
 
+def lowers(
+    reading: Reading, host_session: HostSession, config: Config, transcript: Transcript | None
+) -> bool:
+    """Say whether a pushed reading makes the pressure less than without it, or lets nothing count.
+
+    Raises `InvalidDocument` as `measure_pressure` does.
+    """
+    before = _pressure_by(
+        _newest_of(host_session, None, transcript), host_session, config, first_turn=False
+    )
+    after = _pressure_by(reading, host_session, config, first_turn=False)
+    return before is not None and (after is None or after.share < before.share)
+
+
 def has_reading(host_session: HostSession) -> bool:
     """Say whether there is anything that tells how full a conversation is."""
     is_kept = host_session.reading is not None or host_session.given is not None

@@ -15,6 +15,9 @@ tuple of blocks. From there on, nothing depends on the host:
 
 from __future__ import annotations
 
+import os
+
+from gitguard.model.transcript import USER
 from gitguard.transcripts import formats
 
 TYPE_CHECKING = False
@@ -67,6 +70,10 @@ if TYPE_CHECKING:
             """
 
 
+_DATED_WITHIN = 5.0
+"""Seconds between a prompt's event and the date that the host gives its line."""
+
+
 def find_stopped_calls(transcript: Transcript, calls: frozenset[str]) -> tuple[StoppedCall, ...]:
     """Return which of the calls the user stopped, none of a format that does not tell."""
     if not _tells_stops(transcript):
@@ -74,6 +81,30 @@ def find_stopped_calls(transcript: Transcript, calls: frozenset[str]) -> tuple[S
     reading = formats.load(transcript.format, formats.READING)
     stopped: tuple[StoppedCall, ...] = reading.stopped_calls(transcript, calls)
     return stopped
+
+
+def find_ended_calls(transcript: Transcript, calls: frozenset[str]) -> frozenset[str]:
+    """Return which of the calls have a result, none of a format that does not tell."""
+    if not _tells_stops(transcript):
+        return frozenset()
+    reading = formats.load(transcript.format, formats.READING)
+    ended: frozenset[str] = reading.ended_calls(transcript, calls)
+    return ended
+
+
+def prompts_since(transcript: Transcript, since: float) -> list[str]:
+    """Return what the user said since a time in Unix seconds, also what they typed during a turn.
+
+    A host dates a prompt when it was typed, and tells its hooks of it a moment later or earlier.
+    """
+    if not os.path.exists(transcript.path):
+        return []
+    reading = formats.load(transcript.format, formats.READING)
+    said = [message for message in reading.messages(transcript) if message.role == USER]
+    if _tells_stops(transcript):
+        said += reading.queued_prompts(transcript)
+    oldest = since - _DATED_WITHIN
+    return [message.text for message in said if not message.at or message.at > oldest]
 
 
 def interrupted_at(transcript: Transcript) -> float:

@@ -471,6 +471,7 @@ def test_usage_from_before_a_compaction_is_void_before_the_boundary_is_on_disk(
 def test_a_stale_status_line_after_a_compaction_is_no_reading(talk: Conversation) -> None:
     talk.prompt("Begin")
     talk.uses(190_000)
+    talk.send("PreCompact")
     talk.send("SessionStart.compact")
     talk.clock.pass_by(-1)
     stale = {"context_window_size": 200_000, "current_usage": {"input_tokens": 190_000}}

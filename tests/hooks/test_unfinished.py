@@ -157,6 +157,7 @@ def test_a_prompt_typed_while_a_turn_runs_cuts_nothing_off(talk: Conversation) -
     talk.queued_prompt("Also never log the tenant's name")
     journal = talk.root / ".gitguard/sessions/main/journal.jsonl"
     assert "tool-interrupted" not in journal.read_text(), "the call still runs"
+    talk.hands_on("Also never log the tenant's name")
     talk.send("Stop", last_assistant_message="Fixed: the key has the tenant now.")
     exchanges = talk.guard.state().exchanges
     assert "Also never log the tenant's name" in [exchange.text for exchange in exchanges]

@@ -116,6 +116,28 @@ class Conversation:
         self._write({**line, **marks, "message": {"role": "user", "content": [result]}})
         self._write({**line, "message": {"role": "user", "content": [text]}})
 
+    def is_denied_by_a_rule(self, call: str) -> None:
+        """A rule of the host denies a call after its first hook: no hook tells of its end."""
+        self.clock.pass_by(1)
+        said = "Permission to use Bash with command make deploy has been denied."
+        result = {"type": "tool_result", "tool_use_id": call, "is_error": True, "content": said}
+        line = {"type": "user", "timestamp": timestamp(self.clock())}
+        self._write({**line, "message": {"role": "user", "content": [result]}})
+
+    def writes_a_result(self, call: str) -> None:
+        """The host writes down what a call gave."""
+        self.clock.pass_by(1)
+        result = {"type": "tool_result", "tool_use_id": call, "content": "ok"}
+        line = {"type": "user", "timestamp": timestamp(self.clock())}
+        self._write({**line, "message": {"role": "user", "content": [result]}})
+
+    def says_to_the_host(self, text: str) -> None:
+        """The host writes down what the user said."""
+        self.clock.pass_by(1)
+        stamp = timestamp(self.clock())
+        message = {"role": "user", "content": text}
+        self._write({"type": "user", "timestamp": stamp, "message": message})
+
     def _write(self, entry: dict[str, Any]) -> None:
         with self.transcript.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
@@ -132,6 +154,7 @@ class Conversation:
             "session_id": self.session,
             "cwd": str(self.root),
             "transcript_path": str(self.transcript),
+            "prompt_id": f"turn-{self._turns}",
             **changes,
         }
         environment = {"CLAUDE_PROJECT_DIR": str(self.root)}
@@ -148,6 +171,13 @@ class Conversation:
         """The user types something while a turn runs; the host sends the id of that turn."""
         answer = self.send("UserPromptSubmit", prompt=text, prompt_id=f"turn-{self._turns}")
         return str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+    def hands_on(self, text: str) -> None:
+        """The host writes down what the user typed while a turn runs, and hands it to the model."""
+        self.clock.pass_by(1)
+        stamp = timestamp(self.clock())
+        queued = {"type": "queued_command", "prompt": text, "origin": {"kind": "human"}}
+        self._write({"type": "attachment", "attachment": queued, "timestamp": stamp})
 
     def bash(self, command: str, **changes: Any) -> dict[str, Any]:
         """The agent is about to run a command."""

@@ -29,6 +29,7 @@ ABILITIES = Abilities(
     settings_files=(".claude/settings.local.json", ".claude/settings.json"),
     new_conversation="/clear",
 )
+MARKS_PROVE = True
 _KINDS = {
     "UserPromptSubmit": events.PROMPT,
     "PreToolUse": events.TOOL_START,
@@ -109,6 +110,16 @@ def in_agents_shell(environment: Mapping[str, str]) -> bool:
     return bool(host_session(environment) or environment.get("CLAUDECODE"))
 
 
+def has_tool_marks(environment: Mapping[str, str]) -> bool:
+    """Say whether this process has the marks of a tool call.
+
+    Hooks and the status line have the project's folder, and tool calls the host's program (seen in
+    2.1.330). Both have `CLAUDECODE`, `CLAUDE_CODE_SESSION_ID` and `AI_AGENT`, which tell nothing.
+    """
+    has_program = bool(environment.get("CLAUDE_CODE_EXECPATH"))
+    return has_program and not environment.get("CLAUDE_PROJECT_DIR")
+
+
 def project_dir(environment: Mapping[str, str]) -> str:
     """Return the project's folder, as far as it is known without a payload."""
     return environment.get("CLAUDE_PROJECT_DIR", "")
@@ -140,6 +151,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         answer=read.text(payload, "last_assistant_message"),
         tool=_tool(payload) if "tool_name" in payload else None,
         sub_agent=read.name_of(payload, "agent_id"),
+        from_tool=has_tool_marks(environment),
         reading=_reading(payload, now),
         transcript=Transcript(path, NAME) if path and not ran_by else None,
         model=_model(payload),

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 NAME = "openclaw"
 ABILITIES = Abilities(offers_pressure=True, hears_after_tools=False, ends_turns=False)
+MARKS_PROVE = False
 KINDS = {
     "agent:bootstrap": events.BOOTSTRAP,
     "before_prompt_build": events.PROMPT,
@@ -66,6 +67,11 @@ def host_session(environment: Mapping[str, str]) -> str:
 
 def in_agents_shell(environment: Mapping[str, str]) -> bool:
     """Say whether the agent runs a command."""
+    return bool(host_session(environment))
+
+
+def has_tool_marks(environment: Mapping[str, str]) -> bool:
+    """Say whether this process has the mark of a tool call (seen in 2026.9.6 and 2026.3.13)."""
     return bool(host_session(environment))
 
 
@@ -109,6 +115,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         answer=read.text(event, "answer"),
         tool=_tool(event, context) if "toolName" in event else None,
         sub_agent=key if ":subagent:" in key else "",
+        from_tool=has_tool_marks(environment),
         reading=_reading(payload, event, kind, now),
         transcript=_transcript(agent, session, environment),
         model=_model(payload, context),

@@ -28,6 +28,8 @@ REFUSED = "tool-refused"
 PROMPT = "prompt"
 PROMPT_READ = "prompt-read"
 """What a transcript has as a prompt from before a hook heard of the conversation."""
+PROMPT_UNCONFIRMED = "prompt-unconfirmed"
+"""What came as a prompt while a tool call ran, and nothing confirmed: nobody's words."""
 TURN_ENDED = "turn-end"
 SAID = "agent-said"
 """What the agent said in a turn that did not end, or that a compaction splits."""
@@ -70,6 +72,10 @@ class JournalEntry(Record):
     )
     said: str = fields.text("What the user said with a refusal.", default="")
     turn: int = fields.count("The conversation's turn, from 1; 0 before the first.", default=0)
+    turn_id: str = fields.text(
+        "Of the beginning of a call: the host's id of the turn, empty where it has none.",
+        default="",
+    )
     calls: int = fields.count(
         "Of the end of a call: how many of the conversation's had ended.", default=0
     )
@@ -82,7 +88,14 @@ class JournalEntry(Record):
     @property
     def is_found_later(self) -> bool:
         """Whether it was found out afterwards, and does not say where the turn stands."""
-        return self.event == SHELL_EDITED
+        return self.event in (SHELL_EDITED, PROMPT_READ, PROMPT_UNCONFIRMED)
+
+    def without_call(self) -> JournalEntry:
+        """Return the entry without what it says of the tool call whose event brought it."""
+        return self.replace(
+            id="", tool="", read=(), written=(), error="", is_shell=False, output="",
+            is_probe=False, milliseconds=0, answers=(), plan=(), whole_plan=False,
+        )  # fmt: skip
 
     def line(self) -> dict[str, Any]:
         """Return the entry's document without its empty fields."""

@@ -50,6 +50,22 @@ class Delivery(Record):
     characters: int = fields.count("The block's length.")
 
 
+class UnconfirmedPrompt(Record):
+    """A prompt that came while a tool call ran, so that the call may have sent it."""
+
+    at: str = fields.time("When.")
+    text: str = fields.text("The prompt, as it is journaled.", default="")
+    turn_id: str = fields.text(
+        "The host's id of its turn, empty where the host has none.", default=""
+    )
+    of_known_turn: bool = fields.flag(
+        "Whether that turn went on already, so that a call in it could know the id.", default=False
+    )
+    calls: tuple[str, ...] = fields.texts(
+        "The ids of the calls that ran; the end of one of them confirms nothing.", default=()
+    )
+
+
 class HostSession(Record):
     """The record of one conversation."""
 
@@ -60,6 +76,9 @@ class HostSession(Record):
     ended_turns: int = fields.count("How many turns there were when one last ended.", default=0)
     turn_id: str = fields.text(
         "The host's id of the newest turn, empty where it has none.", default="", sparse=True
+    )
+    unconfirmed: tuple[UnconfirmedPrompt, ...] = fields.records(
+        "Prompts that nothing has confirmed yet.", of=UnconfirmedPrompt, default=(), sparse=True
     )
     turn_since: float = fields.number(
         "Unix seconds when the newest turn began or ended; what was said before is of older ones.",
@@ -79,6 +98,16 @@ class HostSession(Record):
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0
+    )
+    compacting_unconfirmed: bool = fields.flag(
+        "Whether that beginning was told while a call ran, so that the call may have sent it.",
+        default=False,
+        sparse=True,
+    )
+    unconfirmed_compaction: float = fields.number(
+        "When the end of a compaction was told that nothing has confirmed yet; else 0.",
+        default=0,
+        sparse=True,
     )
     compacted_at: float = fields.number(
         "Unix seconds of the last one; readings before are void.", default=0
@@ -176,6 +205,8 @@ class HostSession(Record):
         return self.replace(
             epoch=self.epoch + 1,
             compacting_since=0,
+            compacting_unconfirmed=False,
+            unconfirmed_compaction=0,
             compacted_at=at,
             reading=None,
             given=None,

@@ -8,7 +8,14 @@ from gitguard.model import json_text
 from gitguard.model.codec import check_format, dump_line
 from gitguard.model.value import Value
 from gitguard.store.disk import files
-from gitguard.store.session.entries import ENDED, FAILED, JournalEntry, open_calls, read_entries
+from gitguard.store.session.entries import (
+    ENDED,
+    FAILED,
+    STARTED,
+    JournalEntry,
+    open_calls,
+    read_entries,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +35,7 @@ _ROTATE_AT = 1 << 18
 
 _COUNT, _BY_ANOTHER = b',"calls":', b',"sub_agent":"'
 """What stands in a line with a count, and in one of a sub-agent."""
+_STARTED = f'{{"event":"{STARTED}"'.encode()
 SEALED = "-sealed"
 """How the ids of journals end in which every line has to carry a seal."""
 _RECENT = 16
@@ -143,6 +151,21 @@ class JournalFile:
         counts = [_number_in(line) for line in self._trusted(calls, id_in(self._begins()))]
         return max(counts, default=0) + counts.count(0)  # a failed call carries no count
 
+    def newest_turn(self, host_session: str) -> str:
+        """Return the host's id of the turn in which a conversation's own newest call began.
+
+        It is empty where the host has none, and where the call is too old.
+        """
+        position = max(self._size() - _COUNT_BACK, 0)
+        lines, _ = files.complete_lines(self.path, offset=position, limit=_COUNT_BACK)
+        whose = _whose(host_session)
+        for placed in reversed(_placed(lines, position)):
+            line = placed[1]
+            if line.startswith(_STARTED) and whose in line and _BY_ANOTHER not in line:
+                own = _entries(self._trusted([placed], id_in(self._begins())))
+                return own[0].turn_id if own else ""
+        return ""
+
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""
         begins = self._begins()
@@ -202,7 +225,7 @@ def _calls_of(lines: list[tuple[int, bytes]], host_session: str) -> list[tuple[i
 
     Most lines are of no interest, so they are looked at as bytes, the way `append` writes them.
     """
-    whose = f'"host_session":{json_text.encode(host_session)}'.encode("utf-8", "replace")
+    whose = _whose(host_session)
     ended, failed = (f'{{"event":"{event}"'.encode() for event in (ENDED, FAILED))
     newest_first = []
     for placed in reversed(lines):
@@ -214,6 +237,10 @@ def _calls_of(lines: list[tuple[int, bytes]], host_session: str) -> list[tuple[i
         if line.startswith(ended):
             break
     return newest_first
+
+
+def _whose(host_session: str) -> bytes:
+    return f'"host_session":{json_text.encode(host_session)}'.encode("utf-8", "replace")
 
 
 def _number_in(line: bytes) -> int:

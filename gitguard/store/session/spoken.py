@@ -20,7 +20,7 @@ _QUESTION = 100
 """Characters that it keeps of the question that an answer answers."""
 ANSWERED = " → "
 """What stands between a question of the agent and the user's answer."""
-_BY_USER = frozenset((entries.PROMPT, entries.PROMPT_READ))
+_BY_USER = frozenset((entries.PROMPT, entries.PROMPT_READ, entries.PROMPT_UNCONFIRMED))
 _BY_AGENT = frozenset((entries.TURN_ENDED, entries.SAID, entries.SUMMARY))
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
 
-_REJECTED = b'"user-rejected"'
+_REJECTED, _RESULT, _QUEUED = b'"user-rejected"', b'"tool_result"', b'"queued_command"'
 _MOST_LINES_BACK = 2_000
 """Lines that are searched for a call that never ended: more than any turn has."""
 _USAGE, _BOUNDARY, _ROLES = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
@@ -81,6 +81,49 @@ def stopped_calls(transcript: Transcript, calls: frozenset[str]) -> tuple[Stoppe
             for call in _stopped_in(parse(line), calls):
                 stopped.setdefault(call.call_id, call)
     return tuple(stopped.values())[::-1]
+
+
+def ended_calls(transcript: Transcript, calls: frozenset[str]) -> frozenset[str]:
+    """Return which of these calls of the main conversation have a result, whatever it is.
+
+    The host writes one also for a call that the user or a rule refused, of which no hook tells.
+    """
+    ended: set[str] = set()
+    for number, line in enumerate(backwards(transcript.path)):
+        if len(ended) == len(calls) or number >= _MOST_LINES_BACK:
+            break
+        if _RESULT in line:
+            ended.update(calls.intersection(_results_in(parse(line))))
+    return frozenset(ended)
+
+
+def _results_in(entry: dict[str, Any]) -> list[str]:
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    if entry.get("type") != "user" or entry.get("isSidechain") or not isinstance(content, list):
+        return []
+    blocks = (block for block in content if isinstance(block, dict))
+    return [str(b.get("tool_use_id")) for b in blocks if b.get("type") == "tool_result"]
+
+
+def queued_prompts(transcript: Transcript) -> list[Message]:
+    """Return what the user typed while a turn ran and the host handed to the model, oldest first.
+
+    It stands in no line of the user's own. What a program put into the queue is left out.
+    """
+    from gitguard.model.transcript import USER, Message
+    from gitguard.transcripts.formats.claude_code.lines import words_of_the_user
+
+    queued = []
+    for number, line in enumerate(backwards(transcript.path)):
+        if number >= _MOST_LINES_BACK:
+            break
+        attachment = parse(line).get("attachment") if _QUEUED in line else None
+        if isinstance(attachment, dict) and attachment.get("type") == "queued_command":
+            text, origin = attachment.get("prompt"), attachment.get("origin")
+            if isinstance(text, str) and isinstance(origin, dict) and origin.get("kind") == "human":
+                queued.append(Message(USER, words_of_the_user(text), time_of(parse(line))))
+    return queued[::-1]
 
 
 def _stopped_in(entry: dict[str, Any], calls: frozenset[str]) -> list[StoppedCall]:

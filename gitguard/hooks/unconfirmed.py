@@ -1,0 +1,192 @@
+"""Keeps what came while a tool call ran, until something shows who said it.
+
+A tool call can start `gitguard hook` and speak in the host's name. So a prompt or the end of a
+compaction that comes while a call of the conversation runs, or with the marks of a tool's shell,
+is only kept: it is not shown as the user's and lifts no halt. `confirming` decides about prompts;
+of a compaction the transcript tells.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.hooks import capture, delivery, turns
+from gitguard.hooks.confirming import settle_prompts
+from gitguard.hooks.told_line import STATUS
+from gitguard.model import events
+from gitguard.model.events import HookReply
+from gitguard.model.text import one_line, seconds
+from gitguard.store.session import entries
+from gitguard.store.session.host_session import UnconfirmedPrompt
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.hooks.confirming import Settled
+    from gitguard.hooks.conversation import Conversation
+
+_MOST = 8
+"""So many prompts of a conversation wait; of more, the oldest are given up."""
+
+
+# Keeping
+
+
+def keep_prompt(conversation: Conversation) -> HookReply:
+    """Keep the event's prompt, and answer it as far as that changes nothing."""
+    with conversation.recording():
+        conversation.record = record = conversation.noticed()
+        waiting = (*record.unconfirmed, _prompt_of(conversation))
+        conversation.record = conversation.with_transcript(
+            record.replace(unconfirmed=waiting[-_MOST:])
+        )
+        _give_up(conversation, waiting[:-_MOST])
+    block = _block(conversation)
+    halt = conversation.record.halt
+    if halt is not None:
+        from gitguard.hooks.halting import pass_prompt
+
+        conversation.offer(STATUS, pass_prompt(conversation.abilities, halt))
+    return HookReply(context=block)
+
+
+def _prompt_of(conversation: Conversation) -> UnconfirmedPrompt:
+    from gitguard.store.session.spoken import kept_words
+
+    words = capture.clean(conversation, one_line(conversation.event.prompt))
+    turn_id, calls = conversation.event.turn_id, conversation.open_calls()
+    return UnconfirmedPrompt(
+        at=conversation.store.now,
+        text=kept_words(words, conversation.config.capture.words),
+        turn_id=turn_id,
+        of_known_turn=turn_id in (conversation.record.turn_id, *(call.turn_id for call in calls)),
+        calls=tuple(call.id for call in calls),
+    )
+
+
+def keep_compaction(conversation: Conversation) -> bool:
+    """Keep that a compaction's end was told; say whether the transcript shows it already."""
+    with conversation.recording():
+        noticed = conversation.noticed()
+        if noticed.epoch > conversation.record.epoch:
+            conversation.record = noticed
+            return True
+        conversation.record = conversation.record.replace(
+            unconfirmed_compaction=conversation.workspace.clock()
+        )
+    return False
+
+
+def block_after_compaction(conversation: Conversation) -> str:
+    """Return the block that a compaction makes due, without a receipt: it may be none."""
+    return _block(conversation, epoch=conversation.record.epoch + 1)
+
+
+def _block(conversation: Conversation, *, epoch: int = -1) -> str:
+    with conversation.recording():
+        before = conversation.record
+        try:
+            if epoch >= 0:
+                conversation.record = before.replace(epoch=epoch)
+            return delivery.deliver(conversation, first=before.turns == 0)[0]
+        finally:
+            conversation.record = before
+
+
+# Settling
+
+
+def settle(conversation: Conversation) -> Conversation:
+    """Confirm or give up what was kept, by an event that shows which turn goes on.
+
+    Returns the conversation, which a confirmed prompt may bring to the session of its branch.
+    """
+    if not conversation.bring_back():
+        return conversation
+    try:
+        settled = settle_prompts(conversation.record.unconfirmed, conversation.event)
+        for prompt in settled.confirmed:
+            conversation = _confirm(conversation, prompt)
+        with conversation.recording():
+            _settle_the_rest(conversation, settled)
+    except GitguardError as error:
+        conversation.note_fault(error)
+    conversation.forget_belief()
+    return conversation
+
+
+def _settle_the_rest(conversation: Conversation, settled: Settled) -> None:
+    ends = conversation.event.kind == events.TURN_END
+    waiting = settled.waiting
+    if ends:  # what the user typed during the turn stands in the transcript by now
+        waiting = _take_in_typed(conversation, waiting)
+    _give_up(conversation, settled.discarded)
+    conversation.record = conversation.record.replace(unconfirmed=waiting)
+    if conversation.record.unconfirmed_compaction:
+        conversation.record = conversation.noticed()
+    if ends:
+        conversation.record = conversation.record.replace(unconfirmed_compaction=0)
+
+
+def _confirm(conversation: Conversation, prompt: UnconfirmedPrompt) -> Conversation:
+    """Take a prompt in as if it came now; only what is said to the agent was said before."""
+    event = conversation.event
+    conversation.event = event.replace(
+        kind=events.PROMPT, prompt=prompt.text, turn_id=prompt.turn_id, tool=None, reading=None
+    )
+    conversation.said_at = prompt.at
+    try:
+        from gitguard.hooks.branches import follow_branch
+
+        conversation = follow_branch(conversation)
+        conversation.said_at = prompt.at
+        with conversation.recording():
+            record = conversation.record
+            remaining = tuple(kept for kept in record.unconfirmed if kept != prompt)
+            conversation.record = record.replace(unconfirmed=remaining)
+            turns.take_in_prompt(conversation)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        turns.keep_words(conversation)
+    finally:
+        conversation.event, conversation.said_at = event, ""
+    return conversation
+
+
+def _give_up(conversation: Conversation, prompts: tuple[UnconfirmedPrompt, ...]) -> None:
+    """Journal prompts that nothing confirmed: nobody's words, if the transcript lacks them."""
+    for prompt in _take_in_typed(conversation, prompts):
+        _journal(conversation, entries.PROMPT_UNCONFIRMED, prompt)
+
+
+def _take_in_typed(
+    conversation: Conversation, prompts: tuple[UnconfirmedPrompt, ...]
+) -> tuple[UnconfirmedPrompt, ...]:
+    """Journal the prompts that the transcript has as the user's; return those that it lacks."""
+    if not prompts:
+        return ()
+    typed = _typed(conversation, min(seconds(prompt.at) for prompt in prompts))
+    for prompt in prompts:
+        if prompt.text in typed:
+            _journal(conversation, entries.PROMPT_READ, prompt)
+    return tuple(prompt for prompt in prompts if prompt.text not in typed)
+
+
+def _journal(conversation: Conversation, kind: str, prompt: UnconfirmedPrompt) -> None:
+    if prompt.text:
+        entry = conversation.entry(kind, summary=prompt.text).without_call()
+        conversation.store.journal.append(entry.replace(at=prompt.at))
+
+
+def _typed(conversation: Conversation, since: float) -> set[str]:
+    """Return what the transcript has as the user's since a time, as prompts are kept."""
+    from gitguard.store.session.spoken import kept_words
+    from gitguard.transcripts import prompts_since
+
+    transcript, words = conversation.event.transcript, conversation.config.capture.words
+    if transcript is None:
+        return set()
+    try:
+        texts = prompts_since(transcript, since)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return set()
+    return {kept_words(capture.clean(conversation, one_line(text)), words) for text in texts}
