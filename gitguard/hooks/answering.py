@@ -57,7 +57,7 @@ def handle(
         now = workspace.clock()
         return answer_unreachable(event, abilities, workspace.places, now, error).visible()
     if conversation.is_unsettled:
-        from gitguard.hooks.unconfirmed import settle
+        from gitguard.hooks.settling import settle
 
         conversation = settle(conversation)
     answer = _answer_tool_event if is_tool_event else _answer_turn

@@ -2,17 +2,14 @@
 
 A tool call can start `gitguard hook` and speak in the host's name. So a prompt or the end of a
 compaction that comes while a call of the conversation runs, or with the marks of a tool's shell,
-is only kept: it is not shown as the user's and lifts no halt. `confirming` decides about prompts;
-of a compaction the transcript tells.
+is only kept: it is not shown as the user's and lifts no halt. `settling` does what follows.
 """
 
 from __future__ import annotations
 
 from gitguard.errors import GitguardError
-from gitguard.hooks import capture, delivery, turns
-from gitguard.hooks.confirming import settle_prompts
+from gitguard.hooks import capture, delivery
 from gitguard.hooks.told_line import STATUS
-from gitguard.model import events
 from gitguard.model.events import HookReply
 from gitguard.model.text import one_line, seconds
 from gitguard.store.session import entries
@@ -20,7 +17,6 @@ from gitguard.store.session.host_session import UnconfirmedPrompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hooks.confirming import Settled
     from gitguard.hooks.conversation import Conversation
 
 _MOST = 8
@@ -38,7 +34,7 @@ def keep_prompt(conversation: Conversation) -> HookReply:
         conversation.record = conversation.with_transcript(
             record.replace(unconfirmed=waiting[-_MOST:])
         )
-        _give_up(conversation, waiting[:-_MOST])
+        give_up(conversation, waiting[:-_MOST])
     block = _block(conversation)
     halt = conversation.record.halt
     if halt is not None:
@@ -91,73 +87,16 @@ def _block(conversation: Conversation, *, epoch: int = -1) -> str:
             conversation.record = before
 
 
-# Settling
+# Giving up
 
 
-def settle(conversation: Conversation) -> Conversation:
-    """Confirm or give up what was kept, by an event that shows which turn goes on.
-
-    Returns the conversation, which a confirmed prompt may bring to the session of its branch.
-    """
-    if not conversation.bring_back():
-        return conversation
-    try:
-        settled = settle_prompts(conversation.record.unconfirmed, conversation.event)
-        for prompt in settled.confirmed:
-            conversation = _confirm(conversation, prompt)
-        with conversation.recording():
-            _settle_the_rest(conversation, settled)
-    except GitguardError as error:
-        conversation.note_fault(error)
-    conversation.forget_belief()
-    return conversation
-
-
-def _settle_the_rest(conversation: Conversation, settled: Settled) -> None:
-    ends = conversation.event.kind == events.TURN_END
-    waiting = settled.waiting
-    if ends:  # what the user typed during the turn stands in the transcript by now
-        waiting = _take_in_typed(conversation, waiting)
-    _give_up(conversation, settled.discarded)
-    conversation.record = conversation.record.replace(unconfirmed=waiting)
-    if conversation.record.unconfirmed_compaction:
-        conversation.record = conversation.noticed()
-    if ends:
-        conversation.record = conversation.record.replace(unconfirmed_compaction=0)
-
-
-def _confirm(conversation: Conversation, prompt: UnconfirmedPrompt) -> Conversation:
-    """Take a prompt in as if it came now; only what is said to the agent was said before."""
-    event = conversation.event
-    conversation.event = event.replace(
-        kind=events.PROMPT, prompt=prompt.text, turn_id=prompt.turn_id, tool=None, reading=None
-    )
-    conversation.said_at = prompt.at
-    try:
-        from gitguard.hooks.branches import follow_branch
-
-        conversation = follow_branch(conversation)
-        conversation.said_at = prompt.at
-        with conversation.recording():
-            record = conversation.record
-            remaining = tuple(kept for kept in record.unconfirmed if kept != prompt)
-            conversation.record = record.replace(unconfirmed=remaining)
-            turns.take_in_prompt(conversation)
-    except GitguardError as error:
-        conversation.note_fault(error)
-        turns.keep_words(conversation)
-    finally:
-        conversation.event, conversation.said_at = event, ""
-    return conversation
-
-
-def _give_up(conversation: Conversation, prompts: tuple[UnconfirmedPrompt, ...]) -> None:
+def give_up(conversation: Conversation, prompts: tuple[UnconfirmedPrompt, ...]) -> None:
     """Journal prompts that nothing confirmed: nobody's words, if the transcript lacks them."""
-    for prompt in _take_in_typed(conversation, prompts):
+    for prompt in take_in_typed(conversation, prompts):
         _journal(conversation, entries.PROMPT_UNCONFIRMED, prompt)
 
 
-def _take_in_typed(
+def take_in_typed(
     conversation: Conversation, prompts: tuple[UnconfirmedPrompt, ...]
 ) -> tuple[UnconfirmedPrompt, ...]:
     """Journal the prompts that the transcript has as the user's; return those that it lacks."""

@@ -89,6 +89,15 @@ def guarded(claude: SealedClaude, bin_dir: Path) -> Guarded:
 
 
 @pytest.fixture
+def halting(claude: SealedClaude, bin_dir: Path) -> Guarded:
+    """As `guarded` for a user who declined the trigger, so that pressure can become critical."""
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    found = Guarded(claude)
+    found.run("init", "--no-compaction-trigger")
+    return found
+
+
+@pytest.fixture
 def recorder(tmp_path: Path, repo: Path) -> Recorder:
     """Every hook of the project records into this."""
     recording = Recorder(tmp_path / "recorded")

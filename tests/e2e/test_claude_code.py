@@ -9,45 +9,15 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.support.waiting import wait_until
 
-from .claude_code import SealedClaude
-from .guarded import BLOCK, COMMAND, Guarded, fingerprint
+from .guarded import BLOCK, Guarded, fingerprint
+from .halted_turns import CRITICAL, script_until_halted
 from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step, bash, subagent, summary, write
 from .sealing import kill_group
 
-CRITICAL = 184_000
-"""Tokens of a 200,000 window at which the gate halts (92 %)."""
 _KEYED = "2026-11-26 12:00:00 INFO request key=abc token=none session ok\n"
-
-
-@pytest.fixture
-def halting(claude: SealedClaude, bin_dir: Path) -> Guarded:
-    """As `guarded` for a user who declined the trigger, so that pressure can become critical."""
-    (bin_dir / "gitguard").symlink_to(COMMAND)
-    found = Guarded(claude)
-    found.run("init", "--no-compaction-trigger")
-    return found
-
-
-def script_until_halted(model: ScriptedModel) -> None:
-    """Script calls at critical pressure, of which the host may run the first and no other.
-
-    One is denied with its reason, the next one ends the turn.
-
-    The host writes an answer to its transcript while the hooks of that answer's calls start: a
-    hook reads the usage of the answer before, at times that of the very answer.
-    """
-    model.script(
-        Step("one", (bash("echo one"),), input_tokens=20_000),
-        Step("two", (bash("touch may-run"),), input_tokens=CRITICAL),
-        Step("three", (bash("touch must-not-run"),), input_tokens=CRITICAL + 500),
-        Step("four", (bash("touch must-not-run"),), input_tokens=CRITICAL + 1000),
-        Step("never", (bash("touch must-not-run"),), input_tokens=CRITICAL + 1500),
-    )
 
 
 def script_work(model: ScriptedModel, repo: Path) -> None:

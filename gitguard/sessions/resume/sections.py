@@ -292,7 +292,7 @@ def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection
         notes("Learnings", state.learnings, 10, reader),
         BlockSection("Earlier on this branch", present(earlier), 3),
         BlockSection(
-            "Prompts in the host's transcript, from before gitguard heard the user",
+            "Prompts in the host's transcript that gitguard did not hear from the user",
             present(said_item(e, reader) for e in reversed(state.exchanges) if e.origin.is_read),
             4,
             has_stub=False,
