@@ -8,6 +8,7 @@ from gitguard.hooks.gate_decision import HALT_STATUS
 from gitguard.hooks.missing_hooks import offer_missing_hooks
 from gitguard.hooks.told_line import BRANCH, CONVERSATION, NOTES, PRESSURE, STATUS, outranks
 from gitguard.model import events, triggers
+from gitguard.model.config.maintenance import ENFORCE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
 from gitguard.pressure.readings import with_reading
@@ -310,7 +311,20 @@ def _turn_end(conversation: Conversation) -> HookReply:
         conversation.keep_proof(pressure)
         if conversation.take_due_checkpoint(pressure) is None:
             conversation.checkpoint(triggers.TURN_END, "The turn ended.", pressure=pressure)
+    _maintain(conversation)
     return NEUTRAL
+
+
+def _maintain(conversation: Conversation) -> None:
+    """Archive sessions once a day where the configuration enforces it."""
+    if conversation.is_apart or conversation.config.maintenance.mode != ENFORCE:
+        return
+    from gitguard.sessions.maintenance import maintain_at_turns_end
+
+    try:
+        maintain_at_turns_end(conversation.store)
+    except GitguardError as error:
+        conversation.note_fault(error)
 
 
 def _compaction_start(conversation: Conversation) -> HookReply:

@@ -17,6 +17,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, put_away
 from gitguard.sessions.choice import living_owner
 from gitguard.sessions.kept_files import forget_old, sessions_with_files
+from gitguard.sessions.maintenance_record import is_to_try, note_maintenance
 from gitguard.store.disk import files
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.chain import own_sessions
@@ -24,6 +25,7 @@ from gitguard.store.session.checkpoint import parse_commit
 from gitguard.store.session.conversations import all_conversations
 from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
+from gitguard.store.session.reading_once import ReadingOnce
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.standing import NONE, OURS
 from gitguard.store.session.store import SessionStore
@@ -43,7 +45,13 @@ RUNNING = _DAY
 """Seconds for which a conversation counts as running after something of it was kept."""
 _LOCK_TIMEOUT = 1.0
 """Seconds to wait for a session's lock: one that is in use is no candidate."""
+_AT_A_TURNS_END, _IN_A_HURRY = 0.2, 0.05
+"""Seconds that the end of a turn waits for maintenance, and maintenance then for a lock."""
 _COMMIT_LIMIT = 1 << 16
+
+
+class OutOfTime(GitguardError):
+    """Maintenance did not end in the time that it was given; what it did stays."""
 
 
 class Examined(Value):
@@ -111,9 +119,14 @@ class Maintained(Value):
 class Maintenance:
     """The maintenance of one workspace's sessions."""
 
-    def __init__(self, any_store: SessionStore) -> None:
-        """Begin with any store of the workspace."""
+    def __init__(self, any_store: SessionStore, *, until: float = float("inf")) -> None:
+        """Begin with any store of the workspace.
+
+        until is the time in Unix seconds after which nothing more is begun: `OutOfTime` is raised.
+        """
         self._own = any_store
+        self._until = until
+        self._lock_timeout = _LOCK_TIMEOUT if until == float("inf") else _IN_A_HURRY
         self._workspace = any_store.workspace
         self._limits = any_store.config.maintenance
         self._now = any_store.clock()
@@ -122,8 +135,9 @@ class Maintenance:
     def look(self) -> Maintained:
         """Find what is to be put away, and change nothing; it is looked for once."""
         if self._looked is None:
-            sessions = self._examine()
-            due = tuple(self._judged(session) for session in sessions if session.reasons)
+            with ReadingOnce(self._workspace):
+                sessions = self._examine()
+                due = tuple(self._judged(session) for session in sessions if session.reasons)
             self._looked = Maintained(len(sessions), sum(session.size for session in sessions), due)
         return self._looked
 
@@ -143,6 +157,7 @@ class Maintenance:
         archived: list[Archived] = []
         listed = [item for item in report.found if not item.is_due]
         for number, item in enumerate(due, start=1):
+            self._require_time()
             try:
                 archived.append(self._put_away(item))
             except GitguardError as error:  # the others can be put away all the same
@@ -152,13 +167,19 @@ class Maintenance:
         tried = [self._delete(_once_archived(item, archived, listed)) for item in deletions]
         deleted = tuple(item for item in tried if not item.refusal)
         gone = {item.commit for item in deleted}
+        snapshots = self._old_snapshots()
+        note_maintenance(self._workspace, is_done=True)
         return report.replace(
             found=tuple(listed),
             archived=tuple(item for item in archived if item.commit not in gone),
             deleted=deleted,
             undeleted=tuple(item for item in tried if item.refusal),
-            snapshots=self._old_snapshots(),
+            snapshots=snapshots,
         )
+
+    def _require_time(self) -> None:
+        if self._own.clock() > self._until:
+            raise OutOfTime("maintenance did not end in time", "Run `gitguard session maintain`")
 
     def _old_snapshots(self, *, dry_run: bool = False) -> tuple[OldSnapshots, ...]:
         """Forget the snapshots of files that are beyond the limits, or only count them."""
@@ -166,9 +187,10 @@ class Maintenance:
         retention = Retention(config.most, config.days)
         old = []
         for name in sessions_with_files(self._own.repository()):
+            self._require_time()
             store = self._store(name)
             try:
-                with store.lock(_LOCK_TIMEOUT):
+                with store.lock(self._lock_timeout):
                     number = forget_old(store, retention, dry_run=dry_run)
             except GitguardError:
                 continue  # a session in use forgets by itself, with its next snapshot
@@ -202,6 +224,7 @@ class Maintenance:
         return times
 
     def _look_at(self, name: str, head: str, committed_at: float) -> Examined:
+        self._require_time()
         session = Session(name, name)
         folder = self._workspace.session_folder(session)
         working = (f"{folder}/state.json", f"{folder}/journal.jsonl")
@@ -230,6 +253,7 @@ class Maintenance:
     # What may not be put away
 
     def _judged(self, session: Examined) -> Examined:
+        self._require_time()
         try:
             refusal = self._why_kept(session)
         except GitguardError as error:
@@ -262,7 +286,7 @@ class Maintenance:
 
     def _put_away(self, session: Examined) -> Archived:
         store = SessionStore(self._workspace, session.session, self._own.config)
-        with store.lock(_LOCK_TIMEOUT):
+        with store.lock(self._lock_timeout):
             refusal = self._why_kept(session)  # it may have been used meanwhile
             if refusal:
                 raise GitguardError(refusal)
@@ -319,7 +343,7 @@ class Maintenance:
             return deletion
         store = self._store(deletion.name)
         try:
-            with store.lock(_LOCK_TIMEOUT):
+            with store.lock(self._lock_timeout):
                 archive = archive_of(store)
                 histories = [
                     history for history in archive.all() if history.commit == deletion.commit
@@ -332,6 +356,17 @@ class Maintenance:
 
     def _store(self, name: str) -> SessionStore:
         return SessionStore(self._workspace, Session(name, name), self._own.config)
+
+
+def maintain_at_turns_end(store: SessionStore) -> None:
+    """Do what is due, at most once a day, and leave to a person what does not fit in the time."""
+    if not is_to_try(store.workspace, store.config):
+        return
+    note_maintenance(store.workspace, is_done=False)
+    try:
+        Maintenance(store, until=store.clock() + _AT_A_TURNS_END).run()
+    except OutOfTime:
+        return  # `status` says that it is due; at the next turn's end it would not fit either
 
 
 def _once_archived(

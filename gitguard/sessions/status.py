@@ -12,6 +12,7 @@ from gitguard.sessions.completion import completion
 from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
 from gitguard.sessions.hook_health import hook_health, tried_versions
 from gitguard.sessions.last_event import LastEvent, last_event
+from gitguard.sessions.maintenance_record import is_due
 from gitguard.store.session.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session
@@ -104,6 +105,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
             *_cut_off_turn(cut_off),
             *_warnings(workspace, head),
             *_window_warnings(host_sessions, config),
+            *_maintenance_warning(workspace, config),
         ),
         others=_others(workspace, session),
         hooks=hooks,
@@ -201,6 +203,12 @@ def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
         return conversations_here(store.workspace, store.session)
     except GitguardError:
         return {}
+
+
+def _maintenance_warning(workspace: Workspace, config: Config) -> list[str]:
+    if not is_due(workspace, config):
+        return []
+    return ["Session maintenance did not end within a day: run `gitguard session maintain`"]
 
 
 def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -> tuple[str, ...]:
