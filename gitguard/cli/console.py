@@ -95,14 +95,23 @@ class Console:
             return []
 
     def say(
-        self, text: str, document: dict[str, Any], problem: GitguardError | None = None
+        self,
+        text: str,
+        document: dict[str, Any],
+        problem: GitguardError | None = None,
+        *,
+        signal: str = "",
     ) -> None:
         """Print the outcome: text for people, or the one document for programs.
+
+        signal is one of the runtime contract, which follows the text on a line of its own.
 
         A problem ends the command with its own exit code, after the outcome is printed.
         """
         if not self.as_json:
             click.echo(printable(text))
+            if signal:
+                click.echo(signal)
             if problem is not None:
                 raise problem
             return

@@ -19,7 +19,6 @@ from gitguard.cli.process_environment import (
 )
 from gitguard.cli.share_option import share_up_to
 from gitguard.errors import Complete, GitguardError, HaltContextLimit, InvalidInput
-from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
 
@@ -51,7 +50,7 @@ _GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first
 )
 @click.option(
     "--window",
-    type=click.IntRange(SMALLEST_WINDOW, MOST_TOKENS),
+    type=click.IntRange(1, MOST_TOKENS),
     metavar="N",
     help="Size of the window in tokens",
 )

@@ -10,7 +10,7 @@ import click
 from gitguard.cli.console import Console, can_ask, read_input, with_console
 from gitguard.cli.option_values import OptionsInOrder, pairs
 from gitguard.cli.process_environment import conversation_around
-from gitguard.errors import InvalidDocument, InvalidInput, Pending
+from gitguard.errors import Complete, InvalidDocument, InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
 from gitguard.model.text import counted, one_line, shorten
@@ -168,7 +168,15 @@ def _say_noted(console: Console, noted: Noted) -> None:
         lines.append("The note is saved in the state directory.")
     elif noted.saved is not None:
         lines.append(saved_text(noted.saved))
+    status = ""
+    if noted.state.is_done and "next_action" in noted.report and not noted.is_apart:
+        status = Complete.status
+        lines += [
+            f"The task `{noted.state.task_id}` is complete. Tell the user the result and stop; "
+            "`gitguard note --next TEXT` continues it.",
+        ]
     document = {
+        "status": status,
         "report": noted.report,
         "redacted": list(noted.redacted),
         "earlier_goal": noted.earlier_goal,
@@ -176,7 +184,7 @@ def _say_noted(console: Console, noted: Noted) -> None:
         "saved": noted.saved,
         "state": noted.state,
     }
-    console.say("\n".join(lines), document, pending(noted.saved))
+    console.say("\n".join(lines), document, pending(noted.saved), signal=status)
 
 
 def _about_goal(noted: Noted) -> str:

@@ -364,6 +364,21 @@ class Conversation:
             self.record = self.record.replace(head=saved.commit)
         return saved
 
+    def edit_notice(self) -> str:
+        """Return what a person is told where somebody else edited the state; empty elsewhere.
+
+        A mark of it is left for `status`.
+        """
+        if self.is_apart or not self.store.is_edited:
+            return ""
+        self.note_fault(
+            EditedState(f"somebody other than gitguard edited `{self.store.states.path}`")
+        )
+        return (
+            "gitguard: somebody other than gitguard edited `state.json`; the checkpoint holds the "
+            "state before that. Review the edit with `gitguard repair --accept --dry-run`"
+        )
+
     def entry(self, event: str, *, summary: str = "") -> JournalEntry:
         tool = self.tool
         return JournalEntry(

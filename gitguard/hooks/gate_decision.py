@@ -24,6 +24,7 @@ COMPRESS = "compress"
 """From compress: a fresh summary comes before the next major action."""
 HALT = "halt"
 """From critical, or pressure missing after the first turn."""
+_FIRST_TURN = "context usage is unknown, which counts as 0.0 on the first turn"
 HALT_STATUS = "STATUS:HALT_CONTEXT_LIMIT"
 
 
@@ -55,18 +56,21 @@ def decide(
     summary_conflict: bool = False,
     overridden_to: float | None = None,
     assumption: str = "",
+    unknown: str = "",
 ) -> GateVerdict:
     """Decide on the next major action.
 
     pressure is the used share of the window, None when the host offers none. overridden_to is the
     pressure up to which a human lifted the halt. assumption says that the pressure rests on an
-    assumed window, empty where it does not: an assumption warns, and never halts by itself.
+    assumed window, empty where it does not: an assumption warns, and never halts by itself. unknown
+    says why a host that offers the pressure tells none; that is our fault, and halts nobody.
     """
     if pressure is not None and not pressure >= 0:
         pressure = None  # not a number at all
-    if pressure is None and first_turn:
-        pressure = 0.0
-    band, reasons = _band(pressure, thresholds, overridden_to, assumption)
+    if pressure is None and (first_turn or unknown):
+        band, reasons = CONTINUE, [unknown or _FIRST_TURN]
+    else:
+        band, reasons = _band(pressure, thresholds, overridden_to, assumption)
     if band == HALT:
         return GateVerdict(HALT, True, True, HALT_STATUS, tuple(reasons), pressure)
     flags = {

@@ -82,12 +82,12 @@ def ask(store: SessionStore, question: Question) -> Gated:
     if question.compacted:
         _refuse_hearsay(question)
         record = record.compacted(store.clock()).replace(turns=0)
-    first_turn = record.turns == 0 or bool(record.transcript)
-    pressure = measure_pressure(record, store.config, given=question.reading, first_turn=first_turn)
+    pressure, unknown = _measure(store, record, question)
     verdict = judge(
         record,
         pressure,
         store.config,
+        unknown=unknown,
         action_changed_state=question.action_changed_state,
         phase_or_goal_changed=question.phase_or_goal_changed,
         summary_conflict=bool(conflict),
@@ -98,6 +98,26 @@ def ask(store: SessionStore, question: Question) -> Gated:
     keep_conversation(workspace, store.session, key, record)
     warning = window_warning(pressure.window) if pressure else ""
     return Gated(verdict, pressure, saved, conflict, warning, line)
+
+
+def _measure(
+    store: SessionStore, record: HostSession, question: Question
+) -> tuple[Pressure | None, str]:
+    """Return the pressure, and why the transcript of a host that offers it tells none."""
+    first_turn = record.turns == 0 or bool(record.transcript)
+    try:
+        pressure = measure_pressure(
+            record, store.config, given=question.reading, first_turn=first_turn
+        )
+    except GitguardError as error:
+        if question.reading is not None or not record.transcript:
+            raise
+        store.workspace.note_fault("reading the context usage", error)
+        return None, f"context usage is unknown: {error.message}"
+    is_later = bool(record.transcript) and record.turns > 1 and not record.epoch
+    if pressure is not None and not pressure.is_known and is_later:
+        return pressure, f"context usage is unknown: `{record.transcript}` tells none"
+    return pressure, ""
 
 
 def _answered(

@@ -24,10 +24,18 @@ _MARK_LAG = 60.0
 
 
 def judge(
-    host_session: HostSession, pressure: Pressure | None, config: Config, **flags: bool
+    host_session: HostSession,
+    pressure: Pressure | None,
+    config: Config,
+    *,
+    unknown: str = "",
+    **flags: bool,
 ) -> GateVerdict:
-    """Decide for a conversation, with its halt and override taken into account."""
-    share, halt = pressure.share if pressure else None, host_session.halt
+    """Decide for a conversation, with its halt and override taken into account.
+
+    unknown says why a host that offers the pressure tells none, empty where it tells it.
+    """
+    share, halt = pressure.share if pressure and pressure.is_known else None, host_session.halt
     if halt is not None:
         # It ends with a compaction, a new conversation or an override, not with a better figure.
         return GateVerdict(HALT, True, True, HALT_STATUS, (halt_reason(halt),), share)
@@ -36,6 +44,8 @@ def judge(
         share,
         config.thresholds,
         overridden_to=lifted.pressure + OVERRIDE_ROOM if lifted else None,
+        first_turn=pressure is not None and not pressure.is_known,
+        unknown=unknown,
         assumption=pressure.window.assumption if pressure and pressure.is_assumed else "",
         **flags,
     )

@@ -40,14 +40,25 @@ def _tool_start(conversation: Conversation) -> HookReply:
     measured, pressure = conversation.measure()
     if not measured and conversation.record.halt is None:
         _make_usable(conversation)
-        return _begin_tool(conversation)
+        return _begin_own_call(conversation)
     verdict = gate_record.judge(conversation.record, pressure, conversation.config)
     if verdict.halts:
         return _halt(conversation, verdict, pressure)
     _make_usable(conversation)
     if verdict.write_summary:
         _refresh_summary(conversation)
-    return _begin_tool(conversation)
+    return _begin_own_call(conversation)
+
+
+def _begin_own_call(conversation: Conversation) -> HookReply:
+    """Begin a call of the conversation itself, which may come after the end of its task."""
+    tool = conversation.tool
+    if not tool.paths_written and (not tool.command or is_plainly_harmless(tool.command)):
+        return _begin_tool(conversation)
+    from gitguard.hooks.after_done import refuse_once
+
+    refusal, remark = refuse_once(conversation)
+    return refusal or _begin_tool(conversation, remark)
 
 
 def _make_usable(conversation: Conversation) -> None:
@@ -69,19 +80,25 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
     return HookReply(stop=stop_text(error))
 
 
-def _begin_tool(conversation: Conversation) -> HookReply:
+def _begin_tool(conversation: Conversation, remark: str = "") -> HookReply:
     tool = conversation.tool
     reason = _destructive_reason(tool.command, conversation.config.destructive)
-    notice = ""
+    notices: list[str] = []
     if reason:
         with conversation.recording():
             conversation.checkpoint(
                 triggers.BEFORE_DESTRUCTIVE, f"Before `{reason}`: {tool.summary}"
             )
-        notice = _not_kept(conversation, reason)
+        edit = conversation.edit_notice()
+        if edit:
+            from gitguard.hooks.told_line import BRANCH
+
+            conversation.offer(BRANCH, f"[{edit}]")
+        notices = [edit, _not_kept(conversation, reason)]
     with conversation.lock():
-        conversation.store.journal.append(conversation.entry(entries.STARTED))
-    return HookReply(notice=notice) if notice else NEUTRAL
+        entry = conversation.entry(entries.STARTED)
+        conversation.store.journal.append(entry.replace(remark=remark) if remark else entry)
+    return HookReply(notice=". ".join(filter(None, notices))) if any(notices) else NEUTRAL
 
 
 def _not_kept(conversation: Conversation, reason: str) -> str:

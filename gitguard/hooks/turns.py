@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import Stop
     from gitguard.store.session.state_file import Diagnosed, Ready
 
+_UNKNOWN = (
+    "[Context: unknown | gitguard can neither warn nor halt by it; `gitguard status` says why]"
+)
 _ONE_COMPACTION = 60.0
 """Seconds within which two events that a compaction begins may mean the same one."""
 
@@ -240,11 +243,16 @@ def _about_context(conversation: Conversation) -> str:
 
     Where a graver line is told, a warning waits for the next event.
     """
-    _, pressure = conversation.measure()
+    measured, pressure = conversation.measure()
     conversation.keep_proof(pressure)
     if outranks(conversation.lines, PRESSURE):
         conversation.take_checkpoint_of_pressure(pressure)
         return ""
+    was_told = conversation.record.told_unknown
+    if was_told is measured:
+        conversation.record = conversation.record.replace(told_unknown=not measured)
+    if not measured:
+        return "" if was_told else _UNKNOWN
     calls = conversation.store.journal.calls(conversation.event.host_session)
     calls_at_last_line = conversation.record.told_calls
     # Calls are counted anew once those of others fill what is read of the journal.
@@ -352,7 +360,8 @@ def _compaction_start(conversation: Conversation) -> HookReply:
         from gitguard.sessions.handoff.handoff_file import write_handoff
 
         write_handoff(conversation.store, conversation.config.handoff)
-    return NEUTRAL
+    notice = conversation.edit_notice()
+    return HookReply(notice=notice) if notice else NEUTRAL
 
 
 def _compaction_end(conversation: Conversation) -> HookReply:

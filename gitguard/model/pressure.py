@@ -54,12 +54,19 @@ class Pressure(Value):
     """Whether the share was reckoned from tokens and a window that is assumed."""
 
     @property
+    def is_known(self) -> bool:
+        """Whether anybody measured it; else it only counts as 0.0, on the first turn."""
+        return self.source != FIRST_TURN
+
+    @property
     def used(self) -> float:
         """Tokens in the context; more than the window holds, where a cap lowered that."""
         return self.share * self.window.tokens if self.tokens is None else self.tokens
 
     def gauge_line(self, *, saved: bool = False) -> str:
         """Return the one line of the gauge."""
+        if not self.is_known:
+            return "[Context: unknown]"
         assumed = f" ({self.window.assumption})" if self.window.is_assumed else ""
         parts = [
             f"Context: {percent(self.share)}",

@@ -6,8 +6,7 @@ Readings are host-owned: nothing here is guessed from characters
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidConfig
-from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW, SMALLEST_WINDOW
+from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.pressure import FIRST_TURN, Pressure, Window
 
@@ -41,12 +40,6 @@ def resolve_window(
     window = _raised(_uncapped(model, reported, config), model, used or 0)
     if config.cap and config.cap < window.tokens:
         window = Window(config.cap, f"{window.source}, cap")
-    if window.tokens < SMALLEST_WINDOW:
-        raise InvalidConfig(
-            f"the context window is {window.tokens:,} tokens ({window.source}); "
-            f"the smallest usable one is {SMALLEST_WINDOW:,}",
-            "Choose another model, or set `window.models` in your config.yaml",
-        )
     return window
 
 

@@ -59,6 +59,7 @@ def compose(
     }
     for name, data in contents.items():
         check_size(len(data), what=f"`{name}`")
+    pressure = circumstances.pressure
     record = CheckpointRecord(
         session_key=state.session_id,
         sequence=sequence,
@@ -66,7 +67,7 @@ def compose(
         phase=state.current_phase,
         next_action=state.next_action,
         why=redactor.text(why),
-        pressure=circumstances.pressure.share if circumstances.pressure else None,
+        pressure=pressure.share if pressure is not None and pressure.is_known else None,
         code=code.replace(branch=redactor.text(code.branch)),
         forked_from=circumstances.forked_from,
     )
@@ -83,7 +84,7 @@ def _meta_of(
 ) -> SnapshotMeta:
     pressure, transcript = circumstances.pressure, circumstances.transcript
     usage, session_file = TokenUsage(), ""
-    if pressure is not None:
+    if pressure is not None and pressure.is_known:
         usage = TokenUsage(pressure.tokens, pressure.window.tokens, round(pressure.share, 3))
     if transcript is not None:
         session_file = transcript.session or os.path.basename(transcript.path)

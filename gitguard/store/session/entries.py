@@ -71,6 +71,9 @@ class JournalEntry(Record):
         "What the user answered to questions of the agent, each as `question → answer`.", default=()
     )
     said: str = fields.text("What the user said with a refusal.", default="")
+    remark: str = fields.text(
+        "What the gate remarked on a call that it let pass: after DONE.", default="", sparse=True
+    )
     turn: int = fields.count("The conversation's turn, from 1; 0 before the first.", default=0)
     turn_id: str = fields.text(
         "Of the beginning of a call: the host's id of the turn, empty where it has none.",

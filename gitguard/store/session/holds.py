@@ -91,6 +91,8 @@ def keep(path: str, hold: Hold, now: float) -> bool:
         return before is None or files.remove(path)
     if before is not None and (before.halt, before.override) == (hold.halt, hold.override):
         return True
+    if before is not None and before.halt is not None and hold.halt is not None:
+        hold = hold.replace(denied=before.denied)  # the same halt, with what was saved since
     return _write(path, hold, now)
 
 

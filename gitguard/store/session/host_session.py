@@ -178,6 +178,16 @@ class HostSession(Record):
     told_hooks: str = fields.text(
         "What the agent was told last of hooks that do not run.", default="", sparse=True
     )
+    told_unknown: bool = fields.flag(
+        "Whether it was said that nothing tells how full the context is.",
+        default=False,
+        sparse=True,
+    )
+    denied_done: str = fields.text(
+        "When the task was called done after which a call that writes a file was denied.",
+        default="",
+        sparse=True,
+    )
     untold: tuple[str, ...] = fields.texts(
         "Lines of the newest turn that a graver one kept from the agent.", default=(), sparse=True
     )

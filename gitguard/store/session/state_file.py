@@ -122,6 +122,8 @@ def decode_state(data: bytes, what: str) -> TaskState:
     return read_state(load_json(data, what=what))
 
 
+DONE = frozenset((b"DONE", b"COMPLETE", b"FINISH"))
+"""`task.DONE_ACTIONS`, whose import would cost every tool call."""
 _COPY_LIMIT = 1 << 20
 _PERMIT = "Permit writing there, then run `gitguard ensure`"
 _NEVER_EMPTY = ("goal", "next_action")
@@ -183,6 +185,16 @@ class StateFiles:
         if data is None or not os.path.exists(self.summary_path):
             return False
         return self._is_as_written(sha256(data)) or is_whole(data)
+
+    def may_be_done(self) -> bool:
+        """Say whether the next action says that the task is done; cheap, for calls that write."""
+        try:
+            data = files.read_bytes(self.path, limit=STATE_LIMIT) or b""
+        except (InvalidDocument, NotReadable):
+            return False
+        # In any text of the state the quotes would be escaped.
+        _, _, behind = data.partition(b'"next_action": "')
+        return behind.partition(b'"')[0].strip().upper() in DONE
 
     def _is_as_written(self, digest: str) -> bool:
         """Say whether this machine wrote a state of this hash last, by the text of its copy."""

@@ -116,16 +116,21 @@ class SessionStore:
         return self.states.rewrite(ready) if ready.needs_rewrite else ready
 
     def state_or_copy(self) -> Ready:
-        """Return the state in force; beside a file that cannot be used, this machine's copy of it.
+        """Return the state in force; beside a file that is not ours, this machine's copy of it.
 
-        The copy then goes on alone, and the file stays as it lies. Raises as `state` does where
-        there is no copy.
+        The copy then goes on alone, and the file stays as it lies, broken or edited. Raises as
+        `state` does where there is no copy.
         """
         reading = self.states.read()
         copy = reading.copy if isinstance(reading, state_file.Diagnosed) else None
-        if copy is not None and reading.standing in (state_file.BROKEN, state_file.MISSING):
+        if copy is not None and reading.standing != state_file.ABSENT:
             return copy.replace(keeps_file=True)
         return self.state()
+
+    @property
+    def is_edited(self) -> bool:
+        """Whether somebody other than gitguard edited the working file."""
+        return self.states.read().standing == state_file.EDITED
 
     def look(self) -> Ready:
         """Return the state in force to a reader without the lock; nothing is written."""
