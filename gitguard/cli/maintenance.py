@@ -117,10 +117,10 @@ def _megabytes(size: int) -> str:
 @click.argument("key", default=None, callback=named)
 @with_console
 def close(console: Console, key: str) -> None:
-    """Archive the session KEY, in a terminal by default the current one
+    """Archive the session KEY, by default the current one
 
     Takes a last checkpoint and archives the session's branch and files. `gitguard ensure` or a
-    host's hook begins the next session.
+    host's hook begins the next session. Without a terminal you have to name KEY.
 
     Example: `gitguard session close payments`
     """
