@@ -17,6 +17,7 @@ _SHOWN = 10
 """Findings of one kind that people are shown; --json has them all."""
 _TEXTS = {
     "broken": ("Lines that do not parse", "dropped"),
+    "split": ("Lines with several records, or a torn one before a whole one", "split"),
     "cleaned": ("Lines with a byte-order mark or NULs around them", "cleaned"),
     "displaced": ("Last entries in the wrong place", "moved, or dropped as copies"),
     "relinked": ("Entries whose parent is missing", "linked to the entry before"),
@@ -73,7 +74,7 @@ def _text(report: RepairReport) -> str:
     if report.bad_text:
         lines.append(f"Lines that are not UTF-8: {report.bad_text:,}, kept as they are")
     if report.unjudged:
-        lines.append(f"Lines too long or too deeply nested to check: {report.unjudged:,}, kept")
+        lines.append(f"Lines too long to check: {report.unjudged:,}, kept with all that stands here")
     lines += [*_reset_text(report), _outcome(report)]
     return "\n".join(map(one_line, lines))
 

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
-from tempfile import TemporaryDirectory
 
 from gitguard.compaction.summary import Draft
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN, usage_of
-from gitguard.store.disk import files
 from gitguard.store.disk.artifacts import read_start
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import divide
@@ -30,7 +28,7 @@ from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN, estimate
 from gitguard.transcripts.formats.writable import writer_of
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.locks import transcript_lock
-from gitguard.transcripts.rewriting.repair import repair
+from gitguard.transcripts.rewriting.repair import copied, repair
 from gitguard.transcripts.rewriting.replacing import look
 
 TYPE_CHECKING = False
@@ -185,22 +183,11 @@ def _rehearse(
 def _as_repaired(
     transcript: Transcript, path: str, repaired: RepairReport, tools: Tools
 ) -> Iterator[Transcript]:
-    """Yield a transcript that needs no repair: itself, or else a copy until the context ends.
-
-    It may be far too long for the memory. The copy lies in a folder of ours alone, wherever the
-    system has those, because nobody has to permit us to write where the transcript is.
-    """
+    """Yield a transcript that needs no repair: itself, or else a copy until the context ends."""
     if repaired.needs_nothing:
         yield transcript
         return
-    try:
-        temporary = TemporaryDirectory(prefix="gitguard-rehearsal-")
-    except OSError as error:
-        raise files.refused("a temporary folder", error) from error
-    with temporary as folder:
-        copy = os.path.join(folder, os.path.basename(path))
-        files.copy(path, copy)
-        os.chmod(copy, 0o600)  # to be repaired, even where the original is write-protected
+    with copied(path) as copy:
         stands = transcript.replace(path=copy)
         repair(stands, tools.clock)
         yield stands

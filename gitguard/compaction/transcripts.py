@@ -6,6 +6,7 @@ from gitguard.errors import GitguardError
 from gitguard.store.session.current import current_session
 from gitguard.store.session.session_record import read_record
 from gitguard.transcripts import find_format
+from gitguard.transcripts.formats.recognition import require_messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,6 +82,7 @@ class Transcripts:
         """Tell how full a conversation's context is; model stands in where it names none."""
         from gitguard.pressure.usage import usage_of
 
+        require_messages(transcript)
         return usage_of(
             transcript, self._config, host_session=self.host_session(transcript), model=model
         )
@@ -89,6 +91,7 @@ class Transcripts:
         """Hold a conversation against its budget; wishes are those of `budget_of`."""
         from gitguard.compaction.budget import budget_of
 
+        require_messages(transcript)
         return budget_of(
             transcript, self._config, host_session=self.host_session(transcript), **options
         )
@@ -103,6 +106,7 @@ class Transcripts:
         """Return a conversation as programs read it: what it is, and its entries."""
         from gitguard.transcripts.exporting import document_of, heading, selected_entries
 
+        require_messages(transcript)
         entries = [
             document_of(entry, selection) for entry in selected_entries(transcript, selection)
         ]
@@ -118,6 +122,7 @@ class Transcripts:
         """
         from gitguard.transcripts.readable import LONGEST, terminal_paragraphs
 
+        require_messages(transcript)
         return terminal_paragraphs(transcript, selection, 0 if whole else LONGEST)
 
     def export(
@@ -133,6 +138,7 @@ class Transcripts:
         from gitguard.transcripts.exporting import json_lines
         from gitguard.transcripts.readable import markdown
 
+        require_messages(transcript)
         redactor = None
         if redact:
             from gitguard.model.config.redaction import redactor_of
@@ -184,6 +190,7 @@ class Transcripts:
             "model": model,
             "seen": seen,
         }
+        require_messages(transcript)
         if dry_run:
             return pruning.plan(transcript, config, now(), **options)
         return pruning.prune(transcript, config, now, redactor_of(config.redaction).text, **options)

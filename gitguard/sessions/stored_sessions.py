@@ -201,10 +201,12 @@ def import_transcript(
     It is named by the id that its file tells, as hooks would name it. tell is called with how much
     of the file is read, of how much. Raises `InvalidDocument` where the transcript does not read.
     """
+    from gitguard.transcripts.formats.recognition import require_messages
     from gitguard.transcripts.identity import id_of
 
     refuse_unknown(store)
     refuse_archived(store)
+    require_messages(transcript)
     turns, entries, began, ended = _count(transcript, tell)
     conversation_id = id_of(transcript) or transcript.session or transcript.path
     used = min(ended or files.changed_at(transcript.path), store.clock())

@@ -15,7 +15,7 @@ from gitguard.store.disk.files import lines_backwards, read_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
     from gitguard.model.transcript import Compactions
@@ -39,8 +39,8 @@ _BLANKS = b" \t\r\n"
 _AROUND = b"\0" + _BLANKS
 """What crashes and other programs leave around a line; hosts read it all the same."""
 _DEEPEST = 300
-"""Levels of nesting beyond which a line is left alone. Python's own limit is no measure: it depends
-on the caller, and later steps need more levels than parsing does."""
+"""Levels of nesting beyond which a text stands for what is there. Python's own limit is no measure:
+it depends on the caller, and later steps need more levels than parsing does."""
 SHALLOW = 2 * _DEEPEST
 """Bytes up to which a line cannot have too many levels: each takes two brackets."""
 _DIGITS = "integer string conversion"
@@ -66,8 +66,6 @@ class Unread(Value):
 
     problem: str = ""
     """Empty for a blank line, which says nothing."""
-    is_readable: bool = False
-    """Whether others may well read it: it is too deep, or has a number that is too long, for us."""
 
 
 def open_file(path: str) -> int:
@@ -89,24 +87,54 @@ def backwards(path: str) -> Iterator[bytes]:
         raise unreadable(path, error) from error
 
 
-def read_line(raw: bytes, errors: str = "replace") -> dict[str, Any] | Unread:
+def read_line(
+    raw: bytes, errors: str = "replace", *, to_write: bool = False
+) -> dict[str, Any] | Unread:
     """Return the document that a line holds, or why it holds none; every line is read here.
 
     A byte-order mark and NULs around the document are ignored. Bytes that are not UTF-8 are read as
-    U+FFFD, as hosts do. To write the line again without loss, pass `surrogateescape` for errors.
+    U+FFFD, as hosts do. What is nested too deeply, and a number that is too long, are texts that
+    say so. To write the line again without loss, pass `surrogateescape` for errors and to_write.
     """
     text = cleaned(raw)
     if not text and not raw.strip(_BLANKS):
         return Unread()
+    decode = _decoder_to_write() if to_write else _decode
     try:
-        document = _decode(text.decode(errors=errors))
+        document = decode(text.decode(errors=errors))
     except RecursionError:
-        return _TOO_DEEP
+        return _read_oddly(text, errors, to_write=to_write)
     except ValueError as problem:
-        return Unread(str(problem)[:200], _DIGITS in str(problem))
+        if _DIGITS in str(problem):
+            return _read_oddly(text, errors, to_write=to_write)
+        return Unread(str(problem)[:200])
     if not isinstance(document, dict):
         return Unread(f"it holds no object, but a {type(document).__name__}")
-    return _TOO_DEEP if is_deep(raw, document) else document
+    if is_deep(raw, document):
+        return _read_oddly(text, errors, to_write=to_write)
+    return document
+
+
+def _read_oddly(text: bytes, errors: str, *, to_write: bool) -> dict[str, Any] | Unread:
+    from gitguard.transcripts.odd_lines import described, held, shortened
+
+    decode = _decoder_to_write() if to_write else _decode
+    try:
+        short = shortened(text.decode(errors=errors), _DEEPEST, held if to_write else described)
+        document = decode(short)
+    except RecursionError:
+        return Unread("it is nested too deeply")
+    except ValueError as problem:
+        return Unread(str(problem)[:200])
+    if not isinstance(document, dict):
+        return Unread(f"it holds no object, but a {type(document).__name__}")
+    return document
+
+
+def _decoder_to_write() -> Callable[[str], Any]:
+    from gitguard.transcripts.odd_lines import decode_to_write
+
+    return decode_to_write
 
 
 def cleaned(raw: bytes) -> bytes:
@@ -143,7 +171,6 @@ def _refuse(constant: str) -> Any:
 
 
 _decode = json_text.decoder(constant=_refuse)
-_TOO_DEEP = Unread("it is nested too deeply", is_readable=True)
 
 
 def parse(text: bytes) -> dict[str, Any]:

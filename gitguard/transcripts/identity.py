@@ -10,6 +10,7 @@ import os
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import inner
 from gitguard.transcripts.formats.recognition import is_database
+from gitguard.transcripts.plain_lines import as_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def id_of(transcript: Transcript) -> str:
     """
     if os.path.isdir(transcript.path) or is_database(transcript.path):
         return ""
-    ids = dict.fromkeys(_ids_in(transcript.path))
+    with as_lines(transcript.path) as path:
+        ids = dict.fromkeys(_ids_in(path))
     return transcript.session if transcript.session in ids else next(iter(ids), "")
 
 

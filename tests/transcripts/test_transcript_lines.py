@@ -85,7 +85,8 @@ def test_every_reader_and_writer_has_the_same_idea_of_a_line(around: bytes, raw:
         (MARK, "Expecting value"),
         (b"[1]", "it holds no object, but a list"),
         (b'{"a":NaN}', "`NaN` is nothing that JSON has"),
-        (b'{"a":' + nested(900) + b"}", "it is nested too deeply"),
+        (b'{"a":' + b"[" * 900 + b"}" * 901, "Expecting"),
+        (b'{"a":' + b"9" * 5_000 + b"9.}", "a number is malformed"),
         (b"[" * 100_000, "it is nested too deeply"),
     ],
 )
@@ -97,11 +98,22 @@ def test_why_a_line_holds_no_document_is_told(raw: bytes, problem: str) -> None:
         assert bool(problem) == bool(found.problem)
 
 
-@pytest.mark.parametrize("levels", [298, 299, 300, 301, 984, 989, 1_020])
-def test_how_deep_a_line_may_be_depends_on_nothing_else(levels: int) -> None:
-    raw = b'{"a":' + nested(levels) + b"}"
+@pytest.mark.parametrize("levels", [298, 299, 300, 301, 984, 989, 1_020, 40_000])
+def test_a_line_is_read_however_deep_it_is(levels: int) -> None:
+    raw = b'{"id":"x","a":' + nested(levels) + b',"b":1}'
     for size in (SMALL, LARGE):
-        assert isinstance(reader(size)(raw), Unread) == (levels >= 300)
+        document = reader(size)(raw)
+        assert isinstance(document, dict)
+        assert (document["id"], document["b"]) == ("x", 1)
+        assert ("nested too deeply" in str(document["a"])) == (levels >= 300)
+
+
+@pytest.mark.parametrize("odd", [nested(5_000), b"9" * 6_000, b"-1" + b"0" * 4_999 + b"e7", b"1e999"])
+def test_what_python_does_not_read_is_written_back_to_the_byte(odd: bytes) -> None:
+    raw = b'{"id":"x","a":[1,' + odd + b'],"b":"' + b"\\u0000 \xff" + b'","c":' + odd + b"}"
+    document = applying.parse(raw)
+    assert document is not None
+    assert applying.line_of({**document, "id": "y"}) == raw.replace(b'"x"', b'"y"')
 
 
 @AROUND
@@ -123,31 +135,50 @@ def test_what_is_an_entry_is_read_by_all(tmp_path: Path, name: str, around: byte
 # Too deep to be dealt with
 
 
-@pytest.mark.parametrize("levels", [*range(983, 992), 500])
+ODD = {"deep": nested(985), "deeper": nested(30_000), "a long number": b"9" * 6_000}
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 @pytest.mark.parametrize(
     "line",
     [
         b'{"type":"custom_message","id":"deep","parentId":"00000001","content":[{"x":%s}]}',
         b'{"type":"message","id":"deep","parentId":"00000001","x":%s,"message":{"role":"assistant",'
-        b'"content":[{"type":"toolCall","id":"c","name":" n ","arguments":{}}]}}',
+        b'"content":[{"type":"text","text":"."}]}}',
         b'{"type":"message","id":"deep","parentId":"00000001","message":{"role":"assistant",'
-        b'"content":[{"type":"toolCall","id":"c","name":" n ","arguments":{"x":%s}}]}}',
+        b'"stopReason":"error","content":[{"type":"toolCall","id":"c","name":"n",'
+        b'"arguments":{"x":%s}}]}}',
     ],
 )
-def test_a_repair_keeps_a_line_that_is_too_deep_and_mends_the_rest(
-    tmp_path: Path, levels: int, line: bytes
+def test_a_repair_keeps_an_odd_line_and_mends_the_rest(
+    tmp_path: Path, odd: bytes, line: bytes
 ) -> None:
-    deep = line % nested(levels)
+    odd_line = line % odd
     lines: list[Any] = pi([user("one"), agent("", "c1"), user("two")])
-    path = write(tmp_path / "x_01a1-ffc5.jsonl", [*lines[:2], deep, *lines[2:]])
+    lines[2]["parentId"] = "deep"
+    path = write(tmp_path / "x_01a1-ffc5.jsonl", [*lines[:2], odd_line, *lines[2:]])
     report = repaired(path)
-    assert (report.counts, report.unjudged) == ({"answered": 1}, 1)
-    assert deep + b"\n" in path.read_bytes()
+    assert (report.counts, report.unjudged) == ({"answered": 1}, 0)
+    assert odd_line + b"\n" in path.read_bytes()
     entries = find_format("pi").entries(Transcript(str(path), "pi"))
-    assert [entry.problem for entry in entries if entry.kind == BROKEN] == [
-        "it is nested too deeply"
-    ]
+    assert BROKEN not in [entry.kind for entry in entries]
     assert len(path.read_bytes().splitlines()) == len(lines) + 2
+
+
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("place", range(5))
+def test_a_sound_conversation_with_an_odd_line_needs_nothing(
+    tmp_path: Path, odd: bytes, name: str, place: int
+) -> None:
+    parts = [user("one"), agent("", "c1", "c2"), Result("c1"), Result("c2"), agent("two")]
+    lines = WRITERS[name](parts)
+    lines[place + (name == "pi")]["odd"] = "HERE"
+    path = write(tmp_path / "x_01a1-ffc5.jsonl", lines)
+    path.write_bytes(path.read_bytes().replace(b'"HERE"', odd))
+    whole = path.read_bytes()
+    assert repair(Transcript(str(path), name), lambda: 0).needs_nothing
+    assert path.read_bytes() == whole
 
 
 def test_what_is_not_too_deep_is_mended(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 KEEP, TRIM, CLEAR = "keep", "trim", "clear"
 _MARKER_ROOM = 250
 """Characters that a marker takes at most, with the tool's name in it."""
-_LONGEST_NAME = 64
+_LONGEST_NAME = 128
 
 
 class Verdict(Value):

@@ -33,12 +33,14 @@ class FormatRow(Value):
     tells_stops: bool = False
     """Whether its lines say what the user refused or interrupted; then `reading` offers
     `stopped_calls` and `interrupted_at`."""
+    is_unpacked: bool = False
+    """Whether its files are read also when they are compressed with zstd."""
     in_folders: bool = False
     """Whether a folder of the host may be named for one of its conversations."""
 
 
 FORMATS: dict[str, FormatRow] = {
-    "codex": FormatRow("/.codex/sessions/"),
+    "codex": FormatRow("/.codex/sessions/", is_unpacked=True),
     "gemini": FormatRow("/.gemini/tmp/"),
     "openclaw": FormatRow(
         "/.openclaw/agents/",

@@ -1,14 +1,21 @@
-"""Which host's transcript is this? The first lines of a file tell, else the place it lies in."""
+"""Which host's transcript is this? The first lines of a file tell, else the place it lies in.
+
+A line tells by what no other host's lines have. Lines of hosts whose transcripts nobody here reads
+are known as well, so that they are nobody's.
+"""
 
 from __future__ import annotations
 
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.conversation import MESSAGE
 from gitguard.model.events import Transcript
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import open_file, unreadable
 from gitguard.transcripts.formats import FORMATS, MARKS, NAMES, READING, load
+from gitguard.transcripts.formats.foreign import is_foreign
+from gitguard.transcripts.plain_lines import as_lines, is_compressed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,6 +43,11 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     format_name = name or _by_lines(path) or _by_place(path)
     if not format_name:
         raise _nobodys(path)
+    if is_compressed(path) and not FORMATS[format_name].is_unpacked:
+        raise InvalidDocument(
+            f"`{path}` is compressed; of {format_name} only plain files are read",
+            f"Unpack it: zstd -d {path}",
+        )
     if conversation and conversation != _stem(path):
         raise InvalidInput(
             f"`{path}` holds one conversation, and it is not `{conversation}`",
@@ -56,16 +68,33 @@ def refuse_another(transcript: Transcript) -> None:
         return  # their tables were recognised, and no database is ever written
     alike = _lines_of(named)
     another = ""
-    for name in _formats_shown(path):
-        if _lines_of(name) == alike:
-            return
-        another = another or name
+    with as_lines(path) as lines_path:
+        for name in _formats_shown(path, lines_path):
+            if name and _lines_of(name) == alike:
+                return
+            if not name and not another:
+                raise _foreign(path)
+            another = another or name
     another = another or _by_place(path)
     if another and _lines_of(another) != alike:
         raise InvalidInput(
             f"`{path}` is a transcript of {another}, not of {named}; it was left as it is",
             "Leave out --format: gitguard recognizes the file by its content",
         )
+
+
+def require_messages(transcript: Transcript) -> None:
+    """Raise `InvalidDocument` if not one message is read in a transcript."""
+    reading = load(transcript.format, READING)
+    if any(True for _ in reading.messages(transcript)):
+        return  # this looks at little of a long file
+    if any(entry.kind == MESSAGE for entry in reading.entries(transcript)):
+        return
+    empty = ": it is empty" if os.path.isfile(transcript.path) and not _head(transcript.path) else ""
+    raise InvalidDocument(
+        f"no message of {transcript.format} is in `{transcript.path}`{empty}",
+        "If it is of another host, name its format with --format: " + ", ".join(NAMES),
+    )
 
 
 def _lines_of(name: str) -> str:
@@ -86,8 +115,16 @@ def _nobodys(path: str) -> InvalidDocument:
     )
 
 
+def _foreign(path: str) -> InvalidDocument:
+    return InvalidDocument(
+        f"`{path}` is in no transcript format that gitguard recognizes: it is of a host whose "
+        "transcripts gitguard does not read",
+        "gitguard reads those of " + ", ".join(NAMES),
+    )
+
+
 def _stem(path: str) -> str:
-    return os.path.splitext(os.path.basename(path))[0]
+    return os.path.splitext(os.path.basename(path).removesuffix(".zst"))[0]
 
 
 def _head(path: str) -> bytes:
@@ -128,15 +165,24 @@ def _in_a_place_of_many(path: str, name: str, conversation: str) -> Transcript:
 
 def _by_lines(path: str) -> str:
     """Return the format that the first lines show, empty where none of them does."""
-    return next(_formats_shown(path), "")
+    with as_lines(path) as lines_path:
+        for name in _formats_shown(path, lines_path):
+            if not name:
+                raise _foreign(path)
+            return name
+    return ""
 
 
-def _formats_shown(path: str) -> Iterator[str]:
-    """Yield the format of each of the first lines that shows one."""
-    for line in jsonl.first_documents(path):
-        name = _by_line(path, line)
+def _formats_shown(path: str, lines_path: str) -> Iterator[str]:
+    """Yield the format of each of the first lines that shows one, empty for one nobody reads.
+
+    The lines may stand in another file than the one that is named.
+    """
+    for line in jsonl.first_documents(lines_path):
+        foreign = is_foreign(line)
+        name = "" if foreign else _by_line(path, line)
         del line  # it may be long, and is not to be held while the next one is read
-        if name:
+        if name or foreign:
             yield name
 
 

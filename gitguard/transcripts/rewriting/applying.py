@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.rewriting.tree import Writable
 
 _BLOCK = 1 << 20
-_write = json_text.encoder(members=",", colon=":")
+_write = json_text.encoder(members=",", colon=":", allow_nan=False)
 
 
 class Rewritten(Value):
@@ -97,19 +97,22 @@ def rewrite(
 
 def parse(raw: bytes) -> dict[str, Any] | None:
     """Return the document that a line is, None for what is none; bad bytes survive in it."""
-    found = read_line(raw, "surrogateescape")
-    return None if isinstance(found, Unread) else found
+    document = read_line(raw, "surrogateescape", to_write=True)
+    return None if isinstance(document, Unread) else document
 
 
 def line_of(document: dict[str, Any]) -> bytes:
     """Return the line that a document is, without its end; bad bytes are what they were."""
+    from gitguard.transcripts.odd_lines import restored
+
     text = _write(document)
     try:
-        return text.encode(errors="surrogateescape")
+        line = text.encode(errors="surrogateescape")
     except UnicodeEncodeError:  # half a character that was spelled out
         import json
 
-        return json.dumps(document, separators=(",", ":")).encode()
+        line = json.dumps(document, separators=(",", ":")).encode()
+    return restored(line)
 
 
 def line_at(path: str, at: int) -> dict[str, Any]:
@@ -208,7 +211,12 @@ class _Plan:
         self._is_ended = any(isinstance(edit, End) for edit in edits)
         self._take_out()
         self._bring_in(edits)
-        self._shifted = {edit.at: edit.behind for edit in edits if isinstance(edit, Shift)}
+        self._shifted: set[int] = set()
+        self._shifted_behind: dict[int, list[int]] = {}
+        for edit in edits:
+            if isinstance(edit, Shift):
+                self._shifted.add(edit.at)
+                self._shifted_behind.setdefault(edit.behind, []).append(edit.at)
         self._relinks = {edit.at: edit.parent for edit in edits if isinstance(edit, Relink)}
         if self._gone or any(isinstance(edit, (Move, AddResult)) for edit in edits):
             parsed_tree = tree if tree is not None else _tree(handle, size, writable)
@@ -297,10 +305,9 @@ class _Plan:
 
     def _parts(self) -> Iterator[bytes | range]:
         yield from (self._line(new) + b"\n" for new in self._new.get(START, ()))
-        for at in self._shifted_behind(START):
-            yield from self._ended(at)
+        yield from self._shifted_here(START)
         touched = {*self._edits, *self._new, *self._relinks, *self._pointers}
-        touched = {*touched, *self._shifted.values()} - {START}
+        touched = {*touched, *self._shifted_behind} - {START}
         position = 0
         for at in sorted(touched):
             yield range(position, at)
@@ -310,24 +317,27 @@ class _Plan:
                 yield from self._touched(at, raw, b"\n" * (position > at + len(raw)))
         yield range(position, self._size)
 
-    def _shifted_behind(self, anchor: int) -> list[int]:
-        return [at for at, behind in self._shifted.items() if behind == anchor]
+    def _shifted_here(self, anchor: int) -> Iterator[bytes]:
+        """Yield the entries that stand behind another one now, and what comes behind each."""
+        waiting = self._shifted_behind.get(anchor, [])[::-1]
+        while waiting:  # and not by recursion: thousands may stand behind one another
+            at = waiting.pop()
+            yield from self._touched(at, self._raw(at), b"\n", with_shifted=False)
+            waiting += self._shifted_behind.get(at, [])[::-1]
 
-    def _ended(self, at: int) -> Iterator[bytes]:
-        """Yield an entry that stands elsewhere now, and what comes behind it."""
-        yield from self._touched(at, self._raw(at), b"\n")
-
-    def _touched(self, at: int, raw: bytes, end: bytes) -> Iterator[bytes]:
+    def _touched(
+        self, at: int, raw: bytes, end: bytes, *, with_shifted: bool = True
+    ) -> Iterator[bytes]:
         if at not in self._gone:
             yield self._changed(at, raw) + end
-        made, shifted = self._new.get(at, ()), self._shifted_behind(at)
-        if (made or shifted) and not end and at not in self._gone:
+        made, has_shifted = self._new.get(at, ()), with_shifted and at in self._shifted_behind
+        if (made or has_shifted) and not end and at not in self._gone:
             yield b"\n"
         returned = b"\r" if raw.endswith(b"\r") else b""
         for new in made:
             yield self._line(new) + returned + b"\n"
-        for source in shifted:
-            yield from self._ended(source)
+        if has_shifted:
+            yield from self._shifted_here(at)
 
     def _changed(self, at: int, raw: bytes) -> bytes:
         edits = self._edits.get(at, [])

@@ -1,8 +1,10 @@
-"""Entries at the end of a file that stand behind what follows them.
+"""Entries that stand where the conversation seems to end before they come.
 
-A host that goes back from the last line finds little of the conversation then. They belong before
-what follows them; copies of what stands there already go. Elsewhere in a file the place of a line
-means nothing, and Claude Code itself may write the first one late.
+A host goes back from the last line. If an entry at the end of the file stands behind what follows
+it, the host finds little of the conversation: the entry belongs before what follows it, and copies
+of what stands there already go. If the entries that follow the last one stand early in the file,
+the host misses them: they belong behind it. Elsewhere in a file the place of a line means nothing,
+and Claude Code itself may write the first one late.
 """
 
 from __future__ import annotations
@@ -29,13 +31,40 @@ class InOrder(Value):
 
 
 def in_order(entries: Sequence[Entry], begin: int) -> InOrder:
-    """Put entries before what follows them; begin is where the line stands that remains first."""
+    """Put entries before what follows them, or behind what they follow.
+
+    begin is where the line stands that remains first. What would make the branch of the last entry
+    shorter is left alone.
+    """
+    arranged = _arranged(entries, begin)
+    if branch_length(arranged.entries) < branch_length(entries):
+        return InOrder(entries)
+    return arranged
+
+
+def branch_length(entries: Sequence[Entry]) -> int:
+    """Return how many entries the last one follows from, itself included."""
+    entries_by_id = {entry.id: entry for entry in entries if entry.id and not entry.is_aside}
+    passed: set[str] = set()
+    id_ = next((entry.id for entry in reversed(entries) if entry.id in entries_by_id), "")
+    while id_ in entries_by_id and id_ not in passed:
+        passed.add(id_)
+        id_ = entries_by_id[id_].parent
+    return len(passed)
+
+
+def _arranged(entries: Sequence[Entry], begin: int) -> InOrder:
     order, moved, copies = list(entries), set[int](), list[int]()
     for _ in range(_ROUNDS):
         originals = {entry.id: entry for entry in reversed(order) if entry.id}
+        if early := _early(order, originals):
+            moved |= {order[place].at for place in early}
+            block, places = [order[place] for place in early], set(early)
+            order = [entry for place, entry in enumerate(order) if place not in places] + block
+            continue
         late = _late(order, originals)
         gone = {at for at in late if _is_copy(order[at], originals[order[at].id])}
-        brought = {place: to for place, to in late.items() if place not in gone and to >= 0}
+        brought = {place: to for place, to in late.items() if place not in gone}
         if not gone and not brought:
             break
         copies += [order[place].at for place in gone]
@@ -63,10 +92,37 @@ def _brought(order: list[Entry], to: dict[int, int], gone: set[int]) -> list[Ent
     return in_order
 
 
+def _early(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> list[int]:
+    """Return the places of entries that follow the last one and stand before what it follows.
+
+    They are in the order in which they follow: from the last one to the newest that goes back to
+    it.
+    """
+    places = {id(entry): place for place, entry in enumerate(entries)}
+    newest: dict[str, int] = {}
+    for place, entry in enumerate(entries):
+        if entry.parent and entry.id and not entry.is_aside and originals[entry.id] is entry:
+            newest[entry.parent] = place
+    last = next((entry for entry in reversed(entries) if entry.id and not entry.is_aside), None)
+    if last is None or originals[last.id] is not last or last.parent not in originals:
+        return []
+    upto = places[id(originals[last.parent])]
+    chain: list[int] = []
+    passed = {last.id}
+    place = newest.get(last.id, -1)
+    if place < 0 or place >= upto or _follows(last, entries[place], originals):
+        return []
+    while place >= 0 and entries[place].id not in passed:
+        passed.add(entries[place].id)
+        chain.append(place)
+        place = newest.get(entries[place].id, -1)
+    return chain
+
+
 def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int, int]:
     """Return the places of last entries that only earlier ones follow, and of the first of those.
 
-    A copy that is none, since it says something else, stays where it is: that is -1.
+    That may be a copy that says something else, which hosts take for the entry: they take the last.
     """
     first: dict[str, int] = {}
     last: dict[str, int] = {}
@@ -82,7 +138,7 @@ def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int,
         before = first.get(entry.id, place)
         if last.get(entry.id, place) >= place or _follows(entry, entries[before], originals):
             break
-        places[place] = before if originals[entry.id] is entry else -1
+        places[place] = before
     return places
 
 

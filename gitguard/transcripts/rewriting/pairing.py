@@ -6,9 +6,17 @@ the call. What is not so is decided here; nothing is changed but calls and resul
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, Block, Entry
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, OTHER, RESULT, TOOL, Block, Entry
 from gitguard.model.value import Value
-from gitguard.transcripts.rewriting.edits import AddResult, Drop, Edit, Move, Reissue, Rename
+from gitguard.transcripts.rewriting.edits import (
+    START,
+    AddResult,
+    Drop,
+    Edit,
+    Move,
+    Reissue,
+    Rename,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
 
 MISSING = "[gitguard] missing tool result: the transcript held none for this call of `{name}`"
 """What an error says that stands in the place of a result."""
-LONGEST_NAME = 64
+LONGEST_NAME = 128
 LONGEST_ID = 40
 """Characters of an id that every model takes."""
 _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
@@ -50,9 +58,19 @@ def clean_name(name: str) -> str:
     return trimmed if is_fit else ""
 
 
-def is_id(text: str) -> bool:
-    """Say whether an id is one that models take: visible characters of ASCII."""
-    return text.isascii() and text.isprintable() and bool(text) and " " not in text
+def is_id(text: str, *, names_items: bool = False) -> bool:
+    """Say whether an id is one that models take: of `A-Z a-z 0-9 _ -` only.
+
+    names_items: whether the host knows OpenAI's ids, which name an item behind a bar.
+    """
+    if text and _ALLOWED.issuperset(text):
+        return True
+    call, bar, item = text.partition("|")
+    return bool(names_items and bar and item and is_id(call)) and text.isascii() and _is_word(text)
+
+
+def _is_word(text: str) -> bool:
+    return text.isprintable() and " " not in text
 
 
 def pair(
@@ -61,8 +79,9 @@ def pair(
     """Decide on a conversation, its entries given in the order in which the model sees them.
 
     notes_between: whether the host puts results first by itself, so that what it says in the
-    user's name may stand between a call and its result. results_name_tools: whether results repeat
-    the name of their tool, so that a blank one is filled.
+    user's name may stand between a call and its result. results_name_tools: whether each result is
+    a message that repeats the name of its tool, so that a blank one is filled, and their order is
+    what the model sees; such hosts know OpenAI's ids.
     """
     pairs = _Pairs(entries, notes_between=notes_between, results_name_tools=results_name_tools)
     return pairs.pairing()
@@ -71,22 +90,38 @@ def pair(
 class _Answer:
     """One message of the agent, which may be kept in several entries."""
 
-    __slots__ = ("anchor", "entries")
+    __slots__ = ("anchor", "calls", "entries", "parts")
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
+        self.calls: list[_Call] = []
+        self.parts: list[tuple[int, int]] = []
+        """The places of what stays of it, each with where the entry begins."""
         self.anchor = -1
-        """The entry behind which a result that comes from elsewhere is put."""
+        """The entry behind which a result that comes from elsewhere is put, if none of a later call
+        stands."""
+
+    def behind(self, call: _Call) -> int:
+        """Return the entry behind which the result of a call is put: they stand in one order."""
+        at = self.calls.index(call)
+        later = [other.stands for other in self.calls[at + 1 :] if other.stands]
+        if not later:
+            return self.anchor
+        before = [other.stands for other in self.calls[:at] if other.stands]
+        ahead = [place for place in (*self.parts, *before) if place < min(later)]
+        return max(ahead, default=(0, self.anchor))[1]
 
 
 class _Call:
-    __slots__ = ("answer", "block", "entry", "id", "is_answered", "void")
+    __slots__ = ("answer", "block", "entry", "id", "is_answered", "stands", "void")
 
     def __init__(self, entry: Entry, block: Block, answer: _Answer, void: str) -> None:
         self.entry, self.block, self.answer = entry, block, answer
         self.id = block.id
         """Which it has from now on."""
         self.is_answered = False
+        self.stands: tuple[int, int] | None = None
+        """The place of its result that stays where it is, with where that entry begins."""
         self.void = void
         """Why its results go, empty where it has one."""
 
@@ -114,7 +149,10 @@ class _Pairs:
         self._drops: dict[int, list[int]] = {}
         self._lessened: dict[int, Entry] = {}
         """Those that blocks are dropped of."""
-        self._moves: list[tuple[Entry, Block, _Call]] = []
+        self._place = 0
+        self._foreign: set[str] = set()
+        """The ids in blocks of kinds that nobody here knows; they may be calls or results."""
+        self._moves: dict[_Call, Move] = {}
         self._early: dict[str, tuple[Entry, Block]] = {}
         """Results that stand before any call of their id; one may still come."""
         self._findings: list[Finding] = []
@@ -125,6 +163,8 @@ class _Pairs:
         for entry in self._entries:
             if entry.kind != MESSAGE:
                 continue
+            self._place += 1
+            self._foreign.update(b.id for b in entry.blocks if b.kind == OTHER and b.id)
             if entry.role == AGENT:
                 self._hear(entry)
             elif entry.role == TOOL:
@@ -134,9 +174,17 @@ class _Pairs:
         self._place_early()
         self._report_emptied()
         drops = [Drop(at, tuple(blocks)) for at, blocks in self._drops.items()]
-        moves = [Move(entry.at, b.at, call.answer.anchor) for entry, b, call in self._moves]
-        answers = [self._answered(call) for call in self._in_order if self._lacks_result(call)]
-        return Pairing((*self._edits, *drops, *moves, *answers), tuple(self._findings))
+        return Pairing((*self._edits, *drops, *self._brought()), tuple(self._findings))
+
+    def _brought(self) -> list[Edit]:
+        """Return the results that come to stand behind their calls, in the order of those."""
+        edits: list[Edit] = []
+        for call in self._in_order:
+            if call in self._moves:
+                edits.append(self._moves[call].replace(behind=call.answer.behind(call)))
+            elif self._lacks_result(call):
+                edits.append(self._answered(call))
+        return edits
 
     def _hear(self, entry: Entry) -> None:
         """Take in a message of the agent, or another part of it."""
@@ -151,6 +199,7 @@ class _Pairs:
                 self._take(entry, block, answer)
         if len(self._drops.get(entry.at, ())) < len(entry.blocks) or not entry.blocks:
             answer.anchor = entry.at
+            answer.parts.append((self._place, entry.at))
             self._current = answer
 
     def _take(self, entry: Entry, block: Block, answer: _Answer) -> None:
@@ -172,10 +221,12 @@ class _Pairs:
             self._know(_Call(entry, block, answer, "the answer with its call was broken off"))
             return
         call = _Call(entry, block, answer, "")
-        if block.id in self._ids:
+        is_fit = is_id(block.id, names_items=self._results_name_tools)
+        if block.id in self._ids or not is_fit:
             call.id = self._free_id(block.id)
             self._edits.append(Reissue(entry.at, block.at, call.id))
-            self._note(REISSUED, entry, block, f"an earlier call has its id; now it is `{call.id}`")
+            why = "an earlier call has its id" if is_fit else "models refuse its id"
+            self._note(REISSUED, entry, block, f"{why}; now it is `{call.id}`")
         self._ids.add(call.id)
         self._know(call)
 
@@ -188,6 +239,7 @@ class _Pairs:
 
     def _know(self, call: _Call) -> None:
         self._in_order.append(call)
+        call.answer.calls.append(call)
         self._calls[call.block.id] = call
         self._first.setdefault(call.block.id, call)
 
@@ -203,8 +255,9 @@ class _Pairs:
                 self._drop_result(entry, block, call)
                 continue
             self._take_result(entry, block, call)
-            if call.answer is self._current:
+            if call.answer is self._current and not self._is_overtaken(call):
                 stands = True
+                call.stands = self._place, entry.at
             else:
                 goes_on = False
                 self._move(entry, block, call)
@@ -212,6 +265,13 @@ class _Pairs:
             self._close()  # without its results the entry is the user's
         if stands and goes_on and self._current is not None:
             self._current.anchor = entry.at
+
+    def _is_overtaken(self, call: _Call) -> bool:
+        """Say whether the result of a later call of the same answer stands before its own."""
+        if not self._results_name_tools:
+            return False  # the host puts the results into one message
+        calls = call.answer.calls
+        return any(other.stands for other in calls[calls.index(call) + 1 :])
 
     def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
         call.is_answered = True
@@ -224,6 +284,8 @@ class _Pairs:
             self._rename(entry, block, name)
 
     def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
+        if call is None and block.id in self._foreign:
+            return
         if call is not None and call.void:
             self._drop(ORPHANED, entry, block, call.void)
         elif call is not None:
@@ -241,6 +303,8 @@ class _Pairs:
         """
         for id_, (entry, block) in self._early.items():
             call = self._first.get(id_)
+            if call is None and id_ in self._foreign:
+                continue
             if call is None or self._is_of_another_tool(block, call):
                 self._drop(ORPHANED, entry, block, "no call of its tool has its id")
             elif not self._lacks_result(call):
@@ -254,7 +318,7 @@ class _Pairs:
         return bool(name) and name != self._clean(call.block.name)
 
     def _move(self, entry: Entry, block: Block, call: _Call) -> None:
-        self._moves.append((entry, block, call))
+        self._moves[call] = Move(entry.at, block.at, START)
         self._note(MOVED, entry, block, "something else stood between it and its call")
 
     def _rename(self, entry: Entry, block: Block, name: str) -> None:
@@ -278,12 +342,12 @@ class _Pairs:
         self._current = None
 
     def _lacks_result(self, call: _Call) -> bool:
-        return not (call.is_answered or call.void)
+        return not (call.is_answered or call.void or call.block.id in self._foreign)
 
     def _answered(self, call: _Call) -> AddResult:
         self._note(ANSWERED, call.entry, call.block, "no result was there")
         message = MISSING.format(name=self._clean(call.block.name))
-        return AddResult(call.entry.at, call.block.at, call.answer.anchor, message)
+        return AddResult(call.entry.at, call.block.at, call.answer.behind(call), message)
 
     def _report_emptied(self) -> None:
         """Tell of messages of the agent that nothing is left of."""
@@ -304,7 +368,7 @@ class _Pairs:
 
 def _lacking(block: Block, name: str) -> str:
     """Return what a call lacks, empty when it is complete."""
-    if not is_id(block.id):
+    if not block.id.strip():
         return "id that can be one"
     if not name:
         return "name that can be one"

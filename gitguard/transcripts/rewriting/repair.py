@@ -6,9 +6,14 @@ one is, the original gets a second name; `replacing` says how a crash leaves it.
 
 from __future__ import annotations
 
+import os
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
+
 from gitguard.errors import InvalidDocument
 from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN, Entry
 from gitguard.model.value import Value
+from gitguard.store.disk import files
 from gitguard.transcripts.entries import no_collections
 from gitguard.transcripts.fitting.context import context_of, lost_parents
 from gitguard.transcripts.formats.writable import writable_of
@@ -16,9 +21,9 @@ from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rew
 from gitguard.transcripts.rewriting.displaced import InOrder, in_order
 from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Move, Relink, Replace
 from gitguard.transcripts.rewriting.locks import transcript_lock
-from gitguard.transcripts.rewriting.pairing import pair
+from gitguard.transcripts.rewriting.pairing import Pairing, pair
 from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
-from gitguard.transcripts.rewriting.scanning import Broken, Scan, scan
+from gitguard.transcripts.rewriting.scanning import Broken, Scan, Split, scan
 from gitguard.transcripts.rewriting.tree import Tree
 
 TYPE_CHECKING = False
@@ -32,6 +37,8 @@ if TYPE_CHECKING:
 
 SOUND, MADE, PUT_FIRST = "sound", "made anew", "put first"
 """What there was to do about a header; `sound` also where the format has none."""
+_MOST_PASSES = 16
+"""More are needed by no file; each takes as long as the first."""
 
 
 class RepairReport(Value):
@@ -42,6 +49,8 @@ class RepairReport(Value):
     lines: int
     broken: tuple[Broken, ...] = ()
     """Lines that did not parse, and were dropped."""
+    splits: tuple[Split, ...] = ()
+    """Lines that held several records, or one behind a torn one; each is a line of its own now."""
     findings: tuple[Finding, ...] = ()
     """What was wrong with calls and results, and was put right."""
     header: str = SOUND
@@ -56,7 +65,11 @@ class RepairReport(Value):
     bad_text: int = 0
     """Lines with bytes that are no UTF-8, which were kept: hosts read them."""
     unjudged: int = 0
-    """Lines too long or too deep to be parsed, which were kept."""
+    """Lines too long to be parsed, which were kept; so is all that may depend on them."""
+    messages_before: int = 0
+    """Messages that a host finds when it goes back from the last line; 0 for a sound file."""
+    messages_after: int = 0
+    """Those that it finds since."""
     resettable: bool = False
     """Whether the agent never answered, so that nothing is lost when the host begins anew."""
     was_reset: bool = False
@@ -68,8 +81,8 @@ class RepairReport(Value):
     @property
     def counts(self) -> dict[str, int]:
         """What was found, and how often; empty for a sound file."""
-        counts = {"broken": len(self.broken), "cleaned": self.cleaned, "relinked": self.relinked}
-        counts["displaced"] = self.displaced
+        counts = {"broken": len(self.broken), "split": len(self.splits), "cleaned": self.cleaned}
+        counts |= {"relinked": self.relinked, "displaced": self.displaced}
         counts |= {"header": int(self.header != SOUND), "ended": int(self.ended)}
         for finding in self.findings:
             counts[finding.kind] = counts.get(finding.kind, 0) + 1
@@ -122,14 +135,106 @@ def _repaired(
     at_step: Callable[[str], object],
 ) -> RepairReport:
     path, writable = writable_of(transcript)
-    seen = look(path)
+    passes = _Passes(transcript, path, writable, tell=tell, reset=reset, everything=everything)
     if rehearse:
-        work = _Work(path, writable, seen, tell, everything=everything)
-        return work.report(transcript.format, reset=reset).replace(is_rehearsed=True)
+        first = passes.look()
+        report = first.report(transcript.format, reset=reset)
+        if not (report.needs_nothing or report.was_reset):
+            with copied(path) as copy:
+                report = passes.carry_out(copy, clock, at_step, bool).replace(path=path, backup="")
+        return report.replace(is_rehearsed=True)
     with transcript_lock(path, clock) as lock:
-        work = _Work(path, writable, look(path), tell, everything=everything)
-        report = work.report(transcript.format, reset=reset)
-        return work.carry_out(report, clock(), at_step, lock.check)
+        return passes.carry_out(path, clock, at_step, lock.check)
+
+
+@contextmanager
+def copied(path: str) -> Iterator[str]:
+    """Yield the path of a copy of a transcript, which is there until the context ends.
+
+    It may be far too long for the memory. The copy lies in a folder of ours alone, wherever the
+    system has those, because nobody has to permit us to write where the transcript is.
+    """
+    try:
+        temporary = TemporaryDirectory(prefix="gitguard-rehearsal-")
+    except OSError as error:
+        raise files.refused("a temporary folder", error) from error
+    with temporary as folder:
+        copy = os.path.join(folder, os.path.basename(path))
+        files.copy(path, copy)
+        os.chmod(copy, 0o600)  # to be repaired, even where the original is write-protected
+        yield copy
+
+
+class _Passes:
+    """The repair of one file, again until there is nothing left to do: one may bring up another.
+
+    Each pass leaves a whole file. The backup is of the original.
+    """
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        path: str,
+        writable: Writable,
+        *,
+        tell: Callable[[int, int], object],
+        reset: bool,
+        everything: bool,
+    ) -> None:
+        self._name, self._path, self._writable = transcript.format, path, writable
+        self._tell, self._reset, self._everything = tell, reset, everything
+
+    def look(self, path: str = "") -> _Work:
+        path = path or self._path
+        return _Work(
+            path,
+            self._writable,
+            look(path),
+            self._tell,
+            everything=self._everything,
+            home=self._path,
+        )
+
+    def carry_out(
+        self,
+        path: str,
+        clock: Callable[[], float],
+        at_step: Callable[[str], object],
+        still_ours: Callable[[], object],
+    ) -> RepairReport:
+        total: RepairReport | None = None
+        for _ in range(_MOST_PASSES):
+            work = self.look(path)
+            report = work.report(self._name, reset=self._reset)
+            if report.needs_nothing and not report.was_reset:
+                messages = work.messages if total else 0
+                return _joined(total, report).replace(messages_after=messages)
+            before = work.messages
+            done = work.carry_out(report, clock(), at_step, still_ours, keep=total is None)
+            total = _joined(total, done) if total else done.replace(messages_before=before)
+            if report.was_reset:
+                break
+        assert total is not None
+        return total
+
+
+def _joined(total: RepairReport | None, report: RepairReport) -> RepairReport:
+    """Return the report of several passes: all that was done, and the file as it is now."""
+    if total is None:
+        return report
+    return total.replace(
+        broken=(*total.broken, *report.broken),
+        findings=(*total.findings, *report.findings),
+        splits=(*total.splits, *report.splits),
+        header=total.header if total.header != SOUND else report.header,
+        cleaned=total.cleaned + report.cleaned,
+        displaced=total.displaced + report.displaced,
+        relinked=total.relinked + report.relinked,
+        ended=total.ended or report.ended,
+        bad_text=report.bad_text,
+        unjudged=report.unjudged,
+        resettable=report.resettable,
+    )
 
 
 class _Work:
@@ -143,25 +248,46 @@ class _Work:
         tell: Callable[[int, int], object],
         *,
         everything: bool,
+        home: str,
     ) -> None:
         self._path, self._writable, self._seen = path, writable, seen
+        self._home, self._everything = home, everything
         self._scan = scan(path, seen, writable, tell)
+        self._order, self._parents = InOrder(self._scan.entries), dict[int, str]()
+        self._entries: Sequence[Entry] = self._scan.entries
+        self._pairing = Pairing()
+        # What a line holds that is split is known when it is. Of a line too long to be read nobody
+        # knows what it says, follows or answers.
+        if not (self._scan.splits or self._scan.unjudged):
+            self._judge()
+
+    def _judge(self) -> None:
         self._order = self._in_order()
         is_plain = self._scan.is_plain and not _has_copies(self._order.entries)
         self._parents = _new_parents(self._scan, self._order.entries, is_plain=is_plain)
         entries = self._entries = _relinked(self._order.entries, self._parents)
         if not is_plain:
-            seen_by_model = conversation(entries, everything=everything)
+            seen_by_model = conversation(entries, everything=self._everything)
             entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
         self._pairing = pair(
             entries,
-            notes_between=writable.NOTES_BETWEEN,
-            results_name_tools=writable.RESULTS_NAME_TOOLS,
+            notes_between=self._writable.NOTES_BETWEEN,
+            results_name_tools=self._writable.RESULTS_NAME_TOOLS,
         )
+
+    @property
+    def messages(self) -> int:
+        """Messages that a host finds when it goes back from the last line."""
+        if not self._scan.entries:
+            return self._scan.messages
+        told = conversation(self._scan.entries)
+        return sum(entry.kind == MESSAGE for entry in told)
 
     def report(self, name: str, *, reset: bool) -> RepairReport:
         scan = self._scan
-        resettable = bool(scan.lines and not (scan.has_answer or scan.unjudged))
+        resettable = bool(scan.lines and not (scan.has_answer or scan.unjudged or scan.splits))
+        if scan.splits:
+            return RepairReport(self._path, name, scan.lines, splits=tuple(scan.splits))
         if scan.broken and scan.first < 0 and not (reset and resettable):
             raise InvalidDocument(
                 f"not one line of `{self._path}` parses; it was left as it is",
@@ -190,14 +316,19 @@ class _Work:
         now: float,
         at_step: Callable[[str], object],
         still_ours: Callable[[], object],
+        *,
+        keep: bool,
     ) -> RepairReport:
         if report.was_reset:
             with Replacing(
-                self._path, self._seen, now=now, at_step=at_step, still_ours=still_ours
+                self._path, self._seen, now=now, at_step=at_step, still_ours=still_ours, keep=keep
             ) as writing:
                 writing.write(b"")
             return report.replace(backup=writing.backup)
-        edits = (*self._of_the_file(report), *self._pairing.edits, *self._copies())
+        edits: tuple[Edit, ...]
+        edits = tuple(Replace(split.at, split.line) for split in report.splits)
+        if not edits:
+            edits = (*self._of_the_file(report), *self._pairing.edits, *self._copies())
         done = rewrite(
             self._path,
             edits,
@@ -205,6 +336,7 @@ class _Work:
             now=now,
             seen=self._seen,
             tree=self._tree() if self._pairing.edits else Tree(()),
+            keep=keep,
             at_step=at_step,
             still_ours=still_ours,
         )
@@ -238,7 +370,7 @@ class _Work:
         scan = self._scan
         if report.header == MADE:
             first = self._document(scan.first)
-            yield Add(START, line_of(self._writable.header(self._path, first)))
+            yield Add(START, line_of(self._writable.header(self._home, first)))
         elif report.header == PUT_FIRST:
             at = next(header.at for header in scan.headers if header.id)
             yield Add(START, line_of(self._document(at)))
@@ -292,7 +424,7 @@ def _new_parents(scan: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dic
     Hosts go back from the last entry: they would find nothing of what stands before the gap, and
     never come to an end in a ring. is_plain: whether each follows the one before it.
     """
-    if scan.unjudged or is_plain:
+    if is_plain:
         return {}
     followed = [entry for entry in entries if entry.id and not entry.is_aside]
     ids = {entry.id for entry in entries}

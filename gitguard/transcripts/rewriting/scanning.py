@@ -12,6 +12,7 @@ from gitguard.model.conversation import (
     AGENT,
     COMPACTION,
     HEADER,
+    MESSAGE,
     RESET,
     UNKNOWN,
     Entry,
@@ -20,6 +21,7 @@ from gitguard.model.value import Value
 from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.rewriting.soundness import Soundness
+from gitguard.transcripts.rewriting.splitting import records_in, remnants
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +47,17 @@ class Broken(Value):
     problem: str
 
 
+class Split(Value):
+    """A line that holds whole records, glued together or to a torn one."""
+
+    at: int
+    line: bytes
+    """The records, each a line."""
+    records: int
+    torn: int
+    """Bytes that belong to none of them."""
+
+
 class Scan:
     """What a file holds."""
 
@@ -55,6 +68,7 @@ class Scan:
         """Those that have a place in the tree, or say something to the model; none of them where
         all are sound."""
         self.broken: list[Broken] = []
+        self.splits: list[Split] = []
         self.cleaned: dict[int, bytes] = {}
         """Lines that parse without the byte-order mark or the NULs around them."""
         self.headers: list[Entry] = []
@@ -65,7 +79,9 @@ class Scan:
         self.bad_text = 0
         """Lines with bytes that are no UTF-8, which hosts read all the same."""
         self.unjudged = 0
-        """Lines too long or too deep to be parsed here."""
+        """Lines too long to be parsed here."""
+        self.messages = 0
+        """Messages of the conversation's own."""
         self.is_ended = True
         self.is_plain = True
         """Whether all entries are one conversation in their order, as far as it ever went."""
@@ -94,11 +110,12 @@ def scan(
     except OSError as error:
         raise unreadable(path, error) from error
     try:
+        sketch = writable.sketch_in(path)
         try:
-            scanner = _Scanner(writable, seen.size, forget_after)
+            scanner = _Scanner(writable, sketch, seen.size, forget_after)
             return scanner.read(_lines(handle, seen.size, tell))
         except _Forgotten:
-            scanner = _Scanner(writable, seen.size, None)
+            scanner = _Scanner(writable, sketch, seen.size, None)
             return scanner.read(_lines(handle, seen.size, tell))
     except OSError as error:
         raise unreadable(path, error) from error
@@ -107,10 +124,17 @@ def scan(
 
 
 class _Scanner:
-    def __init__(self, writable: Writable, size: int, forget_after: int | None) -> None:
+    def __init__(
+        self,
+        writable: Writable,
+        sketch: Callable[[dict[str, Any]], dict[str, Any]],
+        size: int,
+        forget_after: int | None,
+    ) -> None:
         self._read = reader(size, self._closely)
         self._at = 0
-        self._sketch: Callable[[dict[str, Any]], dict[str, Any]] = writable.sketch
+        self._sketch = sketch
+        self._is_record = writable.is_record
         self._pointers = writable.POINTERS
         self._scan = Scan()
         self._newest = ""
@@ -159,8 +183,10 @@ class _Scanner:
             self._newest = id_ or self._newest
             if kind in _TURNS or "is_aside" in fields or (self._newest and not id_):
                 scan.is_plain = False
-            if not scan.has_answer and fields.get("role") == AGENT:
-                scan.has_answer = True
+            if kind == MESSAGE:
+                scan.messages += "is_aside" not in fields
+                if not scan.has_answer and fields.get("role") == AGENT:
+                    scan.has_answer = True
             if self._soundness is not None:
                 self._judge(fields, self._soundness)
             if not self._has_forgotten:
@@ -190,10 +216,19 @@ class _Scanner:
         return document
 
     def _leave(self, at: int, end: int, raw: bytes, why: Unread) -> None:
-        if why.problem and not why.is_readable:
-            self._scan.broken.append(Broken(at, end - at, why.problem))
-        elif why.problem or end - at > 1 + len(raw):
+        if why.problem:
+            records = records_in(raw, self._is_record)
+            if records:
+                self._split(at, raw, records)
+            else:
+                self._scan.broken.append(Broken(at, end - at, why.problem))
+        elif end - at > 1 + len(raw):
             self._scan.unjudged += 1
+
+    def _split(self, at: int, raw: bytes, records: list[bytes]) -> None:
+        returned = b"\r" if raw.endswith(b"\r") else b""
+        line = (returned + b"\n").join(records) + returned
+        self._scan.splits.append(Split(at, line, len(records), remnants(raw, records)))
 
 
 def _is_text(raw: bytes) -> bool:

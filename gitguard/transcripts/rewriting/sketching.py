@@ -6,8 +6,9 @@ was said.
 
 from __future__ import annotations
 
-from gitguard.model.conversation import CALL, RESULT, TEXT, Block
+from gitguard.model.conversation import CALL, OTHER, RESULT, TEXT, Block
 from gitguard.transcripts.blocks import word
+from gitguard.transcripts.session_entries import OPENCLAW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 _SOMETHING: dict[str, Any] = {}
 """What was given to a call, where that matters no more."""
+_KNOWN = frozenset(("text", "thinking", "redacted_thinking", "image", "document", *OPENCLAW.calls))
+"""Kinds of blocks that are neither calls nor results where they are not taken for them."""
+_IDS = ("id", "tool_use_id", "toolCallId", "toolUseId", "call_id")
 _PLAIN = tuple(Block(TEXT, at) for at in range(8))
 _ONE_TEXT = _PLAIN[:1]
 
@@ -24,7 +28,8 @@ def sketched(
 ) -> tuple[Block, ...]:
     """Return the blocks of a content; the names are the format's for calls, inputs and a result.
 
-    What is neither a call nor a result is a text without words.
+    What is neither a call nor a result is a text without words; a block of an unknown kind that has
+    an id keeps it.
     """
     if isinstance(content, str):
         return _ONE_TEXT
@@ -49,6 +54,10 @@ def _sketch(
         return Block._of({"kind": CALL, "at": at, "id": id_, "name": name, "given": sketch})
     if kind == result:
         return Block._of({"kind": RESULT, "at": at, "id": word(block.get("tool_use_id"))})
+    if kind not in _KNOWN and isinstance(block, dict):
+        id_ = next(filter(None, (word(block.get(name)) for name in _IDS)), "")
+        if id_:
+            return Block._of({"kind": OTHER, "at": at, "id": id_})
     return _PLAIN[at] if at < len(_PLAIN) else Block(TEXT, at)
 
 

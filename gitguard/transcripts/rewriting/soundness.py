@@ -80,7 +80,8 @@ class Soundness:
         before = len(self._calls)
         self._calls.add(hash(call.id))
         is_new = len(self._calls) > before
-        return is_new and call.given is not None and is_id(call.id) and self._is_clean(call.name)
+        is_fit = is_id(call.id, names_items=self._results_name_tools)
+        return is_new and is_fit and call.given is not None and self._is_clean(call.name)
 
     def _matches(self, blocks: tuple[Block, ...]) -> bool:
         """Say whether there are results, and all are of calls of the answer before them."""
@@ -89,6 +90,8 @@ class Soundness:
             if block.kind != RESULT:
                 continue
             has_result = True
+            if self._results_name_tools and block.id != next(iter(self._open), ""):
+                return False  # results that are messages stand in the order of their calls
             if block.id not in self._open or self._open.pop(block.id) != self._answer:
                 return False
             if self._results_name_tools and not self._is_clean(block.name):

@@ -6,7 +6,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any, Protocol
 
     from gitguard.model.events import Transcript
@@ -53,6 +53,12 @@ if TYPE_CHECKING:
 
         def sketch(self, document: dict[str, Any]) -> dict[str, Any]:
             """Return those fields of an entry by which it is repaired."""
+
+        def sketch_in(self, path: str, /) -> Callable[[dict[str, Any]], dict[str, Any]]:
+            """Return `sketch` for one file: in a sub-agent's own nothing is a sub-agent's."""
+
+        def is_record(self, document: dict[str, Any]) -> bool:
+            """Say whether a document is a line of the format's, and no part of one."""
 
         def header(self, path: str, first: dict[str, Any], /) -> dict[str, Any]:
             """Return a header for a file that lost its own, whose first entry is this."""

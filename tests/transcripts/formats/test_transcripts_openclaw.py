@@ -355,7 +355,7 @@ def test_what_cannot_be_decompressed_for_want_of_a_library_is_named(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     transcript = the(folder, lay_out_database(folder)[OTHER])
-    monkeypatch.setattr(openclaw_database, "_zstd", lambda: None)
+    monkeypatch.setattr(openclaw_database, "zstd_module", lambda: None)
     problems = [entry.problem for entry in OPENCLAW.entries(transcript) if entry.kind == BROKEN]
     assert problems
     assert all("backports.zstd" in problem for problem in problems)

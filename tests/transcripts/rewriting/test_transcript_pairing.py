@@ -148,7 +148,7 @@ def test_results_elsewhere_are_put_behind_their_call(host: Host) -> None:
     assert spoken(after) == spoken(before)
     assert host.results() == {"c1": "x", "c2": "done"}
     order = [block.get("tool_use_id") for d in branch(after) for block in blocks_of(d)]
-    assert [call for call in order if call] == ["c2", "c1"]
+    assert [call for call in order if call] == ["c1", "c2"], "in the order of their calls"
 
 
 def test_a_result_that_stands_before_its_call_is_put_behind_it(host: Host) -> None:
@@ -166,10 +166,8 @@ def test_a_result_that_stands_before_its_call_is_put_behind_it(host: Host) -> No
         {"id": None},
         {"id": " \t"},
         {"id": 5},
-        {"id": "call one"},
-        {"id": "вызов"},
         {"name": " "},
-        {"name": "n" * 65},
+        {"name": "n" * 129},
         {"name": "what is this"},
         {"input": None, "arguments": None},
         {"input": "{", "arguments": "{"},
@@ -228,7 +226,7 @@ def test_names_of_tools_are_trimmed(host: Host) -> None:
     assert "bash\\n" not in host.path.read_text()
 
 
-@pytest.mark.parametrize("name", ["a", "mcp__x__y-z_9", "B" * 64, " trimmed "])
+@pytest.mark.parametrize("name", ["a", "mcp__x__y-z_9", "B" * 128, " trimmed "])
 def test_what_may_be_a_name(name: str) -> None:
     assert clean_name(name) == name.strip()
     assert clean_name(name.strip() + ".") == ""
@@ -274,7 +272,7 @@ def test_of_one_id_in_two_answers_the_later_pair_gets_a_new_one(host: Host) -> N
 
 
 def test_a_new_id_is_one_that_every_model_takes_and_that_no_call_before_has(host: Host) -> None:
-    own = "call_x7|fc_" + "0a/" * 120
+    own = "call_x7" if host.name == "claude-code" else "call_x7|fc_" + "0a/" * 120
     host.write(*(part for _ in range(3) for part in (agent("", own), Result(own))), agent("end"))
     host.repair()
     first, *later = [call["id"] for call in host.calls()]

@@ -48,6 +48,11 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def fields_of_own(document: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of a line in a sub-agent's own transcript: it is the conversation itself."""
+    return fields_of({**document, "isSidechain": False})
+
+
 def _preserved(document: dict[str, Any]) -> dict[str, Any]:
     """Return what a boundary keeps: the ids of messages, or of the first and the last of them."""
     metadata = inner(document, "compactMetadata")

@@ -1,7 +1,8 @@
 """Claude Code's JSONL transcript (recorded with 2.1.330).
 
 One API message is written as several lines with the same id and usage, so usages are never added
-up. Sub-agents' lines are marked as side chains and say nothing about the main conversation.
+up. Sub-agents' lines are marked as side chains and say nothing about the main conversation; a file
+of such lines alone is a sub-agent's own conversation.
 """
 
 from __future__ import annotations
@@ -31,17 +32,55 @@ if TYPE_CHECKING:
 _REJECTED, _RESULT, _QUEUED = b'"user-rejected"', b'"tool_result"', b'"queued_command"'
 _MOST_LINES_BACK = 2_000
 """Lines that are searched for a call that never ended: more than any turn has."""
+_BEGINNING = 1 << 18
+"""Bytes by which a sub-agent's own transcript is known."""
 _USAGE, _BOUNDARY, _ROLES = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
+    is_heard = _Hearing(transcript.path)
     for line in backwards(transcript.path):
-        if not across and _BOUNDARY in line and (boundary := _boundary(line)):
-            return _after_compaction(boundary)
-        if _USAGE in line and (reading := _reading(parse(line))):
+        is_marked = not across and _BOUNDARY in line
+        if not (is_marked or _USAGE in line):
+            continue
+        entry = parse(line)
+        if not is_heard(entry):
+            continue
+        if is_marked and _is_boundary(entry):
+            return _after_compaction(entry)
+        if reading := _reading(entry):
             return reading
     return None
+
+
+class _Hearing:
+    """Whether an entry belongs to the conversation of a file: a side chain's does in its own."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._is_own: bool | None = None
+
+    def __call__(self, entry: dict[str, Any]) -> bool:
+        if not entry.get("isSidechain"):
+            return True
+        if self._is_own is None:  # only now, because the file's beginning has to be read for it
+            self._is_own = is_sub_agents(self._path)
+        return self._is_own
+
+
+def is_sub_agents(path: str) -> bool:
+    """Say whether a file is a sub-agent's own transcript: a main conversation begins otherwise."""
+    from gitguard.transcripts import jsonl
+
+    is_side = False
+    for _, line in jsonl.marked(path, _ROLES, 0, most=_BEGINNING):
+        entry = parse(line) if line else {}
+        if entry.get("type") in ("user", "assistant"):
+            is_side = bool(entry.get("isSidechain"))
+            if not is_side:
+                return False
+    return is_side
 
 
 def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
@@ -49,11 +88,12 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     from gitguard.transcripts import jsonl
 
     answer, answer_id = None, None
+    by_the_host = _by_the_host(transcript.path)
     # Nobody speaks between the lines of one API message: hold an answer until another id comes.
     for line in jsonl.forwards(transcript.path, tell=tell):
         if not any(role in line for role in _ROLES):
             continue
-        message, message_id = _message(parse(line))
+        message, message_id = _message(parse(line), by_the_host)
         if message is None:
             continue
         if answer and answer_id and message_id == answer_id:
@@ -167,32 +207,32 @@ def interrupted_at(transcript: Transcript) -> float:
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
-    """Count the boundaries of the main conversation; the cursor is a byte offset."""
+    """Count the boundaries of the conversation; the cursor is a byte offset."""
     from gitguard.transcripts import jsonl
 
     begin = jsonl.cursor(transcript.path, since)
-    points = jsonl.turning_points(transcript.path, begin, (_BOUNDARY,), _turning_point)
+    is_heard = _Hearing(transcript.path)
+
+    def turning_point(line: bytes) -> tuple[str, str, float]:
+        entry = parse(line)
+        kind = COMPACTION if _is_boundary(entry) and is_heard(entry) else ""
+        return kind, str(entry.get("uuid") or ""), time_of(entry)
+
+    points = jsonl.turning_points(transcript.path, begin, (_BOUNDARY,), turning_point)
     return count(points, begin)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """Yield every line; a position is a byte offset."""
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.formats.claude_code.entries import fields_of
+    from gitguard.transcripts.formats.claude_code.entries import fields_of, fields_of_own
 
-    return jsonl.entries(transcript.path, since, fields_of)
-
-
-def _turning_point(line: bytes) -> tuple[str, str, float]:
-    boundary = _boundary(line)
-    kind = COMPACTION if boundary else ""
-    return kind, str(boundary.get("uuid") or ""), time_of(boundary)
+    is_own = is_sub_agents(transcript.path)
+    return jsonl.entries(transcript.path, since, fields_of_own if is_own else fields_of)
 
 
-def _boundary(line: bytes) -> dict[str, Any]:
-    entry = parse(line)
-    is_boundary = entry.get("type") == "system" and entry.get("subtype") == "compact_boundary"
-    return entry if is_boundary and not entry.get("isSidechain") else {}
+def _is_boundary(entry: dict[str, Any]) -> bool:
+    return entry.get("type") == "system" and entry.get("subtype") == "compact_boundary"
 
 
 def _after_compaction(entry: dict[str, Any]) -> Reading | None:
@@ -203,7 +243,7 @@ def _after_compaction(entry: dict[str, Any]) -> Reading | None:
 
 def _reading(entry: dict[str, Any]) -> Reading | None:
     message, at = entry.get("message"), time_of(entry)
-    if entry.get("type") != "assistant" or entry.get("isSidechain") or not at:
+    if entry.get("type") != "assistant" or not at:
         return None
     if not isinstance(message, dict):
         return None
@@ -213,14 +253,25 @@ def _reading(entry: dict[str, Any]) -> Reading | None:
     return Reading("transcript", at, tokens=used, model=model) if used > 0 else None
 
 
-def _message(entry: dict[str, Any]) -> tuple[Message | None, str | None]:
+def _by_the_host(path: str) -> tuple[str, ...]:
+    """Return the marks of lines that neither side of a file's conversation wrote."""
+    from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST
+
+    if not is_sub_agents(path):
+        return BY_THE_HOST
+    return tuple(mark for mark in BY_THE_HOST if mark != "isSidechain")
+
+
+def _message(
+    entry: dict[str, Any], by_the_host: tuple[str, ...]
+) -> tuple[Message | None, str | None]:
     """Return what a line says, and the id of the API message that it is a part of."""
     from gitguard.model.transcript import AGENT, USER, Message
-    from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, words_of_the_user
+    from gitguard.transcripts.formats.claude_code.lines import words_of_the_user
 
     message = entry.get("message")
     role = {"user": USER, "assistant": AGENT}.get(str(entry.get("type")))
-    if not role or not isinstance(message, dict) or any(map(entry.get, BY_THE_HOST)):
+    if not role or not isinstance(message, dict) or any(map(entry.get, by_the_host)):
         return None, None
     paragraphs = list(texts(message.get("content")))
     if role == USER:

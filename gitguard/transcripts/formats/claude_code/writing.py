@@ -6,11 +6,13 @@ from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UN
 from gitguard.transcripts.blocks import with_text, word
 from gitguard.transcripts.formats.claude_code import entries
 from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, ENVIRONMENT, NOT_THE_USERS
+from gitguard.transcripts.formats.claude_code.reading import is_sub_agents
 from gitguard.transcripts.rewriting.sketching import sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gitguard.model.events import Transcript
@@ -67,6 +69,17 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def sketch_in(path: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return `sketch` for one file: in a sub-agent's own nothing is a sub-agent's."""
+    return _sketch_own if is_sub_agents(path) else sketch
+
+
+def _sketch_own(document: dict[str, Any]) -> dict[str, Any]:
+    fields = sketch(document)
+    fields.pop("is_aside", None)
+    return fields
+
+
 def _sketch_user(fields: dict[str, Any], document: dict[str, Any], content: Any) -> None:
     fields["kind"] = MESSAGE
     fields["blocks"] = blocks = sketched(content, _CALLS, _INPUTS, "tool_result")
@@ -82,6 +95,17 @@ def _sketch_user(fields: dict[str, Any], document: dict[str, Any], content: Any)
 def _begins(content: Any) -> str:
     first = content[0] if isinstance(content, list) and content else content
     return word(first.get("text") if isinstance(first, dict) else first).lstrip()
+
+
+def is_record(document: dict[str, Any]) -> bool:
+    """Say whether a document is a line, and no part of one: progress holds other messages."""
+    members = document.keys()
+    return isinstance(document.get("type"), str) and (
+        {"uuid", "parentUuid"} <= members
+        or {"messageId", "snapshot"} <= members
+        or "sessionId" in members
+        or "leafUuid" in members
+    )
 
 
 def header(_path: str, _first: dict[str, Any]) -> dict[str, Any]:

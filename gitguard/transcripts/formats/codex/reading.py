@@ -3,13 +3,14 @@
 What the model is given and answers are `response_item` lines; most others tell the same once more
 for its screen. Usage counts in the order of the file: an answer's own record comes before the
 counts for the screen, and after a compaction only an estimate stands there until the next answer.
-The window that it tells is already the usable part, 95 %.
+The window that it tells is already the usable part, 95 %. A rollout of a week ago is compressed.
 """
 
 from __future__ import annotations
 
 from gitguard.model.events import Reading, is_token_count
 from gitguard.transcripts.entries import COMPACTION, backwards, count, inner, parse, time_of, tokens
+from gitguard.transcripts.plain_lines import as_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ _MESSAGE_MARKS = (b'"message"', _COMPACTED, _ROLLED_BACK)
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage, or what the last compaction left, from the end backwards."""
-    lines = backwards(transcript.path)
-    reading, line = _usage(lines, across=across)
-    return _with_model(reading, line, lines) if reading else None
+    with as_lines(transcript.path) as path:
+        lines = backwards(path)
+        reading, line = _usage(lines, across=across)
+        return _with_model(reading, line, lines) if reading else None
 
 
 def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
@@ -41,12 +43,17 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
 
     Until the next compaction all of it can be, so it is held till then: 3 MB at most.
     """
+    with as_lines(transcript.path) as path:
+        yield from _messages(path, tell)
+
+
+def _messages(path: str, tell: Tell | None) -> Iterator[Message]:
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.codex.lines import Turns
 
     turns = Turns()
     pending: list[Message] = []
-    for text in jsonl.forwards(transcript.path, tell=tell):
+    for text in jsonl.forwards(path, tell=tell):
         line = parse(text) if any(mark in text for mark in _MESSAGE_MARKS) else {}
         taken_back = turns.take(line, len(pending))
         if taken_back is not None:
@@ -63,16 +70,18 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the compactions; the cursor is a byte offset."""
     from gitguard.transcripts import jsonl
 
-    begin = jsonl.cursor(transcript.path, since)
-    points = jsonl.turning_points(transcript.path, begin, (_COMPACTED,), _turning_point)
-    return count(points, begin)
+    with as_lines(transcript.path) as path:
+        begin = jsonl.cursor(path, since)
+        points = jsonl.turning_points(path, begin, (_COMPACTED,), _turning_point)
+        return count(points, begin)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """Yield every line; a position is a byte offset. What was taken back is UNKNOWN."""
     from gitguard.transcripts.formats.codex.entries import entries_of
 
-    return entries_of(transcript.path, since)
+    with as_lines(transcript.path) as path:
+        yield from entries_of(path, since)
 
 
 def _turning_point(line: bytes) -> tuple[str, str, float]:

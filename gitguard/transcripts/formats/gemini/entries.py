@@ -99,6 +99,7 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     if not role:
         return fields | {"kind": UNKNOWN}  # what the program tells the user
     blocks = (*_thoughts(message), *_blocks(message.get("content")), *_calls(message))
+    blocks = (*blocks, *_blocks(message.get("results")))
     blocks = tuple(block.replace(at=at) for at, block in enumerate(blocks))
     # Results of tools stand in the user's name.
     if role == USER and any(block.kind == RESULT for block in blocks):

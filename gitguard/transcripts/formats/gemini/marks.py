@@ -9,4 +9,4 @@ if TYPE_CHECKING:
 
 def shows(_path: str, line: dict[str, Any]) -> bool:
     """Say whether a line of a file is Gemini CLI's."""
-    return "projectHash" in line or "$set" in line
+    return ("projectHash" in line and "sessionId" in line) or isinstance(line.get("$set"), dict)

@@ -2,7 +2,7 @@
 
 A message that is written again under its id takes the place of the first; `$set.messages` is the
 whole history from there on, `$rewindTo` ends it before a message. Compressing is a `$set` with a
-`<state_snapshot>` in it. The tokens that count are those of the request, as the program itself
+`<state_snapshot>` in it. Before 0.40 a chat was one JSON document, which is read as lines. The tokens that count are those of the request, as the program itself
 compares them. The window is told nowhere; it is compiled in.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from gitguard.model.events import Reading
 from gitguard.transcripts.entries import COMPACTION, backwards, count, parse, time_of, tokens
+from gitguard.transcripts.plain_lines import as_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +29,12 @@ _SNAPSHOT, _TOKENS = b"<state_snapshot>", b'"tokens"'
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compression, from the end backwards."""
-    lines = backwards(transcript.path)
+    with as_lines(transcript.path) as path:
+        return _newest(path, across=across)
+
+
+def _newest(path: str, *, across: bool) -> Reading | None:
+    lines = backwards(path)
     for text in lines:
         if not across and _SNAPSHOT in text and (names := _snapshots(parse(text))):
             return _before_the_copy(lines, names)
@@ -57,11 +63,16 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
 
     The end of a chat can take back all before it, so what was said is held: 3 MB at most.
     """
+    with as_lines(transcript.path) as path:
+        yield from _messages(path, tell)
+
+
+def _messages(path: str, tell: Tell | None) -> Iterator[Message]:
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.gemini.history import OWN, ChatHistory, messages_in
 
     history, messages_by_place = ChatHistory(), {}
-    for number, text in enumerate(jsonl.forwards(transcript.path, tell=tell)):
+    for number, text in enumerate(jsonl.forwards(path, tell=tell)):
         line = parse(text)
         history.take(number, line)
         for place, document in messages_in(line):
@@ -80,8 +91,9 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the compressions; the cursor is a byte offset."""
     from gitguard.transcripts import jsonl
 
-    begin = jsonl.cursor(transcript.path, since)
-    return count(_turning_points(transcript.path, begin), begin)
+    with as_lines(transcript.path) as path:
+        begin = jsonl.cursor(path, since)
+        return count(_turning_points(path, begin), begin)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
@@ -91,7 +103,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
     """
     from gitguard.transcripts.formats.gemini.entries import entries_of
 
-    return entries_of(transcript.path, since)
+    with as_lines(transcript.path) as path:
+        yield from entries_of(path, since)
 
 
 def _snapshots(line: dict[str, Any]) -> list[str]:

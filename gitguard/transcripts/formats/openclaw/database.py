@@ -13,6 +13,7 @@ from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
 from gitguard.transcripts.database import Database, open_database, unix_seconds
 from gitguard.transcripts.entries import COMPACTION, RESET, parse
+from gitguard.transcripts.plain_lines import zstd_module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -165,22 +166,11 @@ def _row_text(text: bytes, compressed: bytes) -> tuple[bytes, str]:
         return text, ""
     if not compressed:
         return b"", "the row holds no text"
-    zstd = _zstd()
+    # Without it, a compressed row is reported as broken, and all other rows are still read.
+    zstd = zstd_module()
     if zstd is None:
         return b"", "it is compressed, and this Python lacks `backports.zstd` to read it"
     try:
         return bytes(zstd.ZstdDecompressor().decompress(compressed, _LARGEST_ROW)), ""
     except zstd.ZstdError:
         return b"", "it is compressed, and what is there does not decompress"
-
-
-def _zstd() -> Any:
-    # Without either, a compressed row is reported as broken, and all other rows are still read.
-    try:
-        from compression import zstd  # type: ignore[import-not-found]  # since Python 3.14
-    except ImportError:
-        try:
-            from backports import zstd
-        except ImportError:
-            return None
-    return zstd

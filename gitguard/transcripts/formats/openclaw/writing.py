@@ -12,6 +12,7 @@ from gitguard.transcripts.formats.pi.writing import (
     answer,
     cut,
     header,
+    is_record,
     link,
     mark,
     new_id,
@@ -29,6 +30,7 @@ from gitguard.transcripts.session_entries import fields_of_openclaw as fields_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 __all__ = [
@@ -42,6 +44,7 @@ __all__ = [
     "fields_of",
     "file_of",
     "header",
+    "is_record",
     "link",
     "mark",
     "new_id",
@@ -51,6 +54,7 @@ __all__ = [
     "renamed",
     "repointed",
     "sketch",
+    "sketch_in",
     "with_id",
     "without",
 ]
@@ -59,3 +63,8 @@ __all__ = [
 def sketch(document: dict[str, Any]) -> dict[str, Any]:
     """Return the fields of one of OpenClaw's entries that repair needs."""
     return sketched_by(document, OPENCLAW)
+
+
+def sketch_in(_path: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return `sketch`: sub-agents have no part in a file."""
+    return sketch

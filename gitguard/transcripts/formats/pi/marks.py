@@ -6,8 +6,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_KINDS = frozenset(
+    (
+        *("message", "compaction", "branch_summary", "custom", "custom_message", "reset", "leaf"),
+        *("model_change", "thinking_level_change", "label", "session_info"),
+    )
+)
+
 
 def shows(_path: str, line: dict[str, Any]) -> bool:
     """Say whether a line of a file is pi's, or of a host that writes the same lines."""
-    is_header = line.get("type") == "session" and "version" in line
-    return is_header or {"id", "parentId"} <= line.keys()
+    kind, members = line.get("type"), line.keys()
+    if kind == "session":  # the header of version 1 names no version
+        return "version" in members or {"id", "timestamp", "cwd"} <= members
+    return kind in _KINDS and {"id", "parentId"} <= members

@@ -1,4 +1,4 @@
-"""pi's session files, version 3 (recorded with 0.73.1).
+"""pi's session files, version 3 (recorded with 0.73.1), and version 1, which has no tree.
 
 Entries form a tree: who goes back and goes on from there leaves a branch behind. The last line is
 the newest of the branch that counts, and every other one of it is named by the one that follows.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.jsonl import Tell
 
 
-_PARENT = b'"parentId"'
+_PARENT, _MESSAGE = b'"parentId"', b'"message"'
 
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
@@ -42,10 +42,10 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     Where the middle is left out, the beginning is told along the branch that ends before it.
     """
     for stretch in jsonl.stretches(_file(transcript).path, tell=tell):
-        lines = [line for line in stretch if _PARENT in line]
+        lines = [line for line in stretch if _PARENT in line or _MESSAGE in line]
         # Only the newest entry tells which branch counts, so follow it back, then turn it round.
         branch = reversed([*_on_the_branch(reversed(lines))])
-        spoken = (message_of(parse(line)) for line in branch if b'"message"' in line)
+        spoken = (message_of(parse(line)) for line in branch if _MESSAGE in line)
         yield from filter(None, spoken)
 
 
@@ -87,14 +87,19 @@ def _window(path: str, model: str) -> int:
 
 
 def _on_the_branch(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield those of the lines, newest first, that lie between the last one and the root."""
+    """Yield those of the lines, newest first, that lie between the last one and the root.
+
+    Lines of version 1 have neither ids nor parents: each follows the one before it.
+    """
     next_id = None
     for line in lines:
-        if _PARENT not in line:
+        if _PARENT not in line and next_id is not None:
             continue
         entry = parse(line)
         name, parent = entry.get("id"), entry.get("parentId")
-        if isinstance(name, str) and "parentId" in entry and next_id in (None, name):
+        if next_id is None and "type" in entry and not entry.keys() & {"id", "parentId"}:
+            yield line
+        elif isinstance(name, str) and "parentId" in entry and next_id in (None, name):
             # At the root it is empty, which no entry is named: all before is another branch.
             next_id = parent if isinstance(parent, str) else ""
             yield line

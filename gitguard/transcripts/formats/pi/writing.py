@@ -14,6 +14,7 @@ from gitguard.transcripts.session_entries import OPENCLAW, PI, ROLES, STOPPED, D
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gitguard.model.events import Transcript
@@ -51,6 +52,11 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     return sketched_by(document, PI)
 
 
+def sketch_in(_path: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """Return `sketch`: sub-agents have no part in a file."""
+    return sketch
+
+
 def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     """Return the fields of an entry that repair needs, read with a dialect's names."""
     message: Any = document.get("message")
@@ -71,6 +77,16 @@ def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     if role == AGENT and (stopped := STOPPED.get(word(message.get("stopReason")))):
         fields["stopped"] = stopped
     return fields
+
+
+def is_record(document: dict[str, Any]) -> bool:
+    """Say whether a document is a line, and no part of one; lines of version 1 have no ids."""
+    kind, members = document.get("type"), document.keys()
+    if not isinstance(kind, str):
+        return False
+    if {"id", "parentId"} <= members:
+        return True
+    return "timestamp" in members and ("message" in members or kind in ("session", "compaction"))
 
 
 def header(path: str, first: dict[str, Any]) -> dict[str, Any]:

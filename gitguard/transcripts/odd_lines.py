@@ -1,0 +1,112 @@
+"""Lines that hosts read and Python's `json` does not: nested very deeply, or with endless numbers.
+
+A text stands in for each such part, so that the rest of the line is understood. The text either
+says what is there, for readers, or holds the part itself, so that it is written back as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from math import isfinite
+
+from gitguard.model import json_text
+from gitguard.model.text import counted
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+TOKENS = re.compile(
+    r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|(?<![\w.+-])-?\d[\d.eE+-]{999,}', re.DOTALL
+)
+_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
+_HELD = f"gitguard-verbatim-{os.urandom(12).hex()}-"
+"""How a text begins that holds a part as it is; nobody can have written it into a transcript."""
+_LONGEST_FLOAT = 32
+"""Characters; a float has 17 digits that count."""
+_IN_LINE = re.compile(rb'"' + _HELD.encode() + rb'((?:[^"\\]|\\.)*)"', re.DOTALL)
+
+
+def described(part: str) -> str:
+    """Return a text that says what part of a line is not shown."""
+    if part[0] in "[{":
+        return f"[gitguard: {counted(len(part), 'character')}, nested too deeply to be shown]"
+    return f"[gitguard: a number of {counted(len(part), 'digit')}]"
+
+
+def held(part: str) -> str:
+    """Return a text that holds a part of a line, until `restored` puts it back."""
+    return _HELD + part
+
+
+def _number(digits: str) -> float | str:
+    """Return a float, or a text that holds one that Python would write otherwise, as 1e999."""
+    return float(digits) if len(digits) <= _LONGEST_FLOAT and isfinite(float(digits)) else held(digits)
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"`{constant}` is nothing that JSON has")
+
+
+decode_to_write = json_text.decoder(number=_number, constant=_refuse)
+"""Reads a line that is to be written again."""
+
+
+def restored(line: bytes) -> bytes:
+    """Return a line in which each part that a text holds is what it was."""
+    return _IN_LINE.sub(_part, line) if _HELD.encode() in line else line
+
+
+def _part(match: re.Match[bytes]) -> bytes:
+    quoted = b'"' + match[1] + b'"'
+    text: str = json_text.decode(quoted.decode(errors="surrogateescape"))
+    return text.encode(errors="surrogateescape")
+
+
+def shortened(text: str, deepest: int, stand_in: Callable[[str], str]) -> str:
+    """Return a JSON text with texts in the place of what is too deep or too long.
+
+    Raises `ValueError` where such a part is no JSON.
+    """
+    short, parts = _without_parts(text, deepest, stand_in)
+    while parts:  # in turns and not by recursion, since they may be nested a million times
+        part = parts.pop()
+        if part[0] not in "[{":
+            if not _NUMBER.fullmatch(part):
+                raise ValueError("a number is malformed")
+            continue
+        inside, deeper = _without_parts(part, deepest, described)
+        json_text.decode(inside)
+        parts += deeper
+    return short
+
+
+def _without_parts(
+    text: str, deepest: int, stand_in: Callable[[str], str]
+) -> tuple[str, list[str]]:
+    """Return a text without its odd parts, and those."""
+    depth = position = begin = 0
+    pieces: list[str] = []
+    parts: list[str] = []
+
+    def put(start: int, end: int) -> None:
+        nonlocal position
+        parts.append(text[start:end])
+        pieces.extend((text[position:start], json_text.quoted(stand_in(parts[-1]))))
+        position = end
+
+    for token in TOKENS.finditer(text):
+        mark = token[0]
+        if mark in ("[", "{"):
+            depth += 1
+            if depth == deepest + 1:
+                begin = token.start()
+        elif mark in ("]", "}"):
+            if depth == deepest + 1:
+                put(begin, token.end())
+            depth -= 1
+        elif mark[0] != '"' and depth <= deepest:
+            put(token.start(), token.end())
+    return "".join([*pieces, text[position:]]), parts

@@ -1,0 +1,162 @@
+"""Transcripts that are not plain lines: compressed ones, and chats of one JSON document.
+
+They are read as lines all the same, from a file of our own that is there for as long as it is read.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument
+from gitguard.model import json_text
+from gitguard.transcripts.entries import open_file, unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from tempfile import TemporaryDirectory
+    from typing import Any
+
+_ZSTD = b"\x28\xb5\x2f\xfd"
+_AT_ONCE = 1 << 20
+_LARGEST = 1 << 32
+"""Bytes that are unpacked at most; nobody has a conversation so long."""
+_LARGEST_DOCUMENT = 1 << 27
+_HEAD = 1 << 12
+_HEADER = ("sessionId", "projectHash", "startTime", "lastUpdated")
+"""The members of a chat that lines tell first."""
+
+
+def is_compressed(path: str) -> bool:
+    """Say whether a file is compressed with zstd."""
+    return _head(path).startswith(_ZSTD)
+
+
+class as_lines:  # noqa: N801 - used as a function
+    """A context manager that yields the path of a transcript's lines.
+
+    That is the file itself, or one that is gone when the context ends. Raises `InvalidDocument` for
+    a compressed file that does not unpack.
+    """
+
+    # A class, because hooks load this module and `contextmanager` brings contextlib along.
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._folder: TemporaryDirectory[str] | None = None
+
+    def __enter__(self) -> str:
+        head = _head(self._path)
+        if head.startswith(_ZSTD):
+            return self._plain(_unpacked(self._path))
+        chat = _chat(self._path, head)
+        return self._path if chat is None else self._plain(_lines_of(chat))
+
+    def _plain(self, pieces: Iterator[bytes]) -> str:
+        from tempfile import TemporaryDirectory
+
+        self._folder = TemporaryDirectory(prefix="gitguard-lines-")
+        plain = os.path.join(self._folder.name, "lines")
+        try:
+            with open(plain, "wb") as file:
+                for piece in pieces:
+                    file.write(piece)
+        except BaseException:
+            self._folder.cleanup()
+            raise
+        return plain
+
+    def __exit__(self, *_error: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def zstd_module() -> Any:
+    """Return the module that reads zstd, None where this Python has none."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found]  # since Python 3.14
+    except ImportError:
+        try:
+            from backports import zstd
+        except ImportError:
+            return None
+    return zstd
+
+
+def _head(path: str) -> bytes:
+    try:
+        handle = open_file(path)
+        try:
+            return os.pread(handle, _HEAD, 0)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _unpacked(path: str) -> Iterator[bytes]:
+    zstd = zstd_module()
+    if zstd is None:
+        raise InvalidDocument(
+            f"`{path}` is compressed, and this Python lacks `backports.zstd` to read it",
+            f"Unpack it: zstd -d {path}",
+        )
+    size = 0
+    try:
+        with zstd.ZstdFile(path) as packed:
+            while data := packed.read(_AT_ONCE):
+                size += len(data)
+                if size > _LARGEST:
+                    raise unreadable(path, f"it has more than {_LARGEST:,} bytes when unpacked")
+                yield data
+    except (zstd.ZstdError, EOFError) as error:
+        raise unreadable(path, "it is compressed, and does not unpack") from error
+
+
+# Chats of one JSON document, as Gemini CLI wrote them before 0.40
+
+
+def _chat(path: str, head: bytes) -> dict[str, Any] | None:
+    """Return the chat that a whole file is, None for a file of lines."""
+    begin = head.lstrip()
+    if not begin.startswith(b"{") or os.path.getsize(path) > _LARGEST_DOCUMENT:
+        return None
+    first, end, _ = begin.partition(b"\n")
+    if end and first.rstrip().endswith(b"}") and b'"messages"' not in first:
+        return None  # its first line is a whole one; a hook asks, so the file is not read for it
+    if b'"sessionId"' not in begin and b'"projectHash"' not in begin:
+        return None
+    try:
+        document = json_text.decode(_whole(path).decode())
+    except (ValueError, RecursionError):
+        return None
+    is_chat = isinstance(document, dict) and isinstance(document.get("messages"), list)
+    return document if is_chat and "projectHash" in document else None
+
+
+def _whole(path: str) -> bytes:
+    try:
+        with open(open_file(path), "rb") as file:
+            return file.read(_LARGEST_DOCUMENT)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
+def _lines_of(chat: dict[str, Any]) -> Iterator[bytes]:
+    header = {name: chat[name] for name in _HEADER if name in chat}
+    yield _line(header)
+    for message in chat["messages"]:
+        if isinstance(message, dict):
+            yield _line({**message, "results": _results(message)})
+
+
+def _results(message: dict[str, Any]) -> list[Any]:
+    """Return what the tools answered to a message's calls: it stands in no message of its own."""
+    calls = message.get("toolCalls")
+    calls = calls if isinstance(calls, list) else []
+    results = (call.get("result") for call in calls if isinstance(call, dict))
+    return [part for result in results if isinstance(result, list) for part in result]
+
+
+def _line(document: dict[str, Any]) -> bytes:
+    return json_text.encode(document).encode(errors="backslashreplace") + b"\n"
