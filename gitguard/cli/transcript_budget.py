@@ -10,8 +10,10 @@ from gitguard.cli.console import Console, fields_of, named, progress, with_conso
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
     find_transcript,
+    images_text,
     naming_a_model,
     naming_a_transcript,
+    replacing_images,
     telling,
 )
 from gitguard.model.codec import load_json
@@ -119,6 +121,7 @@ def _document(reading: BudgetUse) -> dict[str, Any]:
 @naming_a_transcript
 @naming_a_model
 @click.option("--dry-run", is_flag=True, help="Show what would be pruned, and stop")
+@replacing_images
 @with_console
 def prune(
     console: Console,
@@ -127,20 +130,27 @@ def prune(
     conversation: str | None,
     model: str,
     dry_run: bool,
+    replace_images: bool,
 ) -> None:
     """Shorten or clear old, long tool results in a transcript
 
     Keeps the head and the tail of an old result. Clears the oldest results while the history
     exceeds its share of the window. Recent results, results of protected tools, results with
-    images, and conversations at work stay as they are. The original stays beside the file. Sizes,
-    tools and times are under `pruning` in your config.yaml.
+    images, and conversations at work stay as they are. Sizes, tools and times are under `pruning`
+    in your config.yaml. The original stays beside the file.
+
+    Names images over 2,000 pixels: models refuse them in a request with more than 20 images.
 
     Example: `gitguard transcript prune session.jsonl --dry-run`
     """
     talk = find_transcript(console, path, format_name, conversation)
     with progress("bytes") as tell:
         pruned = console.anywhere.transcripts.prune(
-            talk, model=model, dry_run=dry_run, seen=telling(talk, tell)
+            talk,
+            model=model,
+            dry_run=dry_run,
+            replace_images=replace_images,
+            seen=telling(talk, tell),
         )
     console.say(_pruned_text(pruned, dry_run=dry_run), _pruned_document(pruned))
 
@@ -154,8 +164,9 @@ def _pruned_text(pruned: Pruned, *, dry_run: bool) -> str:
     if count:
         lines.append(f"Results {'to prune' if dry_run else 'pruned'}: {count:,}")
         lines.append(f"Saved: about {saved:,} of {counted(pruned.history, 'token')} in the history")
-    else:
+    elif not pruned.are_images_replaced:
         lines.append("Nothing to prune; the file is as it was.")
+    lines += images_text(pruned.images, replaced=pruned.are_images_replaced, dry_run=dry_run)
     if pruned.backup:
         lines.append(f"The original is kept: {pruned.backup}")
     return "\n".join(map(one_line, lines))

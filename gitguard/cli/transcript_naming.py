@@ -12,11 +12,13 @@ from gitguard.errors import InvalidInput, NotARepository
 from gitguard.transcripts.formats import NAMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
+    from gitguard.transcripts.rewriting.images import LargeImage
 
+_SHOWN_IMAGES = 10
 F = TypeVar("F", bound="Callable[..., Any]")
 MOST_TURNS = 1_000_000_000
 """More than any conversation has; what is larger is a slip of the keys."""
@@ -48,6 +50,25 @@ def naming_a_transcript(command: F) -> F:
 naming_a_model = click.option(
     "--model", default="", metavar="NAME", help="Model to use if the transcript names none"
 )
+
+
+replacing_images = click.option(
+    "--replace-images", is_flag=True, help="Put a line of text in place of images over 2,000 pixels"
+)
+
+
+def images_text(
+    images: Sequence[LargeImage], *, replaced: bool, dry_run: bool = False
+) -> list[str]:
+    """Return what is said of the images that are too large for a request of many."""
+    if not images:
+        return []
+    done = "kept; --replace-images replaces them"
+    if replaced:
+        done = "to be replaced by a line of text" if dry_run else "replaced by a line of text"
+    lines = [f"Images over 2,000 pixels: {len(images):,}, {done}"]
+    shown = [f"  byte {i.at:,}: {i.width:,} x {i.height:,} pixels" for i in images[:_SHOWN_IMAGES]]
+    return lines + shown
 
 
 def find_transcript(

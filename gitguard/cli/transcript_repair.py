@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
-from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
+from gitguard.cli.transcript_naming import (
+    find_transcript,
+    images_text,
+    naming_a_transcript,
+    replacing_images,
+)
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -28,7 +33,14 @@ _TEXTS = {
     "duplicate": ("Results of calls that have one already", "dropped"),
     "moved": ("Results away from their call", "moved right after it"),
     "incomplete": ("Calls without a usable id, name or input", "dropped"),
-    "reissued": ("Calls whose id an earlier call has", "given a new one, with their results"),
+    "reissued": (
+        "Calls whose id an earlier call has, or models refuse",
+        "given a new one, with their results",
+    ),
+    "unsigned": (
+        "Signatures that models refuse",
+        "taken off the call or result, or dropped with the thinking",
+    ),
     "renamed": ("Names of tools that are blank or have blanks around them", "filled or trimmed"),
     "emptied": ("Messages without content", "dropped"),
 }
@@ -39,6 +51,7 @@ _TEXTS = {
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @click.option("--reset", is_flag=True, help="Empty a conversation that has no answer")
 @click.option("--all", "everything", is_flag=True, help="Also repair what was summarized long ago")
+@replacing_images
 @with_console
 def repair(
     console: Console,
@@ -49,11 +62,12 @@ def repair(
 ) -> None:
     """Repair a conversation's file so that its host and model accept it
 
-    Drops lines that do not parse. Puts exactly one result right after each tool call: it adds an
-    error as a missing result, moves displaced results, and drops second ones and those without a
-    call. Drops calls without id, name or input. Gives a call that repeats an earlier id a new one,
-    and its result too. Keeps text, thinking, abandoned branches, sub-agents' parts, and what the
-    last compaction summarized.
+    Drops lines that do not parse, and splits lines that hold several records. Puts exactly one
+    result right after each tool call: it adds an error as a missing result, moves displaced
+    results, and drops second ones and those without a call. Drops calls without id, name or input.
+    Gives a call that repeats an earlier id, or has one that models refuse, a new id, and its result
+    too. Keeps text, thinking, abandoned branches, sub-agents' parts, and what the last compaction
+    summarized. Names images over 2,000 pixels: models refuse them in a request with more than 20.
 
     Leaves a sound file untouched. Otherwise the original stays beside it as
     PATH.bak-<process>-<time>. End the host's session first: gitguard leaves a file alone that is
@@ -68,13 +82,19 @@ def repair(
 
 
 def _text(report: RepairReport) -> str:
-    lines = [_line(report, kind, count) for kind, count in report.counts.items()]
+    lines = [_line(report, kind, n) for kind, n in report.counts.items() if kind != "images"]
     lines += [f"  byte {line.at:,}: {line.problem}" for line in report.broken[:_SHOWN]]
     lines += [f"  byte {f.at:,}: {f.kind}, call `{f.call}`: {f.reason}" for f in _first(report)]
     if report.bad_text:
         lines.append(f"Lines that are not UTF-8: {report.bad_text:,}, kept as they are")
     if report.unjudged:
-        lines.append(f"Lines too long to check: {report.unjudged:,}, kept with all that stands here")
+        lines.append(f"Lines too long to check: {report.unjudged:,}; no call or result was touched")
+    lines += images_text(
+        report.images, replaced=report.are_images_replaced, dry_run=report.is_rehearsed
+    )
+    before, after = report.messages_before, report.messages_after
+    if before != after and not report.was_reset:
+        lines.append(f"Messages on the active branch: {before:,} before, {after:,} after")
     lines += [*_reset_text(report), _outcome(report)]
     return "\n".join(map(one_line, lines))
 

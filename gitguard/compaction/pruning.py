@@ -12,8 +12,9 @@ from gitguard.transcripts.fitting.pruning import KEEP, judge, pictured_among, pr
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
 from gitguard.transcripts.formats.recognition import refuse_another
 from gitguard.transcripts.formats.writable import entry_at, writable_of
-from gitguard.transcripts.rewriting.applying import rewrite
-from gitguard.transcripts.rewriting.edits import Cut
+from gitguard.transcripts.rewriting.applying import parse, rewrite
+from gitguard.transcripts.rewriting.edits import Cut, Put
+from gitguard.transcripts.rewriting.images import MARK, large_images
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.replacing import look
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from gitguard.model.events import Transcript
     from gitguard.store.session.host_session import HostSession
     from gitguard.transcripts.fitting.pruning import Verdict
+    from gitguard.transcripts.rewriting.edits import Edit
+    from gitguard.transcripts.rewriting.images import LargeImage
 
 
 class Pruned(Value):
@@ -38,6 +41,10 @@ class Pruned(Value):
     """Tokens of the history before, by our own guess."""
     room: int
     """Tokens that it may take before whole results are cleared."""
+    images: tuple[LargeImage, ...] = ()
+    """Images in the context that are too large for a request of many."""
+    are_images_replaced: bool = False
+    """Whether a line of text stands in their place, or would."""
     backup: str = ""
     """Where the original is kept; empty where nothing was changed."""
 
@@ -68,6 +75,7 @@ def plan(
     """
     refuse_another(transcript)
     pictured: set[tuple[int, int]] = set()
+    images: list[LargeImage] = []
     capped = False
 
     def read() -> Iterator[Entry]:
@@ -76,6 +84,8 @@ def plan(
             capped = capped or (not number and caps_reserve(entry))
             seen(entry)
             pictured.update(pictured_among(entry))
+            if MARK in entry.raw:
+                images.extend(large_images(entry.at, parse(entry.raw) or {}))
             yield entry
 
     context = context_of(lightened(read()))
@@ -89,7 +99,14 @@ def plan(
         room=room - summary,
         pictured=frozenset(pictured),
     )
-    return Pruned(transcript, verdicts, summary + tokens_of(context.entries), room)
+    told = {entry.at for entry in context.entries}
+    return Pruned(
+        transcript,
+        verdicts,
+        summary + tokens_of(context.entries),
+        room,
+        images=tuple(image for image in images if image.at in told),
+    )
 
 
 def prune(
@@ -100,6 +117,7 @@ def prune(
     *,
     host_session: HostSession = UNKNOWN,
     model: str = "",
+    replace_images: bool = False,
     seen: Callable[[Entry], object] = bool,
     at_step: Callable[[str], object] = str,
 ) -> Pruned:
@@ -114,7 +132,9 @@ def prune(
         planned = plan(
             transcript, config, clock(), host_session=host_session, model=model, seen=seen
         )
-        edits = []
+        edits: list[Edit] = []
+        if replace_images:
+            edits += [Put(image.at, image.path, image.replacement) for image in planned.images]
         for verdict in planned.done:
             text = _text(transcript, path, verdict)
             replacement = pruned(verdict, text, config.pruning, clean)
@@ -128,7 +148,9 @@ def prune(
             at_step=at_step,
             still_ours=lock.check,
         )
-        return planned.replace(backup=done.backup)
+        return planned.replace(
+            backup=done.backup, are_images_replaced=replace_images and bool(planned.images)
+        )
 
 
 def _text(transcript: Transcript, path: str, verdict: Verdict) -> str:

@@ -160,16 +160,23 @@ class Transcripts:
         self,
         transcript: Transcript,
         *,
+        dry_run: bool = False,
         reset: bool = False,
         everything: bool = False,
-        dry_run: bool = False,
+        replace_images: bool = False,
         tell: Tell = max,
     ) -> RepairReport:
         """Repair a transcript's file, or tell what would be done; see `rewriting.repair`."""
         from gitguard.transcripts.rewriting.repair import repair
 
         return repair(
-            transcript, self._clock, reset=reset, everything=everything, rehearse=dry_run, tell=tell
+            transcript,
+            self._clock,
+            reset=reset,
+            everything=everything,
+            replace_images=replace_images,
+            rehearse=dry_run,
+            tell=tell,
         )
 
     def prune(
@@ -178,6 +185,7 @@ class Transcripts:
         *,
         model: str = "",
         dry_run: bool = False,
+        replace_images: bool = False,
         seen: Callable[[Entry], object] = bool,
     ) -> Pruned:
         """Take old, oversized results out of a transcript's file, or tell which would be."""
@@ -192,8 +200,12 @@ class Transcripts:
         }
         require_messages(transcript)
         if dry_run:
-            return pruning.plan(transcript, config, now(), **options)
-        return pruning.prune(transcript, config, now, redactor_of(config.redaction).text, **options)
+            planned = pruning.plan(transcript, config, now(), **options)
+            return planned.replace(are_images_replaced=replace_images and bool(planned.images))
+        clean = redactor_of(config.redaction).text
+        return pruning.prune(
+            transcript, config, now, clean, replace_images=replace_images, **options
+        )
 
     def compact(
         self,

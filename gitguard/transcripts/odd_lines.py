@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-TOKENS = re.compile(
-    r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|(?<![\w.+-])-?\d[\d.eE+-]{999,}', re.DOTALL
-)
+TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|(?<![\w.+-])-?\d[\d.eE+-]{999,}', re.DOTALL)
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _HELD = f"gitguard-verbatim-{os.urandom(12).hex()}-"
 """How a text begins that holds a part as it is; nobody can have written it into a transcript."""
@@ -43,7 +41,9 @@ def held(part: str) -> str:
 
 def _number(digits: str) -> float | str:
     """Return a float, or a text that holds one that Python would write otherwise, as 1e999."""
-    return float(digits) if len(digits) <= _LONGEST_FLOAT and isfinite(float(digits)) else held(digits)
+    return (
+        float(digits) if len(digits) <= _LONGEST_FLOAT and isfinite(float(digits)) else held(digits)
+    )
 
 
 def _refuse(constant: str) -> Any:

@@ -120,6 +120,40 @@ def test_claude_code_goes_on_in_a_file_that_it_only_reads_in_parts(talk: Talk) -
     assert "an old matter" not in json.dumps(talk.newest_request.body["messages"][1:])
 
 
+def chain_lines_between(transcript: Path, kinds: tuple[str, ...]) -> None:
+    """Let a line of each kind stand in the chain behind every message, as older versions did."""
+    written: list[str] = []
+    instead: dict[str, str] = {}
+    for line in transcript.read_text().splitlines():
+        document = json.loads(line)
+        if document.get("parentUuid") in instead:
+            document["parentUuid"] = instead[document["parentUuid"]]
+        written.append(json.dumps(document))
+        if document["type"] not in ("user", "assistant"):
+            continue
+        last = document["uuid"]
+        common = {name: document[name] for name in ("sessionId", "cwd", "version", "timestamp")}
+        for kind in kinds:
+            own = str(uuid.uuid4())
+            data = {"data": {"type": "hook_progress"}, "toolUseID": "x", "parentToolUseID": "x"}
+            link = {"uuid": own, "parentUuid": last, "isSidechain": False}
+            written.append(json.dumps({"type": kind, **common, **data, **link}))
+            last = own
+        instead[document["uuid"]] = last
+    transcript.write_text("".join(f"{line}\n" for line in written))
+
+
+@only_claude_code
+@pytest.mark.parametrize("kinds", [("progress",), ("progress", "future-note")], ids="+".join)
+def test_kept_turns_reach_the_model_beside_lines_that_the_host_does_not_load(
+    talk: Talk, kinds: tuple[str, ...]
+) -> None:
+    chain_lines_between(after_turns(talk, range(3)).transcript, kinds)
+    talk.gitguard("compact", "--keep-turns", "1")
+    assert talk.say("what now?", Step("I go on")) == "I go on"
+    assert_goes_on(talk.newest_request, kept=range(2, 3), gone=range(2))
+
+
 class Crash(Exception):  # noqa: N818
     """The process ends here."""
 

@@ -108,7 +108,9 @@ def test_a_line_is_read_however_deep_it_is(levels: int) -> None:
         assert ("nested too deeply" in str(document["a"])) == (levels >= 300)
 
 
-@pytest.mark.parametrize("odd", [nested(5_000), b"9" * 6_000, b"-1" + b"0" * 4_999 + b"e7", b"1e999"])
+@pytest.mark.parametrize(
+    "odd", [nested(5_000), b"9" * 6_000, b"-1" + b"0" * 4_999 + b"e7", b"1e999"]
+)
 def test_what_python_does_not_read_is_written_back_to_the_byte(odd: bytes) -> None:
     raw = b'{"id":"x","a":[1,' + odd + b'],"b":"' + b"\\u0000 \xff" + b'","c":' + odd + b"}"
     document = applying.parse(raw)

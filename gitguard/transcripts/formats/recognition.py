@@ -90,7 +90,9 @@ def require_messages(transcript: Transcript) -> None:
         return  # this looks at little of a long file
     if any(entry.kind == MESSAGE for entry in reading.entries(transcript)):
         return
-    empty = ": it is empty" if os.path.isfile(transcript.path) and not _head(transcript.path) else ""
+    empty = (
+        ": it is empty" if os.path.isfile(transcript.path) and not _head(transcript.path) else ""
+    )
     raise InvalidDocument(
         f"no message of {transcript.format} is in `{transcript.path}`{empty}",
         "If it is of another host, name its format with --format: " + ", ".join(NAMES),

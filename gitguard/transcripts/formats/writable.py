@@ -35,6 +35,7 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
     Raises `InvalidInput` for a format or a version that is read only, and where the file clearly is
     of another format than it is named.
     """
+    from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.recognition import refuse_another
 
     row = FORMATS.get(transcript.format)
@@ -49,6 +50,16 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
         )
     refuse_another(transcript)
     writing.refuse_newer(path)
+    is_any = False
+    for document in jsonl.first_documents(path):
+        if writing.is_record(document):
+            return path, writing
+        is_any = True
+    if is_any:  # what is too damaged to be read is what its owner says
+        raise InvalidInput(
+            f"no line of {transcript.format} is in `{transcript.path}`; it was left as it is",
+            "Leave out --format: gitguard recognizes the file by its content",
+        )
     return path, writing
 
 
@@ -63,6 +74,7 @@ def writer_of(transcript: Transcript) -> Writer:
     """Return how a conversation is written to; raise `InvalidInput` where it is only read."""
     path, _ = writable_of(transcript)
     compaction = load(transcript.format, COMPACTION)
+    compaction.refuse_unfit(path)
     folder = compaction.folder(path)
     # The folder comes from the file, which may be damaged or forged: believe only an absolute path.
     is_folder = os.path.isabs(folder) and "\0" not in folder

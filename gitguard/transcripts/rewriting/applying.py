@@ -16,19 +16,23 @@ from gitguard.transcripts.rewriting.edits import (
     START,
     Add,
     AddResult,
+    Change,
     Cut,
     Edit,
     End,
     Move,
+    Put,
     Reissue,
     Relink,
     Rename,
     Replace,
     Shift,
+    Unsign,
     replaced,
     taken_out,
 )
 from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
+from gitguard.transcripts.rewriting.signatures import unsigned
 from gitguard.transcripts.rewriting.tree import Link, Mended, Mending, Tree
 
 TYPE_CHECKING = False
@@ -364,6 +368,10 @@ class _Plan:
                 document = self._writable.reissued(document, edit.block, edit.id)
             elif isinstance(edit, Cut):
                 document = self._writable.cut(document, edit.block, edit.text)
+            elif isinstance(edit, Put):
+                document = self._writable.put(document, edit.path, edit.value)
+            elif isinstance(edit, Unsign):
+                document = unsigned(document, edit.path)
         out = taken_out(edits)
         return self._writable.without(document, out) if out else document
 
@@ -371,7 +379,7 @@ class _Plan:
         if new.source == START:
             return new.line
         edits = self._edits.get(new.source, [])
-        changes = [edit for edit in edits if isinstance(edit, (Rename, Reissue, Cut))]
+        changes = [edit for edit in edits if isinstance(edit, Change)]
         document = self._edited(self._document(new.source), changes)
         if new.answer is not None:
             made = self._writable.answer(document, new.block, new.answer)

@@ -10,6 +10,7 @@ from gitguard.model.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 START = -1
 """What stands behind it is the first line of the file."""
@@ -44,6 +45,22 @@ class Cut(Value):
     at: int
     block: int
     text: str
+
+
+class Put(Value):
+    """Put a value in the place of one inside an entry."""
+
+    at: int
+    path: tuple[str | int, ...]
+    """Names of members and places in lists."""
+    value: Any
+
+
+class Unsign(Value):
+    """Take the signature that no API takes from the block at a place inside an entry."""
+
+    at: int
+    path: tuple[str | int, ...]
 
 
 class Move(Value):
@@ -95,7 +112,9 @@ class End(Value):
     """Give the last line the end that it lacks."""
 
 
-Edit = Drop | Rename | Reissue | Cut | Move | AddResult | Add | Shift | Replace | Relink | End
+Change = Rename | Reissue | Cut | Put | Unsign
+"""Of one block, which stays."""
+Edit = Drop | Change | Move | AddResult | Add | Shift | Replace | Relink | End
 
 
 def replaced(raw: bytes, edits: Sequence[Edit]) -> bytes:

@@ -6,7 +6,17 @@ the call. What is not so is decided here; nothing is changed but calls and resul
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, OTHER, RESULT, TOOL, Block, Entry
+from gitguard.model.conversation import (
+    AGENT,
+    CALL,
+    MESSAGE,
+    OTHER,
+    RESULT,
+    THINKING,
+    TOOL,
+    Block,
+    Entry,
+)
 from gitguard.model.value import Value
 from gitguard.transcripts.rewriting.edits import (
     START,
@@ -31,6 +41,7 @@ _ALLOWED = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 
 ANSWERED, ORPHANED, DUPLICATE, MOVED = "answered", "orphaned", "duplicate", "moved"
 INCOMPLETE, RENAMED, REISSUED, EMPTIED = "incomplete", "renamed", "reissued", "emptied"
+UNSIGNED = "unsigned"
 
 
 class Finding(Value):
@@ -197,6 +208,8 @@ class _Pairs:
         for block in entry.blocks:
             if block.kind == CALL:
                 self._take(entry, block, answer)
+            elif block.kind == THINKING and block.is_error:
+                self._drop(UNSIGNED, entry, block, "models refuse the thinking: it is not signed")
         if len(self._drops.get(entry.at, ())) < len(entry.blocks) or not entry.blocks:
             answer.anchor = entry.at
             answer.parts.append((self._place, entry.at))

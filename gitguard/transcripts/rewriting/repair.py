@@ -19,9 +19,20 @@ from gitguard.transcripts.fitting.context import context_of, lost_parents
 from gitguard.transcripts.formats.writable import writable_of
 from gitguard.transcripts.rewriting.applying import line_at, line_of, parse, rewrite
 from gitguard.transcripts.rewriting.displaced import InOrder, in_order
-from gitguard.transcripts.rewriting.edits import START, Add, Drop, Edit, End, Move, Relink, Replace
+from gitguard.transcripts.rewriting.edits import (
+    START,
+    Add,
+    Drop,
+    Edit,
+    End,
+    Move,
+    Put,
+    Relink,
+    Replace,
+    Unsign,
+)
 from gitguard.transcripts.rewriting.locks import transcript_lock
-from gitguard.transcripts.rewriting.pairing import Pairing, pair
+from gitguard.transcripts.rewriting.pairing import UNSIGNED, Finding, Pairing, pair
 from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
 from gitguard.transcripts.rewriting.scanning import Broken, Scan, Split, scan
 from gitguard.transcripts.rewriting.tree import Tree
@@ -32,7 +43,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.events import Transcript
-    from gitguard.transcripts.rewriting.pairing import Finding
+    from gitguard.transcripts.rewriting.images import LargeImage
     from gitguard.transcripts.rewriting.tree import Writable
 
 SOUND, MADE, PUT_FIRST = "sound", "made anew", "put first"
@@ -66,6 +77,10 @@ class RepairReport(Value):
     """Lines with bytes that are no UTF-8, which were kept: hosts read them."""
     unjudged: int = 0
     """Lines too long to be parsed, which were kept; so is all that may depend on them."""
+    images: tuple[LargeImage, ...] = ()
+    """Images that the model sees and that are too large for a request of many."""
+    are_images_replaced: bool = False
+    """Whether a line of text stands in their place now."""
     messages_before: int = 0
     """Messages that a host finds when it goes back from the last line; 0 for a sound file."""
     messages_after: int = 0
@@ -84,6 +99,7 @@ class RepairReport(Value):
         counts = {"broken": len(self.broken), "split": len(self.splits), "cleaned": self.cleaned}
         counts |= {"relinked": self.relinked, "displaced": self.displaced}
         counts |= {"header": int(self.header != SOUND), "ended": int(self.ended)}
+        counts["images"] = len(self.images) if self.are_images_replaced else 0
         for finding in self.findings:
             counts[finding.kind] = counts.get(finding.kind, 0) + 1
         return {kind: count for kind, count in counts.items() if count}
@@ -100,6 +116,7 @@ def repair(
     *,
     reset: bool = False,
     everything: bool = False,
+    replace_images: bool = False,
     rehearse: bool = False,
     tell: Callable[[int, int], object] = max,
     at_step: Callable[[str], object] = str,
@@ -107,17 +124,17 @@ def repair(
     """Repair a transcript's file, or tell what would be done.
 
     reset: a conversation in which the agent never answered begins anew, as an empty file.
-    everything: also look at what the last compaction left behind. tell hears how many bytes of how
-    many were looked at. Raises `InvalidInput` for a format that is only read, or clearly not the
-    file's, `InvalidDocument` for a file in which nothing parses, `Locked` and `NotWritable`;
+    everything: also look at what the last compaction left behind. replace_images: put a line of
+    text in the place of images that are too large for a request of many. tell hears how many bytes
+    of how many were looked at. Raises `InvalidInput` for a format that is only read, or clearly not
+    the file's, `InvalidDocument` for a file in which nothing parses, `Locked` and `NotWritable`;
     nothing was changed then.
     """
     with no_collections():
         return _repaired(
             transcript,
             clock,
-            reset=reset,
-            everything=everything,
+            wishes=_Wishes(reset=reset, everything=everything, replace_images=replace_images),
             rehearse=rehearse,
             tell=tell,
             at_step=at_step,
@@ -128,23 +145,29 @@ def _repaired(
     transcript: Transcript,
     clock: Callable[[], float],
     *,
-    reset: bool,
-    everything: bool,
+    wishes: _Wishes,
     rehearse: bool,
     tell: Callable[[int, int], object],
     at_step: Callable[[str], object],
 ) -> RepairReport:
     path, writable = writable_of(transcript)
-    passes = _Passes(transcript, path, writable, tell=tell, reset=reset, everything=everything)
+    passes = _Passes(transcript, path, writable, tell=tell, wishes=wishes)
     if rehearse:
-        first = passes.look()
-        report = first.report(transcript.format, reset=reset)
+        report = passes.look().report(transcript.format)
         if not (report.needs_nothing or report.was_reset):
             with copied(path) as copy:
                 report = passes.carry_out(copy, clock, at_step, bool).replace(path=path, backup="")
         return report.replace(is_rehearsed=True)
     with transcript_lock(path, clock) as lock:
         return passes.carry_out(path, clock, at_step, lock.check)
+
+
+class _Wishes(Value):
+    """What a user wants of a repair besides."""
+
+    reset: bool
+    everything: bool
+    replace_images: bool
 
 
 @contextmanager
@@ -178,21 +201,15 @@ class _Passes:
         writable: Writable,
         *,
         tell: Callable[[int, int], object],
-        reset: bool,
-        everything: bool,
+        wishes: _Wishes,
     ) -> None:
         self._name, self._path, self._writable = transcript.format, path, writable
-        self._tell, self._reset, self._everything = tell, reset, everything
+        self._tell, self._wishes = tell, wishes
 
     def look(self, path: str = "") -> _Work:
         path = path or self._path
         return _Work(
-            path,
-            self._writable,
-            look(path),
-            self._tell,
-            everything=self._everything,
-            home=self._path,
+            path, self._writable, look(path), self._tell, wishes=self._wishes, home=self._path
         )
 
     def carry_out(
@@ -205,7 +222,7 @@ class _Passes:
         total: RepairReport | None = None
         for _ in range(_MOST_PASSES):
             work = self.look(path)
-            report = work.report(self._name, reset=self._reset)
+            report = work.report(self._name)
             if report.needs_nothing and not report.was_reset:
                 messages = work.messages if total else 0
                 return _joined(total, report).replace(messages_after=messages)
@@ -226,6 +243,8 @@ def _joined(total: RepairReport | None, report: RepairReport) -> RepairReport:
         broken=(*total.broken, *report.broken),
         findings=(*total.findings, *report.findings),
         splits=(*total.splits, *report.splits),
+        images=total.images or report.images,
+        are_images_replaced=total.are_images_replaced or report.are_images_replaced,
         header=total.header if total.header != SOUND else report.header,
         cleaned=total.cleaned + report.cleaned,
         displaced=total.displaced + report.displaced,
@@ -247,15 +266,17 @@ class _Work:
         seen: FileIdentity,
         tell: Callable[[int, int], object],
         *,
-        everything: bool,
+        wishes: _Wishes,
         home: str,
     ) -> None:
         self._path, self._writable, self._seen = path, writable, seen
-        self._home, self._everything = home, everything
+        self._home, self._wishes = home, wishes
         self._scan = scan(path, seen, writable, tell)
         self._order, self._parents = InOrder(self._scan.entries), dict[int, str]()
         self._entries: Sequence[Entry] = self._scan.entries
         self._pairing = Pairing()
+        self._images = tuple(self._scan.images)
+        self._unsigned = tuple(self._scan.unsigned)
         # What a line holds that is split is known when it is. Of a line too long to be read nobody
         # knows what it says, follows or answers.
         if not (self._scan.splits or self._scan.unjudged):
@@ -267,7 +288,10 @@ class _Work:
         self._parents = _new_parents(self._scan, self._order.entries, is_plain=is_plain)
         entries = self._entries = _relinked(self._order.entries, self._parents)
         if not is_plain:
-            seen_by_model = conversation(entries, everything=self._everything)
+            seen_by_model = conversation(entries, everything=self._wishes.everything)
+            told = {entry.at for entry in seen_by_model}
+            self._images = tuple(image for image in self._images if image.at in told)
+            self._unsigned = tuple(where for where in self._unsigned if where[0] in told)
             entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
         self._pairing = pair(
             entries,
@@ -283,12 +307,12 @@ class _Work:
         told = conversation(self._scan.entries)
         return sum(entry.kind == MESSAGE for entry in told)
 
-    def report(self, name: str, *, reset: bool) -> RepairReport:
+    def report(self, name: str) -> RepairReport:
         scan = self._scan
         resettable = bool(scan.lines and not (scan.has_answer or scan.unjudged or scan.splits))
         if scan.splits:
             return RepairReport(self._path, name, scan.lines, splits=tuple(scan.splits))
-        if scan.broken and scan.first < 0 and not (reset and resettable):
+        if scan.broken and scan.first < 0 and not (self._wishes.reset and resettable):
             raise InvalidDocument(
                 f"not one line of `{self._path}` parses; it was left as it is",
                 "Repair it with --reset to let the conversation begin anew",
@@ -298,7 +322,7 @@ class _Work:
             name,
             scan.lines,
             broken=tuple(scan.broken),
-            findings=self._pairing.findings,
+            findings=(*self._pairing.findings, *self._of_signatures()),
             header=self._header(),
             cleaned=len(scan.cleaned),
             displaced=len(self._order.edits),
@@ -307,7 +331,9 @@ class _Work:
             bad_text=scan.bad_text,
             unjudged=scan.unjudged,
             resettable=resettable,
-            was_reset=reset and resettable,
+            was_reset=self._wishes.reset and resettable,
+            images=self._images,
+            are_images_replaced=self._wishes.replace_images and bool(self._images),
         )
 
     def carry_out(
@@ -329,6 +355,8 @@ class _Work:
         edits = tuple(Replace(split.at, split.line) for split in report.splits)
         if not edits:
             edits = (*self._of_the_file(report), *self._pairing.edits, *self._copies())
+        if report.are_images_replaced:
+            edits += tuple(Put(image.at, image.path, image.replacement) for image in report.images)
         done = rewrite(
             self._path,
             edits,
@@ -379,8 +407,13 @@ class _Work:
         yield from (Replace(at, line) for at, line in scan.cleaned.items())
         yield from self._order.edits
         yield from (Relink(at, parent) for at, parent in self._parents.items())
+        yield from (Unsign(at, path) for at, path, _ in self._unsigned)
         if report.ended:
             yield End()
+
+    def _of_signatures(self) -> Iterator[Finding]:
+        for at, _, call in self._unsigned:
+            yield Finding(UNSIGNED, at, call, "no API takes its signature")
 
     def _copies(self) -> Iterator[Edit]:
         """Drop the older copies of what is changed or moved, or they would come back."""

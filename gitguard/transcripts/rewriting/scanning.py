@@ -20,6 +20,10 @@ from gitguard.model.conversation import (
 from gitguard.model.value import Value
 from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
 from gitguard.transcripts.fast_json import reader
+from gitguard.transcripts.rewriting.images import MARK as IMAGE_MARK
+from gitguard.transcripts.rewriting.images import large_images
+from gitguard.transcripts.rewriting.signatures import MARK as SIGNATURE_MARK
+from gitguard.transcripts.rewriting.signatures import refused_at
 from gitguard.transcripts.rewriting.soundness import Soundness
 from gitguard.transcripts.rewriting.splitting import records_in, remnants
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from gitguard.transcripts.rewriting.images import LargeImage
     from gitguard.transcripts.rewriting.replacing import FileIdentity
     from gitguard.transcripts.rewriting.tree import Writable
 
@@ -69,6 +74,9 @@ class Scan:
         all are sound."""
         self.broken: list[Broken] = []
         self.splits: list[Split] = []
+        self.images: list[LargeImage] = []
+        self.unsigned: list[tuple[int, tuple[str | int, ...], str]] = []
+        """Calls and results whose signature no API takes: entry, place in it, and id."""
         self.cleaned: dict[int, bytes] = {}
         """Lines that parse without the byte-order mark or the NULs around them."""
         self.headers: list[Entry] = []
@@ -153,6 +161,10 @@ class _Scanner:
             document = read(raw)
             if isinstance(document, dict):  # quicker to ask than whether it is an `Unread`
                 self._take(at, end, document)
+                if SIGNATURE_MARK in raw:
+                    scan.unsigned += [(at, *where) for where in refused_at(document)]
+                if IMAGE_MARK in raw:
+                    scan.images += large_images(at, document)
             else:
                 self._leave(at, end, raw, document)
             scan.is_ended = end > at + len(raw) or raw.isspace()

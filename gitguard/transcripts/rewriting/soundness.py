@@ -8,7 +8,7 @@ look, and nothing else.
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, THINKING, TOOL
 from gitguard.transcripts.rewriting.pairing import clean_name, is_id
 
 TYPE_CHECKING = False
@@ -68,6 +68,8 @@ class Soundness:
         """Take in a message of the agent, or a part of one; say whether its calls are sound."""
         answer = self._answer = fields.get("message") or object()
         for block in fields["blocks"]:
+            if block.kind == THINKING and block.is_error:
+                return False
             if block.kind != CALL:
                 continue
             if fields.get("stopped") or not self._calls_soundly(block):

@@ -93,6 +93,11 @@ if TYPE_CHECKING:
         def cut(self, document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
             """Return an entry in which a text or a result says something else."""
 
+        def put(
+            self, document: dict[str, Any], path: tuple[str | int, ...], value: Any
+        ) -> dict[str, Any]:
+            """Return an entry with another value at a place inside it."""
+
         def answer(self, document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
             """Return an entry with an error as the result of a call, still to be given an id."""
 

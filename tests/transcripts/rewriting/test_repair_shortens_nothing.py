@@ -51,7 +51,9 @@ def sub_agents(name: str) -> Lines:
     """The same conversation as a sub-agent's own, if the format has such."""
     if name != "claude-code":
         return lines_of(name)
-    return [line.replace(b'"isSidechain": false', b'"isSidechain": true') for line in lines_of(name)]
+    return [
+        line.replace(b'"isSidechain": false', b'"isSidechain": true') for line in lines_of(name)
+    ]
 
 
 def move(lines: Lines, at: int, to: int, first: int) -> None:

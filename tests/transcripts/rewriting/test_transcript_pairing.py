@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import tempfile
@@ -831,3 +832,131 @@ def test_what_hosts_wrote_needs_nothing(name: str) -> None:
         report = repair(Transcript(str(file), name), lambda: 0.0, rehearse=True)
         # Some recorded lines were shortened before they were kept here, and lost their ids.
         assert set(report.counts) <= {"relinked"}, file
+
+
+REFUSED_IDS = ("functions.Bash:0", "call 1", "вызов", "a/b+c==", "x__thought__EqQ=", "\x07a")
+
+
+@pytest.mark.parametrize("own", REFUSED_IDS)
+def test_an_id_that_models_refuse_is_mended_in_call_and_result(host: Host, own: str) -> None:
+    host.write(user(), agent("", own, "ok_1"), Result(own, "kept"), Result("ok_1"), agent("end"))
+    assert host.repair().counts == {"reissued": 1}
+    first, second = (call["id"] for call in host.calls())
+    assert re.fullmatch("[a-zA-Z0-9_-]{1,64}", first)
+    assert second == "ok_1"
+    assert host.results()[first] == "kept"
+    assert refusals(read(host.path)) == []
+    assert host.repair().needs_nothing
+
+
+def test_an_id_of_openais_that_names_an_item_stays_where_its_host_knows_it(tmp_path: Path) -> None:
+    for name, count in (("pi", 0), ("openclaw", 0), ("claude-code", 1)):
+        host = Host(name, tmp_path)
+        own = "call_1|fc_a/b+c=="
+        host.write(user(), agent("", own), Result(own), agent("end"))
+        assert host.repair().counts.get("reissued", 0) == count
+
+
+@pytest.mark.parametrize("present", list(itertools.product([False, True], repeat=3))[1:-1])
+def test_missing_results_are_put_in_the_order_of_their_calls(
+    host: Host, present: tuple[bool, ...]
+) -> None:
+    calls = ("c1", "c2", "c3")
+    results = [Result(call) for call, there in zip(calls, present, strict=True) if there]
+    host.write(user(), agent("", *calls), *results, agent("end"))
+    assert host.repair().counts == {"answered": present.count(False)}
+    assert _order(host) == [*calls]
+    assert refusals(read(host.path)) == []
+
+
+def test_results_that_are_messages_are_brought_into_the_order_of_their_calls(
+    tmp_path: Path,
+) -> None:
+    host = Host("pi", tmp_path)
+    host.write(user(), agent("", "c1", "c2"), Result("c2"), Result("c1"), agent("end"))
+    assert host.repair().counts == {"moved": 1}
+    assert _order(host) == ["c1", "c2"]
+    assert host.repair().needs_nothing
+
+
+def test_results_that_a_host_puts_into_one_message_stay_as_they_came(tmp_path: Path) -> None:
+    host = Host("claude-code", tmp_path)
+    host.write(user(), agent("", "c1", "c2"), Result("c2"), Result("c1"), agent("end"))
+    assert host.repair().needs_nothing, "the host writes them as they are done"
+
+
+def _order(host: Host) -> list[str]:
+    after = branch(read(host.path))
+    ids = [block.get("tool_use_id") for d in after for block in blocks_of(d)]
+    return [own for own in ids if own]
+
+
+def test_what_depends_on_a_block_that_is_not_understood_is_left_alone(host: Host) -> None:
+    """A later version may call in another way."""
+    documents = host.write(
+        *(user(), agent("", "c1"), Result("c1"), agent("", "c2"), Result("c2"), agent("end"))
+    )
+    for document in documents:
+        for block in document.get("message", {}).get("content", ()):
+            if isinstance(block, dict) and block.get("id") == "c1":
+                block["type"] = "future_tool_use"
+    write(host.path, documents)
+    whole = host.path.read_bytes()
+    assert host.repair().needs_nothing
+    assert host.path.read_bytes() == whole
+
+
+def test_a_call_whose_result_is_a_block_that_is_not_understood_is_left_alone(
+    tmp_path: Path,
+) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(user(), agent("", "c1"), Result("c1"), agent("end"))
+    for document in documents:
+        for block in document["message"]["content"]:
+            if isinstance(block, dict) and block["type"] == "tool_result":
+                block["type"] = "future_tool_result"
+    write(host.path, documents)
+    assert host.repair().needs_nothing
+
+
+@pytest.mark.parametrize("length", [65, 68, 100, 128, 129])
+def test_a_tools_name_may_have_128_characters(host: Host, length: int) -> None:
+    documents = host.write(user(), agent("look", "c1"), Result("c1"), agent("end"))
+    for document in documents:
+        for block in blocks_of(document):
+            if block["type"] in CALLS:
+                block["name"] = "n" * length
+        if "toolName" in document.get("message", {}):
+            document["message"]["toolName"] = "n" * length
+    write(host.path, documents)
+    assert host.repair().needs_nothing == (length <= 128)
+
+
+@pytest.mark.parametrize("signature", ["", None, "not base64!", "…", 5])
+def test_thinking_that_models_refuse_for_its_signature_goes(tmp_path: Path, signature: Any) -> None:
+    host = Host("claude-code", tmp_path)
+    documents = host.write(
+        *(user(), agent("look", "c1", thinking="hm"), Result("c1"), agent("end", thinking="so"))
+    )
+    thinking = next(b for d in documents for b in blocks_of(d) if b["type"] == "thinking")
+    thinking["signature"] = signature
+    if signature is None:
+        del thinking["signature"]
+    write(host.path, documents)
+    assert set(host.repair().counts) <= {"unsigned", "emptied"}
+    assert spoken(read(host.path)) == ["go on", "look", "so", "end"]
+    assert len(branch(read(host.path))) == len(documents) - 1
+    assert host.repair().needs_nothing
+
+
+@pytest.mark.parametrize("member", ["thoughtSignature", "thought_signature", "signature"])
+def test_a_signature_of_a_call_that_no_api_takes_is_taken_off(host: Host, member: str) -> None:
+    documents = host.write(user(), agent("look", "c1", "c2"), Result("c1"), Result("c2"))
+    first, second = (b for d in documents for b in blocks_of(d) if b["type"] in CALLS)
+    first[member], second[member] = "msg_not base64", "EqQB+/Ab=="
+    write(host.path, documents)
+    assert host.repair().counts == {"unsigned": 1}
+    first, second = host.calls()
+    assert member not in first
+    assert second[member] == "EqQB+/Ab=="
+    assert host.repair().needs_nothing

@@ -9,25 +9,31 @@ from __future__ import annotations
 
 import uuid
 
+from gitguard.errors import InvalidInput
 from gitguard.model import json_text
+from gitguard.model.conversation import MESSAGE
+from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.entries import backwards, parse
 from gitguard.transcripts.formats.claude_code.lines import ENVIRONMENT
+from gitguard.transcripts.formats.claude_code.reading import is_sub_agents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
+    from gitguard.model.conversation import Entry
     from gitguard.transcripts.fitting.compaction import Plan, Written
 
+_LOADED = ("user", "assistant", "attachment", "system")
 _encode = json_text.encoder(members=",", colon=":")
 
 
 def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
     """Return the lines to append; random gives so many random bytes."""
     boundary, summary = (str(uuid.UUID(bytes=random(16), version=4)) for _ in range(2))
-    remaining_ids = [entry.id for unit in plan.kept for entry in unit.entries if entry.id]
+    remaining_ids = _loaded_ids(path, [entry for unit in plan.kept for entry in unit.entries])
     last = plan.before.last
     common = {name: value for name, value in _newest(path).items() if name in ENVIRONMENT}
     first: dict[str, Any] = {
@@ -54,6 +60,38 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
         "timestamp": written.timestamp,
     }
     return [_encode({**line, **common}).encode("utf-8", "replace") for line in (first, second)]
+
+
+def _loaded_ids(path: str, entries: Sequence[Entry]) -> list[str]:
+    """Return the ids of those entries that the host loads; it keeps nothing if one is not there.
+
+    It passes over `progress` lines, which versions before 2.1.64 chained between messages, and over
+    kinds of lines that it does not know.
+    """
+    ids = [
+        entry.id
+        for entry in entries
+        if entry.id and (entry.kind == MESSAGE or _is_loaded(path, entry))
+    ]
+    if not ids:
+        raise InvalidInput(f"`{path}` cannot be compacted: its host loads none of the last turns")
+    return ids
+
+
+def _is_loaded(path: str, entry: Entry) -> bool:
+    def kind_of(document: dict[str, Any]) -> dict[str, Any]:
+        return {"message": word(document.get("type"))}
+
+    return jsonl.entry_at(path, entry.at, entry.end, kind_of).message in _LOADED
+
+
+def refuse_unfit(path: str) -> None:
+    """Refuse a sub-agent's own transcript: how its host compacts one is not known."""
+    if is_sub_agents(path):
+        raise InvalidInput(
+            f"`{path}` is a sub-agent's own transcript, which gitguard does not compact",
+            "Compact the conversation that called it",
+        )
 
 
 def folder(path: str) -> str:

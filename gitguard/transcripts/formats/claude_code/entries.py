@@ -49,7 +49,7 @@ def fields_of(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def fields_of_own(document: dict[str, Any]) -> dict[str, Any]:
-    """Return the fields of a line in a sub-agent's own transcript: it is the conversation itself."""
+    """Return the fields of a line in a sub-agent's own transcript, where nothing is an aside."""
     return fields_of({**document, "isSidechain": False})
 
 

@@ -25,4 +25,6 @@ def shows(_path: str, line: dict[str, Any]) -> bool:
         return True
     if kind in _ROLES and ("uuid" in line or "sessionId" in line):
         return isinstance(message, dict) and "content" in message
-    return kind in _OF_THE_HOST and not line.keys().isdisjoint(("sessionId", "leafUuid", "snapshot"))
+    return kind in _OF_THE_HOST and not line.keys().isdisjoint(
+        ("sessionId", "leafUuid", "snapshot")
+    )

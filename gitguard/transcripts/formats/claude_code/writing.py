@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, FAILED, MESSAGE, RESULT, TOOL, UNKNOWN, USER
+from gitguard.model.conversation import (
+    AGENT,
+    FAILED,
+    MESSAGE,
+    RESULT,
+    THINKING,
+    TOOL,
+    UNKNOWN,
+    USER,
+    Block,
+)
 from gitguard.transcripts.blocks import with_text, word
 from gitguard.transcripts.formats.claude_code import entries
 from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, ENVIRONMENT, NOT_THE_USERS
 from gitguard.transcripts.formats.claude_code.reading import is_sub_agents
+from gitguard.transcripts.rewriting.images import replaced_at
+from gitguard.transcripts.rewriting.signatures import is_signed
 from gitguard.transcripts.rewriting.sketching import sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
 
@@ -61,7 +73,10 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     if kind == "assistant":
         fields["kind"], fields["role"] = MESSAGE, AGENT
         fields["message"] = word(message.get("id"))
-        fields["blocks"] = sketched(message.get("content"), _CALLS, _INPUTS, "tool_result")
+        content = message.get("content")
+        fields["blocks"] = sketched(content, _CALLS, _INPUTS, "tool_result")
+        if isinstance(content, list) and not all(map(_is_signed, content)):
+            fields["blocks"] = tuple(map(_unsigned, fields["blocks"], content))
         if document.get("isApiErrorMessage"):
             fields["stopped"] = FAILED
     elif kind == "user":
@@ -78,6 +93,15 @@ def _sketch_own(document: dict[str, Any]) -> dict[str, Any]:
     fields = sketch(document)
     fields.pop("is_aside", None)
     return fields
+
+
+def _is_signed(block: Any) -> bool:
+    return not isinstance(block, dict) or is_signed(block)
+
+
+def _unsigned(sketch: Block, block: Any) -> Block:
+    """Return the sketch of a block: thinking that is not signed is an error to models."""
+    return sketch if _is_signed(block) else Block(THINKING, sketch.at, is_error=True)
 
 
 def _sketch_user(fields: dict[str, Any], document: dict[str, Any], content: Any) -> None:
@@ -190,6 +214,14 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
         document, block, {"content": result_content if len(result_content) > 1 else text}
     )
     changed.pop("toolUseResult", None)
+    return changed
+
+
+def put(document: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    """Return a line with another value at a place inside it; what repeats a result goes with it."""
+    changed: dict[str, Any] = replaced_at(document, path, value)
+    if path.count("content") > 1:
+        changed.pop("toolUseResult", None)
     return changed
 
 

@@ -2,8 +2,9 @@
 
 A message that is written again under its id takes the place of the first; `$set.messages` is the
 whole history from there on, `$rewindTo` ends it before a message. Compressing is a `$set` with a
-`<state_snapshot>` in it. Before 0.40 a chat was one JSON document, which is read as lines. The tokens that count are those of the request, as the program itself
-compares them. The window is told nowhere; it is compiled in.
+`<state_snapshot>` in it. Before 0.40 a chat was one JSON document, which is read as lines. The
+tokens that count are those of the request, as the program itself compares them. The window is told
+nowhere; it is compiled in.
 """
 
 from __future__ import annotations

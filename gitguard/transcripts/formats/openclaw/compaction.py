@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from gitguard.transcripts.formats.pi.compaction import folder, lines
+from gitguard.transcripts.formats.pi.compaction import folder, lines, refuse_unfit
 
-__all__ = ["folder", "lines"]
+__all__ = ["folder", "lines", "refuse_unfit"]

@@ -18,7 +18,6 @@ from gitguard.transcripts.plain_lines import zstd_module
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from gitguard.model.conversation import Entry
     from gitguard.transcripts.jsonl import Tell

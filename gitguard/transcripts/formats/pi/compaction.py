@@ -43,6 +43,10 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
     return [_encode(entry).encode("utf-8", "replace")]
 
 
+def refuse_unfit(_path: str) -> None:
+    """Refuse nothing."""
+
+
 def folder(path: str) -> str:
     """Return the folder in which the conversation is held, as the file's first line says."""
     for line in forwards(path):

@@ -8,6 +8,7 @@ from gitguard.errors import InvalidInput
 from gitguard.model.conversation import AGENT, MESSAGE, TOOL
 from gitguard.transcripts import jsonl, session_entries
 from gitguard.transcripts.blocks import with_text, word
+from gitguard.transcripts.rewriting.images import replaced_at
 from gitguard.transcripts.rewriting.sketching import result, sketched
 from gitguard.transcripts.rewriting.tree import Mended
 from gitguard.transcripts.session_entries import OPENCLAW, PI, ROLES, STOPPED, Dialect
@@ -175,6 +176,12 @@ def cut(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
     if isinstance(content, str):
         return _with(document, {"content": text})
     return _with_block(document, block, {"text": text})
+
+
+def put(document: dict[str, Any], path: tuple[str | int, ...], value: Any) -> dict[str, Any]:
+    """Return an entry with another value at a place inside it."""
+    changed: dict[str, Any] = replaced_at(document, path, value)
+    return changed
 
 
 def answer(document: dict[str, Any], block: int, text: str) -> dict[str, Any]:
