@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 from gitguard.compaction.summary import Draft
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
+from gitguard.model.conversation import BROKEN
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN, usage_of
@@ -33,11 +34,12 @@ from gitguard.transcripts.rewriting.replacing import look
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Protocol
 
     from gitguard.compaction.extraction import Files
     from gitguard.model.config.config import Config
+    from gitguard.model.conversation import Entry
     from gitguard.model.events import Transcript
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.model.transcript import Answer
@@ -302,7 +304,8 @@ def _decide(
     window = window or usage.window
     budget = divide(window, config.budget).safeguard
     keep_turns = keep_turns or config.compaction.keep_turns
-    before = context_of(find_format(stands.format).entries(stands))
+    entries = find_format(stands.format).entries(stands)
+    before = context_of(_each_read(entries, transcript.path))
     limit = history_limit(tools.session_key, config.budget.history_limits)
     begin = first_within_limit(before.entries, limit.turns if limit else 0)
     left_out = sum(map(is_turn, before.entries[:begin]))
@@ -320,6 +323,18 @@ def _decide(
         )
     decided = decided.replace(left_out=left_out, limit=limit)
     return _Job(transcript, config, tools, usage, window, budget, decided)
+
+
+def _each_read(entries: Iterable[Entry], path: str) -> Iterator[Entry]:
+    """Yield entries; refuse one that does not read, as what stands before it may hang on it."""
+    for entry in entries:
+        if entry.kind == BROKEN:
+            raise InvalidInput(
+                f"`{path}` cannot be compacted: what is at byte {entry.at:,} is not read, since "
+                f"{entry.problem}",
+                "Compact the conversation in its host",
+            )
+        yield entry
 
 
 def _too_little(

@@ -234,7 +234,7 @@ def test_of_a_name_that_stands_twice_only_what_its_host_reads_gets_out(
     tmp_path: Path, redact: bool
 ) -> None:
     twice = b'{"type":"message","message":{"role":"toolResult","details":"%s"},"message":{}}'
-    path = write(tmp_path / "chat.jsonl", [twice % SECRET.encode()])
+    path = write(tmp_path / "chat.jsonl", [*pi([user("look")]), twice % SECRET.encode()])
     assert SECRET.encode() not in host_lines(path, redact=redact)
 
 

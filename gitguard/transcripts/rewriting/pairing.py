@@ -115,10 +115,10 @@ class _Answer:
     def behind(self, call: _Call) -> int:
         """Return the entry behind which the result of a call is put: they stand in one order."""
         at = self.calls.index(call)
-        later = [other.stands for other in self.calls[at + 1 :] if other.stands]
+        later = [call.stands for call in self.calls[at + 1 :] if call.stands]
         if not later:
             return self.anchor
-        before = [other.stands for other in self.calls[:at] if other.stands]
+        before = [call.stands for call in self.calls[:at] if call.stands]
         ahead = [place for place in (*self.parts, *before) if place < min(later)]
         return max(ahead, default=(0, self.anchor))[1]
 
@@ -284,7 +284,7 @@ class _Pairs:
         if not self._results_name_tools:
             return False  # the host puts the results into one message
         calls = call.answer.calls
-        return any(other.stands for other in calls[calls.index(call) + 1 :])
+        return any(later.stands for later in calls[calls.index(call) + 1 :])
 
     def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
         call.is_answered = True

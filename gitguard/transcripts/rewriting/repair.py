@@ -219,26 +219,24 @@ class _Passes:
         at_step: Callable[[str], object],
         still_ours: Callable[[], object],
     ) -> RepairReport:
-        total: RepairReport | None = None
-        for _ in range(_MOST_PASSES):
+        work = self.look(path)
+        report = total = work.report(self._name)
+        before = work.messages if report.counts else 0
+        for number in range(_MOST_PASSES):
+            if not (report.counts or report.was_reset):
+                break
+            done = work.carry_out(report, clock(), at_step, still_ours, keep=not number)
+            total = _joined(total, done) if number else done
+            if report.was_reset:
+                return total
             work = self.look(path)
             report = work.report(self._name)
-            if report.needs_nothing and not report.was_reset:
-                messages = work.messages if total else 0
-                return _joined(total, report).replace(messages_after=messages)
-            before = work.messages
-            done = work.carry_out(report, clock(), at_step, still_ours, keep=total is None)
-            total = _joined(total, done) if total else done.replace(messages_before=before)
-            if report.was_reset:
-                break
-        assert total is not None
-        return total
+        after = work.messages if before else 0
+        return total.replace(messages_before=before, messages_after=after)
 
 
-def _joined(total: RepairReport | None, report: RepairReport) -> RepairReport:
+def _joined(total: RepairReport, report: RepairReport) -> RepairReport:
     """Return the report of several passes: all that was done, and the file as it is now."""
-    if total is None:
-        return report
     return total.replace(
         broken=(*total.broken, *report.broken),
         findings=(*total.findings, *report.findings),

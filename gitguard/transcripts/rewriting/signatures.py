@@ -38,8 +38,8 @@ def refused_at(document: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...]
         if isinstance(block, dict) and block.get("type") not in (*_OF_THINKING, "text"):
             members = (block[name] for name in _MEMBERS if name in block)
             if not all(map(is_signature, members)):
-                own = block.get("id") or block.get("tool_use_id")
-                yield ("message", "content", at), str(own or "")
+                call_id = block.get("id") or block.get("tool_use_id")
+                yield ("message", "content", at), str(call_id or "")
 
 
 def unsigned(document: dict[str, Any], path: tuple[str | int, ...]) -> dict[str, Any]:
@@ -47,6 +47,6 @@ def unsigned(document: dict[str, Any], path: tuple[str | int, ...]) -> dict[str,
     block: Any = document
     for name in path:
         block = block[name]
-    kept = {k: v for k, v in block.items() if k not in _MEMBERS or is_signature(v)}
-    changed: dict[str, Any] = replaced_at(document, path, kept)
+    members = {k: v for k, v in block.items() if k not in _MEMBERS or is_signature(v)}
+    changed: dict[str, Any] = replaced_at(document, path, members)
     return changed
