@@ -9,6 +9,7 @@ import os
 
 from gitguard.errors import InvalidDocument
 from gitguard.model import json_text
+from gitguard.store.disk.files import write_all
 from gitguard.transcripts.entries import open_file, unreadable
 
 TYPE_CHECKING = False
@@ -58,9 +59,12 @@ class as_lines:  # noqa: N801 - used as a function
         self._folder = TemporaryDirectory(prefix="gitguard-lines-")
         plain = os.path.join(self._folder.name, "lines")
         try:
-            with open(plain, "wb") as file:
+            handle = os.open(plain, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            try:
                 for piece in pieces:
-                    file.write(piece)
+                    write_all(handle, piece)
+            finally:
+                os.close(handle)
         except BaseException:
             self._folder.cleanup()
             raise

@@ -42,7 +42,7 @@ DOORS = {
     "click": ("cli/",),
     "redact_secret": ("model/redaction/second_engine.py",),
     "sqlite3": ("transcripts/database.py",),
-    "backports": ("transcripts/formats/openclaw/database.py",),
+    "backports": ("transcripts/plain_lines.py",),
     "compression": ("transcripts/formats/openclaw/database.py",),
     "orjson": ("transcripts/fast_json.py",),
     "tomlkit": ("store/disk/toml_text.py",),

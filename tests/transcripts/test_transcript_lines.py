@@ -29,7 +29,16 @@ from gitguard.transcripts.identity import id_of
 from gitguard.transcripts.rewriting import applying
 from gitguard.transcripts.rewriting.edits import Cut, Drop, Edit, Relink, Rename
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
-from tests.support.written_conversations import WRITERS, Result, agent, pi, read, user, write
+from tests.support.written_conversations import (
+    WRITERS,
+    Part,
+    Result,
+    agent,
+    pi,
+    read,
+    user,
+    write,
+)
 
 SMALL, LARGE = 0, 1 << 30
 MARK = b"\xef\xbb\xbf"
@@ -169,11 +178,11 @@ def test_a_repair_keeps_an_odd_line_and_mends_the_rest(
 
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 @pytest.mark.parametrize("name", WRITERS)
-@pytest.mark.parametrize("place", range(5))
+@pytest.mark.parametrize("place", range(4))
 def test_a_sound_conversation_with_an_odd_line_needs_nothing(
     tmp_path: Path, odd: bytes, name: str, place: int
 ) -> None:
-    parts = [user("one"), agent("", "c1", "c2"), Result("c1"), Result("c2"), agent("two")]
+    parts: list[Part] = [user("one"), agent("", "c1", "c2"), Result("c1"), Result("c2")]
     lines = WRITERS[name](parts)
     lines[place + (name == "pi")]["odd"] = "HERE"
     path = write(tmp_path / "x_01a1-ffc5.jsonl", lines)

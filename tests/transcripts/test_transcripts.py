@@ -241,11 +241,15 @@ HOSTS_OWN = [
     user_line('<channel source="chat">Deploy it</channel>'),
     user_line("Caveat", isMeta=True),
     user_line("This session is being continued", isCompactSummary=True),
-    user_line("a sub-agent's task", isSidechain=True),
     user_line([{"type": "tool_result", "content": [{"type": "text", "text": "output"}]}]),
     user_line([{"type": "image", "source": {}}]),
     agent_line("API Error: 500", "e1", model="<synthetic>"),
 ]
+
+
+def test_a_sub_agents_lines_in_a_main_conversation_are_no_messages(tmp_path: Path) -> None:
+    lines = [user_line("main"), user_line("a sub-agent's task", isSidechain=True)]
+    assert said(write(tmp_path / "t", lines)) == [("user", "main")]
 
 
 @pytest.mark.parametrize("line", HOSTS_OWN)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -66,16 +66,15 @@ FOREIGN: dict[str, list[Document]] = {
         {"type": "context.append_message", "agentId": "main", "message": {"role": "user"}},
     ],
 }
-READERS = {
+READERS: dict[str, Callable[[Transcripts, Transcript], object]] = {
     "usage": lambda t, named: t.usage(named),
     "budget": lambda t, named: t.budget(named),
     "show": lambda t, named: list(t.paragraphs(named, Selection())),
     "document": lambda t, named: t.document(named, Selection()),
     "prune": lambda t, named: t.prune(named, dry_run=True),
-    **{
-        kind: lambda t, named, kind=kind: list(t.export(named, Selection(), kind))
-        for kind in (JSON_LINES, MARKDOWN, HOST)
-    },
+    JSON_LINES: lambda t, named: list(t.export(named, Selection(), JSON_LINES)),
+    MARKDOWN: lambda t, named: list(t.export(named, Selection(), MARKDOWN)),
+    HOST: lambda t, named: list(t.export(named, Selection(), HOST)),
 }
 
 
@@ -248,7 +247,7 @@ def chat(**more: Any) -> Document:
     response = {
         "functionResponse": {"id": "w1", "name": "write_file", "response": {"output": "ok"}}
     }
-    answer = {
+    answer: Document = {
         "id": "m2",
         **AT,
         "type": "gemini",

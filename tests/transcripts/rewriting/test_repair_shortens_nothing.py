@@ -119,7 +119,7 @@ def branch_ids(documents: Sequence[Document], name: str) -> list[str]:
     entries = {d[own]: d for d in documents if parent in d}
     last = next((d[own] for d in reversed(documents) if parent in d), None)
     way: list[str] = []
-    while last in entries and last not in way:
+    while last is not None and last in entries and last not in way:
         way.append(last)
         last = entries[last][parent]
     return way[::-1]
