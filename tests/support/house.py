@@ -43,7 +43,7 @@ DOORS = {
     "redact_secret": ("model/redaction/second_engine.py",),
     "sqlite3": ("transcripts/database.py",),
     "backports": ("transcripts/plain_lines.py",),
-    "compression": ("transcripts/formats/openclaw/database.py",),
+    "compression": ("transcripts/plain_lines.py",),
     "orjson": ("transcripts/fast_json.py",),
     "tomlkit": ("store/disk/toml_text.py",),
     "filelock": ("transcripts/rewriting/locks.py",),
