@@ -31,7 +31,7 @@ def hook_lines(overview: Overview) -> Iterator[str]:
 def _health_text(health: HookHealth) -> str:
     parts = []
     if health.problems:
-        parts.append("not as installed, see the warnings")
+        parts.append("do not all run, see the warnings")
     elif health.where:
         parts.append(f"as installed in `{health.where}`")
     parts += health.notes

@@ -43,6 +43,8 @@ class InstalledSite(Value):
     """Those of the files that are not there."""
     changed: tuple[str, ...] = ()
     """Those that are there with another content."""
+    is_trusted: bool = False
+    """Whether the host is known to run hooks in the folder; its trust is not looked for then."""
     settings: Mapping[str, str] = {}
     """The JSON texts of the settings that the host's own program made, by name."""
 

@@ -27,17 +27,21 @@ if TYPE_CHECKING:
 _LIMIT = 4 << 20
 
 
-def hook_health(workspace: Workspace, only: str = "") -> tuple[HookHealth, ...]:
+def hook_health(workspace: Workspace, heard_of: str = "") -> tuple[HookHealth, ...]:
     """Return how it stands with the hooks of each host that gitguard was installed for here.
 
-    only names one host. A ledger that cannot be read is unknown.
+    heard_of names the one host whose event is answered, so that it trusts the folder. A ledger that
+    cannot be read is unknown.
     """
     every: list[HookHealth] = []
     for host in hosts.names(hosts.HEALTH):
-        if only in ("", host):
+        if heard_of in ("", host):
             try:
                 look = hosts.find_health(host).look
-                every += [look(site, read_settings) for site in _sites(workspace, host)]
+                sites = (
+                    site.replace(is_trusted=bool(heard_of)) for site in _sites(workspace, host)
+                )
+                every += [look(site, read_settings) for site in sites]
             except GitguardError as error:
                 note = f"what was installed is unknown: {error.message}"
                 every.append(HookHealth(host, "", notes=(note,)))
@@ -62,16 +66,21 @@ def tried_versions() -> Mapping[str, tuple[str, ...]]:
 
 
 def _sites(workspace: Workspace, host: str) -> Iterator[InstalledSite]:
-    if belongs_to_user(hosts.find_installing(host)):
+    settings = hosts.find_installing(host)
+    if belongs_to_user(settings):
         ledger = LedgerFile(workspace.places.state_home, host).read()
         for root, part in ledger.items():
             if workspace.place.worktree in part.users:
                 yield _site(workspace, root, part)
         return
+    worktree = workspace.place.worktree
     ledger = LedgerFile(workspace.state_folder, host).read()
     root = _served_by(workspace, ledger)
     if root:
         yield _site(workspace, root, ledger[root])
+    elif settings.is_installed(read_settings(os.path.join(worktree, settings.SHARED))):
+        # They came with the project, so that nothing is remembered of them.
+        yield _site(workspace, worktree, Installed()).replace(files=(settings.SHARED,))
 
 
 def _served_by(workspace: Workspace, ledger: Mapping[str, Installed]) -> str:

@@ -120,7 +120,8 @@ def _hook_warnings(
 ) -> Iterator[str]:
     """Warn of hooks that do not run, and of those that another program runs."""
     yield from (health.sentence for health in hooks if health.problems)
-    newest = {record.ran_by: record for record in conversations.values() if record.ran_by}
+    by_age = sorted(conversations.values(), key=lambda record: record.ran_at)
+    newest = {record.ran_by: record for record in by_age if record.ran_by}
     for program, record in newest.items():
         yield (
             f"{program} ran the hooks of {record.host} at {record.ran_at} and got no memory from "

@@ -13,9 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gitguard import Guard
 from gitguard.cli.sessions import _overview_text
+from gitguard.hosts.claude_code import hooks, installing
+from gitguard.hosts.claude_code.health import hook_problems, switches
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.sessions.hook_health import hook_health
 from gitguard.settings.project_install import InstallOptions
@@ -25,6 +29,8 @@ from tests.support.conversation import Conversation
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
 PERSONAL = ".claude/settings.local.json"
 Settings = dict[str, Any]
+SWITCHED_OFF = f"`disableAllHooks` in `{PERSONAL}` switches them off; remove it there"
+leaf = st.none() | st.booleans() | st.integers() | st.text()
 
 
 class Installed(Conversation):
@@ -101,6 +107,14 @@ def test_an_installation_for_everybody_is_looked_for_in_the_shared_settings(tmp_
     assert talk.problems() == "Stop missing from `.claude/settings.json`; run `gitguard init` again"
 
 
+def test_shared_settings_that_came_with_the_project_are_looked_over_too(tmp_path: Path) -> None:
+    talk = Installed(tmp_path, shared=True)
+    (Path(talk.guard.workspace.state_folder) / "_claude-code.json").unlink()
+    assert "Hooks: claude-code as installed in `.claude/settings.json`" in talk.status()
+    talk.change(lambda settings: settings["hooks"].pop("Stop"), ".claude/settings.json")
+    assert talk.problems().startswith("Stop missing")
+
+
 def test_where_nothing_was_installed_nothing_is_called_healthy(tmp_path: Path) -> None:
     text = _overview_text(Conversation(tmp_path).guard.status())
     assert "Hooks: none installed here" in text
@@ -134,6 +148,13 @@ def test_a_hook_that_was_changed_is_named_with_what_changed(
 ) -> None:
     talk.change(change)
     assert talk.problems() == f"changed in `{PERSONAL}`: {name}; run `gitguard init` again"
+
+
+@given(st.recursive(leaf, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner)))
+def test_settings_of_any_shape_without_our_hooks_are_never_healthy(value: object) -> None:
+    for settings in ({"hooks": value}, {"hooks": {"Stop": value}}, {"hooks": {"Stop": [value]}}):
+        assert hook_problems(settings, PERSONAL, "") != []
+    assert switches({"env": value, "disableAllHooks": value}, PERSONAL) in ([], [SWITCHED_OFF])
 
 
 def test_a_command_that_runs_something_else_is_a_missing_hook(talk: Installed) -> None:
@@ -188,7 +209,7 @@ def test_what_cannot_be_read_is_unknown_and_never_healthy(talk: Installed) -> No
     assert len(health.notes) == 2
     assert all("unknown" in note for note in health.notes)
     (talk.root / PERSONAL).write_text("{ not JSON")
-    assert "so the host runs none of them" in talk.problems()
+    assert "so it is unknown whether the host runs them" in talk.problems()
     ledger = Path(talk.guard.workspace.state_folder) / "_claude-code.json"
     ledger.write_text("{ not JSON")
     assert "what was installed is unknown" in talk.status()
@@ -268,6 +289,10 @@ def test_a_prompt_tells_of_missing_hooks_and_of_nothing_else(talk: Installed) ->
     assert "the branch `login`" not in context
     assert "Not told: [gitguard: the branch `login`" in talk.status()
     assert "Stop missing" not in talk.prompt("And on"), "it is told once"
+
+
+def test_the_files_that_a_hook_looks_for_are_those_of_the_installation() -> None:
+    assert hooks.ABILITIES.settings_files == (installing.PERSONAL, installing.SHARED)
 
 
 def test_hooks_that_all_run_are_no_line(talk: Installed) -> None:

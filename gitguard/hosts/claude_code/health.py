@@ -38,7 +38,7 @@ def look(site: InstalledSite, read: Read) -> HookHealth:
     try:
         problems += hook_problems(read(path), name, site.executable)
     except GitguardError as error:
-        problems.append(f"{error.message}, so the host runs none of them; {_AGAIN}")
+        problems.append(f"{error.message}, so it is unknown whether the host runs them")
     if not problems and not _runs(site):
         program = f"`{site.executable}` is not there, and " if site.executable else ""
         problems.append(f"{program}no `gitguard` is on PATH, so the hooks do nothing; {_AGAIN}")
@@ -50,7 +50,7 @@ def look(site: InstalledSite, read: Read) -> HookHealth:
             notes.append(f"what that file sets is unknown: {error.message}")
     if site.environment.get(HOOKS_VARIABLE) == HOOKS_OFF:
         problems.append(f"`{HOOKS_VARIABLE}={HOOKS_OFF}` is set in this environment; unset it")
-    notes += _trust(site, read)
+    notes += [] if site.is_trusted else _trust(site, read)
     return HookHealth(NAME, name, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)))
 
 
