@@ -6,8 +6,6 @@ call in whose turn the host's settings changed.
 
 from __future__ import annotations
 
-import os
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
@@ -31,22 +29,3 @@ def offer_missing_hooks(conversation: Conversation) -> None:
     if problem:
         line = f"[gitguard: {problem}. What these hooks save is lost until then: tell the user.]"
         conversation.offer(MISSING_HOOKS, line)
-
-
-def may_be_missing(conversation: Conversation) -> bool:
-    """Say whether the host's settings changed in this turn or are gone, without reading them."""
-    workspace, names = conversation.workspace, conversation.abilities.settings_files
-    ledger = os.path.join(workspace.state_folder, f"_{conversation.event.host}.json")
-    if not names or not os.path.exists(ledger):
-        return False  # nothing was installed here
-    place, is_there = workspace.place, False
-    for root in (place.worktree, os.path.dirname(place.common_dir)):
-        for name in names:
-            try:
-                changed_at = os.stat(os.path.join(root, name)).st_mtime
-            except OSError:
-                continue
-            is_there = True
-            if changed_at >= conversation.record.turn_since > 0:
-                return True
-    return not is_there

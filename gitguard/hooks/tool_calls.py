@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.errors import Complete, GitguardError
 from gitguard.hooks import gate_record, rises
-from gitguard.hooks.missing_hooks import may_be_missing, offer_missing_hooks
 from gitguard.hooks.shell_commands import destructive_rule, is_plainly_harmless
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
@@ -217,7 +218,9 @@ def _fold(conversation: Conversation) -> None:
 
 def _after_tool(conversation: Conversation, calls: int) -> HookReply:
     """Answer the end of a call, with which so many of the conversation have ended."""
-    if conversation.hears_after_tools and may_be_missing(conversation):
+    if conversation.hears_after_tools and _may_miss_hooks(conversation):
+        from gitguard.hooks.missing_hooks import offer_missing_hooks
+
         with conversation.recording():
             offer_missing_hooks(conversation)
     if "gitguard" in conversation.tool.command:
@@ -243,6 +246,25 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
 
         conversation.offer(PRESSURE, conversation.line(pressure, calls, assess=assess))
     return NEUTRAL
+
+
+def _may_miss_hooks(conversation: Conversation) -> bool:
+    """Say whether the host's settings changed in this turn or are gone, without reading them."""
+    workspace, names = conversation.workspace, conversation.abilities.settings_files
+    ledger = os.path.join(workspace.state_folder, f"_{conversation.event.host}.json")
+    if not names or not os.path.exists(ledger):
+        return False  # nothing was installed here
+    place, is_there = workspace.place, False
+    for root in (place.worktree, os.path.dirname(place.common_dir)):
+        for name in names:
+            try:
+                changed_at = os.stat(os.path.join(root, name)).st_mtime
+            except OSError:
+                continue
+            is_there = True
+            if changed_at >= conversation.record.turn_since > 0:
+                return True
+    return not is_there
 
 
 def _is_to_assess(conversation: Conversation, pressure: Pressure | None) -> bool:
