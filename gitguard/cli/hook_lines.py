@@ -39,7 +39,7 @@ def _health_text(health: HookHealth) -> str:
 
 
 def _event_text(event: LastEvent) -> str:
-    parts = [event.at or "none yet"]
+    parts = [f"{event.at} ({event.ago} ago)" if event.at else "none yet"]
     if event.changed:
         paths = ", ".join(path_word(path) for path in event.changed[:_PATHS])
         more = f" and {len(event.changed) - _PATHS} more" * (len(event.changed) > _PATHS)

@@ -27,6 +27,8 @@ class LastEvent(Value):
 
     at: str = ""
     """When it came; empty where none ever came."""
+    ago: str = ""
+    """How long ago that was, such as `12 min`."""
     changed: tuple[str, ...] = ()
     """The paths that changed since, the newest first."""
     changed_at: str = ""
@@ -45,16 +47,19 @@ def last_event(store: SessionStore, conversations: Mapping[str, HostSession]) ->
         return LastEvent(unknown=error.message)
     if not at:
         return LastEvent()
+    from gitguard.sessions.resume.reader import duration
+
+    ago = duration(max(store.workspace.clock() - seconds(at), 0.0))
     since = seconds(at) + _SAME_MOMENT
     repository = store.repository()
     try:
         moved = repository.head_moved_at()
-        event = LastEvent(at, head_moved_at=timestamp(moved) if moved > since else "")
+        event = LastEvent(at, ago, head_moved_at=timestamp(moved) if moved > since else "")
         if not store.config.files.enabled:
             return event.replace(unknown="`files.enabled` is off")
         look = store.worktree.look_again(repository.checked_out_commit(), None)
     except GitguardError as error:
-        return LastEvent(at, unknown=error.message)
+        return LastEvent(at, ago, unknown=error.message)
     times = _changed_since(store, [file.path for file in look.files], since)
     paths = sorted(times, key=lambda path: (-times[path], path))
     newest = max(times.values(), default=0.0)

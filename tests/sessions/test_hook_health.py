@@ -310,7 +310,9 @@ def test_status_says_which_files_and_that_head_changed_since_the_last_event(
     talk.prompt("Begin")
     talk.send("Stop", last_assistant_message="Done.")
     at = talk.guard.status().last_event.at
-    assert f"Last event of a host: {at}" in talk.status().splitlines()
+    talk.clock.pass_by(7_200)
+    assert f"Last event of a host: {at} (2 h ago)" in talk.status().splitlines()
+    talk.clock.pass_by(-7_200)
     for name, age in (("by_hand.py", 300.0), ("before.py", -300.0)):
         (talk.root / name).write_text("1\n")
         os.utime(talk.root / name, (talk.clock() + age, talk.clock() + age))
