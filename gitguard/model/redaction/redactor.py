@@ -158,6 +158,12 @@ class Redactor:
             start = end
         return False
 
+    def rules_of_glued(self, part: str) -> Iterator[str]:
+        """Yield the rules of the tokens in a text whose fields nothing parts, as in a database."""
+        from gitguard.model.redaction.glued import glued_tokens
+
+        return (rule for rule, token in glued_tokens(part) if not self._is_allowed(token))
+
     def shorten(self, text: str, limit: int) -> str:
         """Take the secrets out, then cut as `model.text.shorten` does.
 

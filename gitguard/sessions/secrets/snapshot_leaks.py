@@ -11,7 +11,7 @@ from gitguard.sessions.secrets.leaks import UNREAD, Leak
 from gitguard.store.git.trees import PLAIN, PROGRAM, Trees
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.manifest import escaped, unescaped
-from gitguard.store.worktree.secret_search import parts_of
+from gitguard.store.worktree.secret_search import is_binary, parts_of
 from gitguard.store.worktree.snapshot import read_snapshot, without
 
 TYPE_CHECKING = False
@@ -90,7 +90,11 @@ class SnapshotSecrets:
 
     def _found_in(self, reader: ObjectReader, blob: str) -> tuple[str, ...]:
         if blob not in self._rules:
-            parts = parts_of(reader.read(blob, "blob", limit=_FILE_LIMIT))
-            findings = [finding for part in parts for finding in self._redactor.find(part)]
-            self._rules[blob] = tuple(dict.fromkeys(finding.rule for finding in findings))
+            data = reader.read(blob, "blob", limit=_FILE_LIMIT)
+            rules: dict[str, None] = {}
+            for part in parts_of(data):
+                rules |= dict.fromkeys(finding.rule for finding in self._redactor.find(part))
+                if is_binary(data):
+                    rules |= dict.fromkeys(self._redactor.rules_of_glued(part))
+            self._rules[blob] = tuple(rules)
         return self._rules[blob]

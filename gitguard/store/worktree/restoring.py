@@ -22,7 +22,7 @@ from gitguard.store.worktree.manifest import escaped, unescaped
 from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.refusals import RULES, Refusals
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
-from gitguard.store.worktree.secret_search import parts_of
+from gitguard.store.worktree.secret_search import searched_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -261,7 +261,7 @@ class Restorer:
     def _may_be_object(self, path: str, data: bytes) -> bool:
         if len(data) > _OBJECT_LIMIT or is_secret_file(path):
             return False
-        return not any(self._redactor.holds_secret(part) for part in parts_of(data))
+        return not any(searched_parts(self._redactor, data))
 
     # Putting back
 

@@ -108,12 +108,24 @@ class SecretSearch:
 
     def _holds_secret(self, data: bytes, searched_before: int) -> bool | None:
         """Say whether a content holds a secret; None where the time does not suffice."""
-        for part in parts_of(data, searched_before):
-            if self.is_over:
-                return None
-            if self._redactor.holds_secret(part):
-                return True
-        return False
+        parts = searched_parts(self._redactor, data, searched_before)
+        while not self.is_over:
+            holds_secret = next(parts, None)
+            if holds_secret is not False:
+                return holds_secret is not None
+        return None
+
+
+def is_binary(data: bytes) -> bool:
+    """Say whether a content is no text."""
+    return data[:2] not in _UTF_16 and b"\0" in data
+
+
+def searched_parts(redactor: Redactor, data: bytes, searched_before: int = 0) -> Iterator[bool]:
+    """Yield of each part of a content whether it holds a secret; it is searched only then."""
+    has_fields = is_binary(data)
+    for part in parts_of(data, searched_before):
+        yield redactor.holds_secret(part) or (has_fields and any(redactor.rules_of_glued(part)))
 
 
 def parts_of(data: bytes, searched_before: int = 0) -> Iterator[str]:
@@ -121,7 +133,7 @@ def parts_of(data: bytes, searched_before: int = 0) -> Iterator[str]:
 
     Of so many bytes at its beginning it is known that they hold no secret.
     """
-    if data[:2] not in _UTF_16 and b"\0" in data:
+    if is_binary(data):
         from gitguard.store.worktree.binary_strings import strings_in
 
         yield from strings_in(data)

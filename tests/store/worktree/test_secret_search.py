@@ -135,6 +135,15 @@ def in_database(path: Path) -> None:
     database.close()
 
 
+def in_fields_that_nothing_parts(path: Path) -> None:
+    key = "AKIA" + some(16, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
+    with sqlite3.connect(path) as database:
+        database.execute("create table users (name text, token text, note text)")
+        for _ in range(9):
+            database.execute("insert into users values (?, ?, ?)", ("bob", key, "note"))
+    database.close()
+
+
 def in_archive(path: Path) -> None:
     with tarfile.open(path, "w") as archive:
         data = f"API_TOKEN={some(32)}\n".encode()
@@ -157,7 +166,14 @@ def in_wide_characters(path: Path) -> None:
     path.write_bytes(b"\x01\0\0\xff" * 99 + f"token={SECRET}".encode("utf-16-le") + b"\0\0\xff")
 
 
-BINARY = [in_database, in_archive, in_stored_zip, in_memory_dump, in_wide_characters]
+BINARY = [
+    in_database,
+    in_fields_that_nothing_parts,
+    in_archive,
+    in_stored_zip,
+    in_memory_dump,
+    in_wide_characters,
+]
 
 
 @pytest.mark.parametrize("make", BINARY)
