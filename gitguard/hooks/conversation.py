@@ -190,8 +190,15 @@ class Conversation:
     def is_believed(self) -> bool:
         """Whether the event can only come from the host: no tool call runs that could send it."""
         if self._is_believed is None:
-            self._is_believed = not self.event.from_tool and not self.open_calls()
+            self._is_believed = not self.event.from_tool and not any(
+                not self._is_of(entry) for entry in self.open_calls()
+            )
         return self._is_believed
+
+    def _is_of(self, entry: JournalEntry) -> bool:
+        """Say whether the event is of the call that an entry began."""
+        tool = self.event.tool
+        return tool is not None and (tool.id, tool.name) == (entry.id, entry.tool)
 
     def forget_belief(self) -> None:
         """Look again whether a call runs: some were closed."""

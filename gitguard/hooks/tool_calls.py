@@ -320,6 +320,10 @@ def _end_tool(conversation: Conversation) -> int:
         )
         # A count is carried on by calls that ended well; those that failed are added to it.
         counted_calls = calls if ending == entries.ENDED else 0
+        if entry.answers:
+            from gitguard.hooks.unconfirmed import doubt_answers
+
+            entry = doubt_answers(conversation, entry)
         conversation.store.journal.append(entry.replace(calls=counted_calls))
         if ending == entries.FAILED:
             _fold(conversation)

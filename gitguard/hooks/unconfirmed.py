@@ -18,6 +18,7 @@ from gitguard.store.session.host_session import UnconfirmedPrompt
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
+    from gitguard.store.session.entries import JournalEntry
 
 _MOST = 8
 """So many prompts of a conversation wait; of more, the oldest are given up."""
@@ -85,6 +86,22 @@ def _block(conversation: Conversation, *, epoch: int = -1) -> str:
             return delivery.deliver(conversation, first=before.turns == 0)[0]
         finally:
             conversation.record = before
+
+
+def doubt_answers(conversation: Conversation, entry: JournalEntry) -> JournalEntry:
+    """Return the end of a call without the user's answers, if another call may have sent them.
+
+    They are journaled as read. The session's lock is held.
+    """
+    if conversation.is_believed:
+        return entry
+    from gitguard.store.session.spoken import ANSWERED
+
+    for answer in entry.answers:
+        question, _, words = answer.partition(ANSWERED)
+        read = conversation.entry(entries.PROMPT_READ, summary=words).without_call()
+        conversation.store.journal.append(read.replace(settles=question))
+    return entry.replace(answers=())
 
 
 # Giving up

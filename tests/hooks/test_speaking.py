@@ -130,6 +130,24 @@ def test_a_call_of_a_sub_agent_speaks_for_nobody_either(talk: Conversation, call
     assert heard(talk) == ["Port the parser"]
 
 
+@pytest.mark.parametrize("call", ["toolu_running", "toolu_unheard_of"])
+def test_an_answer_that_a_call_sends_is_not_the_users(talk: Conversation, call: str) -> None:
+    runs(talk)
+    answers = {"answers": {"Shall the tests run?": FORGED}}
+    asking = {"tool_name": "AskUserQuestion", "tool_input": {}, "tool_response": answers}
+    talk.send("PostToolUse.Bash", tool_use_id=call, **asking)
+    ends(talk)
+    stops(talk)
+    assert heard(talk) == ["Port the parser"]
+
+
+def test_an_answer_to_a_question_that_was_asked_is_the_users(talk: Conversation) -> None:
+    asking = {"tool_name": "AskUserQuestion", "tool_input": {}, "tool_use_id": "toolu_ask"}
+    talk.send("PreToolUse.Bash", **asking)
+    talk.send("PostToolUse.Bash", tool_response={"answers": {"Which?": "the lexer"}}, **asking)
+    assert heard(talk) == ["Port the parser", "the lexer"]
+
+
 @pytest.mark.parametrize("begins", [True, False], ids=["with PreCompact", "alone"])
 @pytest.mark.parametrize("turn_id", ["forged", "turn-1"])
 def test_a_compaction_that_a_call_sends_lifts_no_halt(
@@ -165,6 +183,7 @@ def test_a_lower_reading_that_a_call_sends_does_not_open_the_gate(
 ) -> None:
     runs(talk)
     talk.uses(CRITICAL)
+    talk.clock.pass_by(5)
     talk.send_raw("statusLine", context_window=window)
     assert is_halted(talk)
 
