@@ -55,12 +55,7 @@ def session_goals(stores: Iterable[SessionStore]) -> tuple[SessionGoal, ...]:
 
     What this machine did not write tells none, nor does what does not read.
     """
-    return tuple(
-        goal
-        for store in stores
-        if store.workspace.has_record_of(store.session)
-        for goal in _goals(store)
-    )
+    return tuple(goal for store in stores for goal in _goals(store))
 
 
 def _goals(store: SessionStore) -> Iterator[SessionGoal]:

@@ -9,7 +9,7 @@ from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
@@ -188,27 +188,32 @@ class WorkspaceSessions:
 
     def goals(self) -> tuple[SessionGoal, ...]:
         """Return what each session is for, archived ones too, as far as this machine wrote it."""
-        from gitguard.sessions.session_goals import session_goals
+        return self._goals({**dict.fromkeys(self.remote(), ""), **self.keys()})
 
-        return session_goals(self.every_store())
+    def _goals(self, keys: Mapping[str, str]) -> tuple[SessionGoal, ...]:
+        from gitguard.sessions.session_goals import session_goals
+        from gitguard.store.session.archive import archived_names
+        from gitguard.store.session.naming import Session
+
+        recorded = self.workspace.recorded_names() & {*keys, *archived_names(self.workspace)}
+        sessions = (Session(keys.get(name) or name, name) for name in sorted(recorded))
+        return session_goals(map(self.store, sessions))
 
     def listing(self) -> SessionListing:
         """Return what a list of all sessions tells; git lists the refs once."""
         from gitguard.sessions.session_goals import SessionListing
-        from gitguard.store.session.naming import Session
         from gitguard.store.session.reading_once import ReadingOnce
 
         with ReadingOnce(self.workspace):
-            heads = self.heads()
-            unread = (n for n in heads if not self.workspace.has_record_of(Session(n, n)))
+            heads, keys, remote = self.heads(), self.keys(), self.remote()
             return SessionListing(
                 current=self.current_name(),
                 sessions=heads,
-                keys=self.keys(),
+                keys=keys,
                 archived=tuple(self.archived()),
-                remote=self.remote(),
-                goals=self.goals(),
-                unread=tuple(sorted(unread)),
+                remote=remote,
+                goals=self._goals({**dict.fromkeys(remote, ""), **keys}),
+                unread=tuple(sorted(heads.keys() - self.workspace.recorded_names())),
             )
 
     def every_store(self) -> Iterator[SessionStore]:

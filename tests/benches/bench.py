@@ -28,6 +28,7 @@ from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
 from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.journal import JournalPart
+from gitguard.store.session.naming import Session
 from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.task import TaskState
@@ -330,6 +331,28 @@ def report_of_long_work(folder: Path, runs: int) -> Row:
     return limited("report of 1,000 checkpoints, ms", took * 1e3, 2_000)
 
 
+def list_foreign_sessions(folder: Path, runs: int) -> Row:
+    """`session list` with 5,000 session branches of which this machine wrote none."""
+    scratch = Scratch(folder, "foreign")
+    head = scratch.git("rev-parse", "HEAD").decode().strip()
+    names = (f"refs/heads/gitguard/foreign-{n}" for n in range(5_000))
+    created = "".join(f"create {name} {head}\n" for name in names)
+    scratch.git("update-ref", "--stdin", stdin=created.encode())
+    took = median(lambda: scratch.run(COMMAND, "session", "list"), 3)
+    return limited("list of 5,000 foreign sessions, ms", took * 1e3, 2_000)
+
+
+def verify_many_sessions(folder: Path, runs: int) -> Row:
+    """`verify --all` of 300 sessions with three checkpoints each."""
+    scratch = Scratch(folder, "many")
+    for number in range(300):
+        scratch.guard.sessions.use(Session.of(f"session-{number}"))
+        scratch.guard.note({"goal": f"goal {number}"})
+        scratch.guard.checkpoint("Measure.")
+    took = median(lambda: scratch.run(COMMAND, "verify", "--all"), 3)
+    return limited("verify of 300 sessions, ms", took * 1e3, 3_000)
+
+
 def resume_size(folder: Path, runs: int) -> Row:
     """Tokens of a full block (four characters each) over the limit of 700."""
     state = full_state(60)
@@ -355,6 +378,8 @@ ROWS = (
     search_history,
     list_history,
     report_of_long_work,
+    list_foreign_sessions,
+    verify_many_sessions,
     resume_size,
 )
 

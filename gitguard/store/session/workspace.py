@@ -175,6 +175,10 @@ class Workspace:
         folders = (self.anchor_folder(session), self.session_folder(session))
         return any(map(os.path.isdir, folders))
 
+    def recorded_names(self) -> set[str]:
+        """Return the names of the sessions of which this machine wrote something."""
+        return {*files.names_in(self.state_folder), *self.session_names()}
+
     def make_folders(self, session: Session) -> None:
         """Create the working folders, with the ignore file that hides them from git."""
         self.refuse_links(session)
