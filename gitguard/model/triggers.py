@@ -65,4 +65,6 @@ EVENT_RULES = (
 )
 """The whole table; every checkpoint that is taken names one of these triggers."""
 ONLY_IF_CHANGED = frozenset(rule.trigger for rule in EVENT_RULES if rule.only_if_changed)
+WITHOUT_HASTE = frozenset((TURN_END, SESSION_END, MANUAL))
+"""Triggers after which no agent waits to go on."""
 TRIGGERS = (*(rule.trigger for rule in EVENT_RULES if rule.trigger), ADVICE)

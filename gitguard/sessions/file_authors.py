@@ -15,7 +15,6 @@ from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.session import entries
 from gitguard.store.session.state_file import decode_state
 from gitguard.store.worktree.planned import BY_OTHERS
-from gitguard.store.worktree.snapshot import read_snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +22,10 @@ if TYPE_CHECKING:
 
     from gitguard.model.items import Artifact
     from gitguard.store.git.differences import Differences
-    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.manifest import Authors
-    from gitguard.store.worktree.snapshot import Snapshot
+    from gitguard.store.worktree.overlays import Snapshot, SnapshotReader
 
 TOOLS, SHELL, RESTORE, OTHERS = AUTHORS = (
     "agent's tools",
@@ -86,15 +84,20 @@ class Interval(Value):
     """By path who changed a file."""
 
 
-def snapshot_of(reader: ObjectReader, checkpoint: Checkpoint) -> Snapshot:
-    """Return the snapshot that a checkpoint names; raise `NothingFound` where there is none."""
+def require_snapshot(checkpoint: Checkpoint) -> str:
+    """Return the id of the snapshot that a checkpoint names; raise `NothingFound` without one."""
     if not checkpoint.files:
         raise NothingFound(
             f"{checkpoint.name} has no snapshot of the files",
             "`gitguard status --files` says why the newest one has none",
         )
+    return checkpoint.files
+
+
+def snapshot_of(reader: SnapshotReader, checkpoint: Checkpoint) -> Snapshot:
+    """Return the snapshot that a checkpoint names; raise `NothingFound` where there is none."""
     try:
-        return read_snapshot(reader, checkpoint.files)
+        return reader.snapshot(require_snapshot(checkpoint))
     except InvalidDocument as error:
         raise NothingFound(
             f"the snapshot of the files at {checkpoint.name} is not here: {error.message}",
@@ -104,7 +107,7 @@ def snapshot_of(reader: ObjectReader, checkpoint: Checkpoint) -> Snapshot:
 
 def steps_between(
     store: SessionStore,
-    reader: ObjectReader,
+    reader: SnapshotReader,
     since: Checkpoint,
     until: Checkpoint | None,
     look: Differences | None,
@@ -137,7 +140,7 @@ def steps_between(
 
 def intervals(
     store: SessionStore,
-    reader: ObjectReader,
+    reader: SnapshotReader,
     trees: Trees,
     since: Checkpoint | None,
     until: Checkpoint | None,
@@ -191,7 +194,7 @@ def _came_or_went(
 
 def changed_by_others(
     store: SessionStore,
-    reader: ObjectReader,
+    reader: SnapshotReader,
     since: Checkpoint,
     look: Differences,
     paths: frozenset[str],
@@ -210,7 +213,7 @@ def changed_by_others(
 
 
 def _moments(
-    store: SessionStore, reader: ObjectReader, since: Checkpoint | None, until: Checkpoint | None
+    store: SessionStore, reader: SnapshotReader, since: Checkpoint | None, until: Checkpoint | None
 ) -> Iterator[_Moment]:
     """Yield the checkpoints with a snapshot, newest first, from one down to the other."""
     last = since.id if since is not None else ""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.file_authors import Interval
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.worktree.snapshot import Snapshot
+    from gitguard.store.worktree.overlays import Snapshot
 
 
 class FileChange(Value):
@@ -66,7 +66,7 @@ def file_changes(
     until = find(store, newer) if newer else None
     _refuse_backwards(since, until)
     look = store.worktree.look(store.own_head().code.head) if until is None else None
-    with store.repository().reader() as reader:
+    with store.worktree.reader() as reader:
         snapshot = snapshot_of(reader, since)
         steps = steps_between(store, reader, since, until, look)
         trees = Trees(reader)
@@ -117,7 +117,7 @@ def file_log(
     until = find(store, newer) if newer else None
     _refuse_backwards(since, until)
     entries: list[FileChanges] = []
-    with store.repository().reader() as reader:
+    with store.worktree.reader() as reader:
         trees = Trees(reader)
         for interval in intervals(store, reader, trees, since, until):
             changes = tuple(

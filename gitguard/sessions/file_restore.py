@@ -10,6 +10,7 @@ import os
 
 from gitguard.errors import Busy, GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
+from gitguard.model.actions import ADDED
 from gitguard.model.items import CORRECTION, Origin
 from gitguard.model.text import counted, shell_word
 from gitguard.model.thread import extend, said_by_user
@@ -17,26 +18,27 @@ from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
 from gitguard.sessions.stopped_calls import journal_all_stops
-from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
+from gitguard.store.git.trees import TreeEntry
 from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained, with_newest
-from gitguard.store.worktree.manifest import Manifest, dump_manifest, unescaped
+from gitguard.store.worktree.manifest import Manifest, unescaped
+from gitguard.store.worktree.overlays import write_overlay
 from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
 from gitguard.store.worktree.restoring import Restorer
-from gitguard.store.worktree.snapshot import FILES, MANIFEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from gitguard.store.git.differences import Differences
-    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.git.trees import Write
     from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import Saved, SessionStore
     from gitguard.store.session.workspace import Workspace
+    from gitguard.store.worktree.overlays import Snapshot, SnapshotReader
 
 _NOTHING = Circumstances()
 _RESTORE, _UNDO = "the restore of ", "the undo at "
@@ -121,10 +123,22 @@ def _passed_over(hidden: Iterable[str], paths: Sequence[str]) -> str:
     return f"{counted(number, 'file')} that git is told to pass over" if number else ""
 
 
+def _meet(path: str, paths: Sequence[str]) -> bool:
+    """Say whether a folder lies in one of some paths, or one of them lies in it."""
+    return is_below(path, paths) or any(is_below(name, [path]) for name in paths)
+
+
 def _source_of_undo(record: RestoreRecord) -> str:
     """Say to when an undo goes back: to just before a restore, or before another undo."""
     is_undo = record.source.startswith((_RESTORE, _UNDO))
     return f"{_UNDO}{record.at}" if is_undo else f"{_RESTORE}{record.source} at {record.at}"
+
+
+def _write_snapshot(records: Sequence[FileRecord], write: Write) -> str:
+    """Write a snapshot of what is about to be replaced, as it lies there; return its id."""
+    kept = [file for file in records if file.before.source.startswith("blob:")]
+    entries = {unescaped(f.path): TreeEntry(f.before.mode, f.before.id) for f in kept}
+    return write_overlay(entries, Manifest(commit="", raw=tuple(f.path for f in kept)), write)
 
 
 class FileRestore:
@@ -147,7 +161,11 @@ class FileRestore:
         workspace = store.workspace
         self._records = RestoreRecords(workspace, store.session)
         self._restorer = Restorer(
-            self._repository, workspace.redactor, self._records.folder, workspace.at_step
+            self._repository,
+            store.worktree.file_store,
+            workspace.redactor,
+            self._records.folder,
+            workspace.at_step,
         )
 
     # What would change
@@ -161,12 +179,14 @@ class FileRestore:
         checkpoint = self._checkpoint(name)
         look = self._store.worktree.look(self._store.own_head().code.head)
         hidden = frozenset(self._repository.hidden_paths())
-        with self._repository.reader() as reader:
+        with self._store.worktree.reader() as reader:
             target = snapshot_of(reader, checkpoint)
             planned = self._restorer.plan(reader, target, look, hidden, paths)
             if not theirs_too:
-                planned = self._without_theirs(reader, checkpoint, look, planned)
+                planned = self._without_theirs(reader, checkpoint, look, planned, paths)
+            left_alone = self._left_alone(target, look, paths)
         unseen = (*target.manifest.unseen, look.new_unseen, _passed_over(hidden, paths))
+        unseen = (*unseen, *left_alone)
         remark = _other_commit(target.manifest.commit, look.commit)
         named_unseen = tuple(what for what in unseen if what)
         return self._planned(FilePlan(checkpoint.name, planned, named_unseen, remark))
@@ -178,7 +198,7 @@ class FileRestore:
         """
         self._require_state()
         record = self._record_of(at)
-        with self._repository.reader():
+        with self._store.worktree.reader():
             planned = self._restorer.plan_versions(
                 {unescaped(f.path): (f.after, f.before) for f in record.files},
                 theirs_too=theirs_too,
@@ -223,17 +243,42 @@ class FileRestore:
 
     def _without_theirs(
         self,
-        reader: ObjectReader,
+        reader: SnapshotReader,
         checkpoint: Checkpoint,
         look: Differences,
         planned: tuple[PlannedFile, ...],
+        named: Sequence[str],
     ) -> tuple[PlannedFile, ...]:
-        paths = frozenset(file.path for file in planned if not file.refusal)
+        # What a person named and what lies nowhere comes back: nothing is overwritten.
+        paths = frozenset(
+            file.path
+            for file in planned
+            if not file.refusal and not (named and file.action == ADDED)
+        )
         theirs = changed_by_others(self._store, reader, checkpoint, look, paths)
         return tuple(
             file.replace(refusal=theirs[file.path]) if file.path in theirs else file
             for file in planned
         )
+
+    def _left_alone(
+        self, target: Snapshot, look: Differences, paths: Sequence[str]
+    ) -> tuple[str, ...]:
+        """Say what no snapshot has: files of other repositories, and of a commit that is gone."""
+        skipped = (path for path in look.new_files if path.endswith("/"))
+        repositories = {path.rstrip("/") for path in skipped}
+        submodules = self._repository.submodules(look.commit)
+        left_alone = [
+            f"files in the submodule `{path}`" for path in submodules if _meet(path, paths)
+        ]
+        left_alone += [
+            f"files in `{path}`, a repository of its own"
+            for path in sorted(repositories - set(submodules))
+            if _meet(path, paths)
+        ]
+        if target.is_base_lost:
+            left_alone.append(f"files that were as in commit {target.base[:12]}, which is gone")
+        return tuple(left_alone)
 
     def _obstacle(self, paths: Iterable[str]) -> Obstacle | None:
         elsewhere = unfinished_elsewhere(self._store)
@@ -253,21 +298,26 @@ class FileRestore:
 
     def patch(self, plan: FilePlan) -> str:
         """Return what a plan would change as a patch that `git apply` reads."""
-        with self._repository.reader() as reader:
+        with self._store.worktree.reader() as reader:
             return "".join(self._restorer.patch(reader, plan.chosen))
 
     def commands(self, name: str, plan: FilePlan) -> tuple[str, ...]:
         """Return git commands that put a plan's files back; they keep nothing."""
         checkpoint = self._checkpoint(name)
         root = self._store.workspace.place.worktree
-        put = [shell_word(f.path) for f in plan.chosen if f.after.mode]
         gone = [shell_word(os.path.join(root, f.path)) for f in plan.chosen if not f.after.mode]
         # Paths are taken as they are, and not as patterns.
         git = f"git -C {shell_word(root)} --literal-pathspecs"
-        restore = f"{git} restore --source={checkpoint.files}:{FILES} --worktree --"
+        put: dict[str, list[str]] = {}
+        with self._store.worktree.reader() as reader:
+            target = snapshot_of(reader, checkpoint)
+        for file in plan.chosen:
+            if file.after.mode:
+                restore = self._restorer.git_restore(target, file.path, git)
+                put.setdefault(restore, []).append(shell_word(file.path))
         # A file may stand where another one needs a folder.
         commands = [f"rm -- {' '.join(gone)}"] if gone else []
-        return (*commands, *([f"{restore} {' '.join(put)}"] if put else []))
+        return (*commands, *(f"{restore} -- {' '.join(paths)}" for restore, paths in put.items()))
 
     def export(self, name: str, folder: str, paths: Sequence[str] = ()) -> int:
         """Write a checkpoint's files into an empty or new folder; return how many.
@@ -278,7 +328,7 @@ class FileRestore:
         folder = os.path.abspath(folder)
         if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
             raise InvalidInput(f"`{folder}` is not an empty folder", "Name a new one")
-        with self._repository.reader() as reader:
+        with self._store.worktree.reader() as reader:
             target = snapshot_of(reader, checkpoint)
             return self._restorer.export(reader, target, folder, paths)
 
@@ -324,16 +374,17 @@ class FileRestore:
         """Keep what lies there, as a snapshot of its own, and return the record."""
         store = self._store
         aside = os.path.basename(os.path.dirname(path))
-        with self._repository.object_writer() as writer, self._repository.reader() as reader:
-            records = self._restorer.keep(chosen, writer.write, aside)
-            snapshot = self._write_snapshot(Trees(reader), records, writer.write)
-        store.workspace.at_step("restore-kept")
         snapshots = store.worktree.kept_snapshots()
-        new = KeptSnapshot(int(store.clock()), 0, snapshot)
-        listed = with_newest(snapshots.list(), new)
-        snapshots.put(
-            retained(listed, self._retention, store.clock()), "what a restore is to replace"
-        )
+        with snapshots.lock():
+            writer = snapshots.writer(self._repository.id_length())
+            records = self._restorer.keep(chosen, writer.write, aside)
+            snapshot = _write_snapshot(records, writer.write)
+            listed = snapshots.list()
+            *others, new = with_newest(listed, KeptSnapshot(int(store.clock()), 0, snapshot))
+            if not new.root:
+                new = snapshots.keep(new, writer)
+            store.workspace.at_step("restore-kept")
+            snapshots.write(retained((*others, new), self._retention, store.clock()))
         return RestoreRecord(
             at=self._records.time_of(path),
             source=plan.source,
@@ -344,24 +395,9 @@ class FileRestore:
             files=records,
         )
 
-    def _write_snapshot(
-        self, trees: Trees, records: Sequence[FileRecord], write: Callable[[str, bytes], str]
-    ) -> str:
-        """Write a snapshot of what is about to be replaced, as it lies there."""
-        entries = {
-            unescaped(file.path): TreeEntry(file.before.mode, file.before.id)
-            for file in records
-            if file.before.source.startswith("blob:")
-        }
-        tree = trees.changed("", entries, write)
-        raw = tuple(file.path for file in records if file.before.source.startswith("blob:"))
-        blob = write("blob", dump_manifest(Manifest(commit="", raw=raw)))
-        parts = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
-        return trees.changed("", parts, write)
-
     def _finish(self, path: str, record: RestoreRecord) -> FilesRestored:
         store = self._store
-        with self._repository.reader() as reader:
+        with self._store.worktree.reader() as reader:
             stayed = self._restorer.apply(reader, record, self._tell)
         self._restorer.remove_unfinished(record)
         record = record.replace(is_done=True)

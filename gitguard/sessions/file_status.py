@@ -8,7 +8,6 @@ from gitguard.model.value import Value
 from gitguard.sessions.history import newest_own
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.manifest import unescaped
-from gitguard.store.worktree.snapshot import read_snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,8 +94,8 @@ def newest_gaps(store: SessionStore) -> Gaps:
     if look is None or not look.snapshot:
         return Gaps(refusal=look.refusal if look is not None else "")
     try:
-        with store.repository().reader() as reader:
-            manifest = read_snapshot(reader, look.snapshot).manifest
+        with store.worktree.reader() as reader:
+            manifest = reader.snapshot(look.snapshot).manifest
     except GitguardError as error:
         return Gaps(refusal=f"it does not read: {error.message}")
     left_out = tuple(LeftOut(unescaped(file.path), file.reason) for file in manifest.skipped)

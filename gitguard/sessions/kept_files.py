@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError, NothingFound
 from gitguard.model.value import Value
-from gitguard.sessions.file_authors import snapshot_of
+from gitguard.sessions.file_authors import require_snapshot
 from gitguard.sessions.history import find
-from gitguard.store.worktree.kept import FOLDER_OF_REFS, retained
+from gitguard.store.worktree.kept import retained
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.store.git.repository import Repository
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.kept import KeptSnapshot, Retention
 
@@ -31,18 +30,16 @@ def pin(store: SessionStore, name: str) -> Pin:
     Raises `NothingFound` where they are not kept any more.
     """
     checkpoint = find(store, name)
-    with store.repository().reader() as reader:
-        snapshot = snapshot_of(reader, checkpoint)
+    snapshot = require_snapshot(checkpoint)
     kept_snapshots = store.worktree.kept_snapshots()
     listed = kept_snapshots.list()
-    if not any(item.id == snapshot.id for item in listed):
-        # What is left of it may lack files already.
+    if not any(item.id == snapshot for item in listed):
         raise NothingFound(
             f"the files of {checkpoint.name} are not kept any more",
             "`gitguard status --files` says from when on snapshots are kept",
         )
-    pinned = _with_pin(listed, snapshot.id, checkpoint.name)
-    kept_snapshots.put(pinned, f"{checkpoint.name} is pinned")
+    pinned = _with_pin(listed, snapshot, checkpoint.name)
+    kept_snapshots.put(pinned)
     return Pin(checkpoint.name, is_pinned=True)
 
 
@@ -60,7 +57,7 @@ def unpin(store: SessionStore, name: str) -> Pin:
             "`gitguard status --files` lists what is pinned",
         )
     unpinned = _with_pin(listed, checkpoint.files, "")
-    kept_snapshots.put(unpinned, f"{checkpoint.name} is not pinned any more")
+    kept_snapshots.put(unpinned)
     return Pin(checkpoint.name, is_pinned=False)
 
 
@@ -70,12 +67,6 @@ def _with_pin(
     return tuple(
         item.replace(pinned_by=pinned_by) if item.id == snapshot else item for item in listed
     )
-
-
-def sessions_with_files(repository: Repository) -> tuple[str, ...]:
-    """Return the names of the sessions of which snapshots are kept."""
-    folder = f"{FOLDER_OF_REFS}/"
-    return tuple(sorted(ref.removeprefix(folder) for ref in repository.refs(FOLDER_OF_REFS)))
 
 
 def forget_old(store: SessionStore, retention: Retention, *, dry_run: bool = False) -> int:
@@ -90,5 +81,5 @@ def forget_old(store: SessionStore, retention: Retention, *, dry_run: bool = Fal
         return 0
     stays = retained(listed, retention, store.clock())
     if len(stays) < len(listed) and not dry_run:
-        kept_snapshots.put(stays, "snapshots of files that are beyond the limits")
+        kept_snapshots.put(stays)
     return len(listed) - len(stays)

@@ -16,7 +16,7 @@ from gitguard.model.text import seconds
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, put_away
 from gitguard.sessions.choice import living_owner
-from gitguard.sessions.kept_files import forget_old, sessions_with_files
+from gitguard.sessions.kept_files import forget_old
 from gitguard.sessions.maintenance_record import is_to_try, note_maintenance
 from gitguard.store.disk import files
 from gitguard.store.session.archive import Archived, archived_names
@@ -29,7 +29,7 @@ from gitguard.store.session.reading_once import ReadingOnce
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.standing import NONE, OURS
 from gitguard.store.session.store import SessionStore
-from gitguard.store.worktree.kept import Retention
+from gitguard.store.worktree.consolidating import consolidate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -182,20 +182,26 @@ class Maintenance:
             raise OutOfTime("maintenance did not end in time", "Run `gitguard session maintain`")
 
     def _old_snapshots(self, *, dry_run: bool = False) -> tuple[OldSnapshots, ...]:
-        """Forget the snapshots of files that are beyond the limits, or only count them."""
-        config = self._own.config.files
-        retention = Retention(config.most, config.days)
+        """Forget the snapshots of files that are beyond the limits, or only count them.
+
+        Those that stay are laid on commits that stay, and packed together.
+        """
+        file_store = self._own.worktree.file_store
         old = []
-        for name in sessions_with_files(self._own.repository()):
+        for name in file_store.sessions():
             self._require_time()
             store = self._store(name)
             try:
                 with store.lock(self._lock_timeout):
-                    number = forget_old(store, retention, dry_run=dry_run)
+                    number = forget_old(store, store.worktree.retention, dry_run=dry_run)
+                    if not dry_run:
+                        store.worktree.move_snapshots(self._time_left)
             except GitguardError:
                 continue  # a session in use forgets by itself, with its next snapshot
             if number:
                 old.append(OldSnapshots(name, number, is_forgotten=not dry_run))
+        if not dry_run:
+            consolidate(file_store)
         return tuple(old)
 
     # What there is

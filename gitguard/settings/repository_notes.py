@@ -6,7 +6,7 @@ import os
 
 from gitguard.errors import GitFailed
 from gitguard.model.config.redaction import redactor_of
-from gitguard.store.worktree.kept import FOLDER_OF_REFS
+from gitguard.store.worktree.file_store import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,14 +30,20 @@ def refuse_blocking_branch(worktree: Worktree, config: Config) -> None:
 
 
 def push_warnings(worktree: Worktree, config: Config) -> tuple[str, ...]:
-    """Warn where a push of all branches would publish the checkpoints."""
+    """Warn where a push of all branches, or of all refs, would publish the checkpoints."""
     remotes = worktree.remotes()
-    if not remotes or not config.store.ref_prefix.startswith("refs/heads/"):
+    if not remotes:
         return ()
     name = redactor_of(config.redaction).text(remotes[0])
+    if not config.store.ref_prefix.startswith("refs/heads/"):
+        return (
+            f"`git push --mirror` would publish the checkpoints to `{name}`, and no setting of "
+            "git's prevents that; `git push` and `git push --all` leave them out",
+        )
     return (
-        f"`git push --all` would publish the `gitguard/*` branches to `{name}`; to prevent that, "
-        "set `store.ref_prefix: refs/gitguard/` in your config.yaml",
+        f"`git push --all` and `git push --mirror` would publish the `gitguard/*` branches to "
+        f"`{name}`; to keep them out of `--all`, set `store.ref_prefix: refs/gitguard/` in your "
+        "config.yaml",
     )
 
 
@@ -53,12 +59,9 @@ def remains(workspace: Workspace, worktree: Worktree, config: Config) -> tuple[s
             f"the checkpoints are kept on {shown}{more}; delete all of a session with "
             f"`git update-ref -d {refs[0] if len(refs) == 1 else 'REF'}`"
         )
-    snapshots = list(worktree.refs(FOLDER_OF_REFS))
-    if snapshots:
-        notes.append(
-            f"the snapshots of your files are kept on `{FOLDER_OF_REFS}/`; delete those of a "
-            f"session with `git update-ref -d {snapshots[0]}`, and `git gc` gives the disk back"
-        )
+    snapshots = os.path.join(workspace.place.common_dir, NAME)
+    if os.path.isdir(snapshots):
+        notes.append(f"the snapshots of your files are kept; delete them with `rm -rf {snapshots}`")
     if os.path.isdir(workspace.folder):
         notes.append(f"the working files are kept; delete them with `rm -r {folder}`")
     if os.path.isdir(workspace.state_folder):

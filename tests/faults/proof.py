@@ -59,8 +59,7 @@ def _open(world: World, scenario: Scenario) -> Guard:
 def look(world: World, scenario: Scenario) -> View:
     """Read state and history as a command would that opens them."""
     state, is_refused = _read_state(world, scenario)
-    # The list of file snapshots has no history: a newer one takes its place.
-    ours = ("--glob=refs/heads/gitguard", "--exclude=refs/gitguard/files/*", "--glob=refs/gitguard")
+    ours = ("--glob=refs/heads/gitguard", "--glob=refs/gitguard")
     kept = world.git("rev-list", *ours)
     return View(state, frozenset(kept.split()), is_refused)
 

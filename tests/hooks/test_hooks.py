@@ -44,7 +44,6 @@ def test_a_hook_leaves_a_repository_without_init_alone(tmp_path: Path) -> None:
     shutil.rmtree(talk.root / ".gitguard")
     shutil.rmtree(tmp_path / "state")
     talk.git("update-ref", "-d", "refs/heads/gitguard/main")
-    talk.git("update-ref", "-d", "refs/gitguard/files/main")
     assert talk.prompt("hello") == ""
     assert not (talk.root / ".gitguard").exists()
     assert "gitguard" not in talk.git("for-each-ref")

@@ -11,7 +11,7 @@ from pathlib import Path
 from gitguard.guard import Guard
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.git.trees import SUBMODULE, Trees
-from gitguard.store.worktree.snapshot import Snapshot, read_snapshot
+from gitguard.store.worktree.overlays import Snapshot
 from tests.conftest import Git
 
 Files = dict[str, tuple[int, bytes]]
@@ -22,14 +22,14 @@ _SHARED_INDEX = "sharedindex."
 
 def snapshot_of(guard: Guard) -> Snapshot:
     """Return the snapshot of the newest checkpoint."""
-    with guard.store().repository().reader() as reader:
-        return read_snapshot(reader, guard.log(1)[0].files)
+    with guard.store().worktree.reader() as reader:
+        return reader.snapshot(guard.log(1)[0].files)
 
 
 def files_of(guard: Guard) -> Files:
     """Return mode and bytes of every file of the newest snapshot."""
-    snapshot = snapshot_of(guard)
-    with guard.store().repository().reader() as reader:
+    with guard.store().worktree.reader() as reader:
+        snapshot = reader.snapshot(guard.log(1)[0].files)
         return {
             path: (entry.mode, reader.read(entry.id, "blob", limit=_LARGEST))
             for path, entry in Trees(reader).files(snapshot.tree)

@@ -8,21 +8,25 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.sessions.secrets.leaks import UNREAD, Leak
-from gitguard.store.git.trees import PLAIN, PROGRAM, Trees
+from gitguard.store.git.trees import PLAIN, PROGRAM
 from gitguard.store.session.restore_records import RestoreRecords
+from gitguard.store.worktree.consolidating import consolidate
+from gitguard.store.worktree.kept import with_newest
 from gitguard.store.worktree.manifest import escaped, unescaped
+from gitguard.store.worktree.overlays import without
 from gitguard.store.worktree.secret_search import is_binary, parts_of
-from gitguard.store.worktree.snapshot import read_snapshot, without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from gitguard.model.redaction.redactor import Redactor
-    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.kept import KeptSnapshot
+    from gitguard.store.worktree.overlays import SnapshotReader
 
+PLACE = "gitguard/files.git"
+"""How findings call the place where snapshots are."""
 _FILE_LIMIT = 1 << 30
 
 
@@ -39,12 +43,12 @@ class SnapshotSecrets:
     def leaks(self) -> Iterator[Leak]:
         """Yield what the snapshots hold, and which of them could not be read."""
         snapshots = self._store.worktree.kept_snapshots()
-        with self._store.repository().reader() as reader:
+        with self._store.worktree.reader() as reader:
             for kept in snapshots.list():
                 try:
-                    yield from self._of(reader, snapshots.ref, kept)
+                    yield from self._of(reader, kept)
                 except GitguardError:
-                    yield Leak(snapshots.ref, "", kept.id, UNREAD, kept.name)
+                    yield Leak(PLACE, "", kept.id, UNREAD, kept.name)
 
     def forget(self) -> None:
         """Take the snapshots with a finding out of the list, and the look that names the newest.
@@ -58,37 +62,42 @@ class SnapshotSecrets:
             leaking.setdefault(leak.commit, []).append(leak.path)
             if leak.rule == UNREAD:
                 unread.add(leak.commit)
-        if not leaking:
-            return
+        if leaking:
+            self._forget(leaking, unread)
+            self._store.worktree.forget()
+        # Also what a purge that was cut off has forgotten already has to leave the disk.
+        consolidate(self._store.worktree.file_store)
+
+    def _forget(self, leaking: Mapping[str, list[str]], unread: set[str]) -> None:
         records = RestoreRecords(self._store.workspace, self._store.session)
-        for_undo = records.snapshots() - unread
-        repository, snapshots = self._store.repository(), self._store.worktree.kept_snapshots()
-        stay, written_anew = [], {}
-        with repository.object_writer() as writer, repository.reader() as reader:
-            for snapshot in snapshots.list():
-                if snapshot.id not in leaking:
-                    stay.append(snapshot)
-                elif snapshot.id in for_undo:
-                    paths = map(unescaped, leaking[snapshot.id])
-                    rest = without(reader, snapshot.id, paths, writer.write)
-                    stay.append(snapshot.replace(id=rest))
-                    written_anew[snapshot.id] = rest
-        snapshots.put(stay, "secrets were found in snapshots of files")
-        records.exchange_snapshots(written_anew)
-        self._store.worktree.forget()
+        for_undo = (records.snapshots() - unread) & leaking.keys()
+        snapshots = self._store.worktree.kept_snapshots()
+        with snapshots.lock(), self._store.worktree.reader() as reader:
+            listed = snapshots.list()
+            stay = tuple(snapshot for snapshot in listed if snapshot.id not in leaking)
+            written_anew = {}
+            for kept in listed:
+                if kept.id in for_undo:
+                    writer = snapshots.writer(len(kept.id))
+                    paths = map(unescaped, leaking[kept.id])
+                    new = without(reader.snapshot(kept.id), paths, writer.write)
+                    *others, replaced = with_newest(stay, kept.replace(id=new, root=""))
+                    if not replaced.root:
+                        replaced = snapshots.keep(replaced, writer)
+                    stay = (*others, replaced)
+                    written_anew[kept.id] = new
+            # At no moment does a record name a snapshot that is not in the list.
+            snapshots.write((*listed, *(s for s in stay if s not in listed)))
+            records.exchange_snapshots(written_anew)
+            snapshots.write(stay)
 
-    def _of(self, reader: ObjectReader, ref: str, kept: KeptSnapshot) -> Iterator[Leak]:
-        trees = Trees(reader)
-        snapshot = read_snapshot(reader, kept.id)
-        commit = snapshot.manifest.commit
-        base = trees.of_commit(commit) if commit else ""
-        for path in trees.differences(base, snapshot.tree):
-            entry = trees.at(snapshot.tree, path)
-            if entry is not None and entry.mode in (PLAIN, PROGRAM):
+    def _of(self, reader: SnapshotReader, kept: KeptSnapshot) -> Iterator[Leak]:
+        for path, entry in reader.snapshot(kept.id).overlay.items():
+            if entry.mode in (PLAIN, PROGRAM):
                 for rule in self._found_in(reader, entry.id):
-                    yield Leak(ref, "", kept.id, rule, escaped(path))
+                    yield Leak(PLACE, "", kept.id, rule, escaped(path))
 
-    def _found_in(self, reader: ObjectReader, blob: str) -> tuple[str, ...]:
+    def _found_in(self, reader: SnapshotReader, blob: str) -> tuple[str, ...]:
         if blob not in self._rules:
             data = reader.read(blob, "blob", limit=_FILE_LIMIT)
             rules: dict[str, None] = {}

@@ -116,16 +116,19 @@ def write_bytes(
     *,
     mode: int = 0o600,
     settled: bool = True,
+    synced: bool = True,
     owner: os.stat_result | None = None,
 ) -> None:
     """Replace a file: temporary beside it, fsync, rename, fsync of the folder.
 
-    The last fsync is left out when not settled, for a file whose older content says as much. With
-    an owner the mode is exactly that, and the owner too where root asks.
+    The last fsync is left out when not settled, for a file whose older content says as much, and
+    the first one when not synced, for a file that can be made again from others. With an owner the
+    mode is exactly that, and the owner too where root asks.
     """
     try:
         with At(path) as at:
-            replace_at(at, data, mode, owner, f"{at.name}.{os.getpid()}.tmp")
+            temporary = f"{at.name}.{os.getpid()}.tmp"
+            replace_at(at, data, mode, owner, temporary, synced=synced)
             if settled:
                 _sync_folder_of(at)
     except OSError as error:
@@ -133,7 +136,13 @@ def write_bytes(
 
 
 def replace_at(
-    at: InFolder, data: bytes, mode: int, owner: os.stat_result | None, temporary: str
+    at: InFolder,
+    data: bytes,
+    mode: int,
+    owner: os.stat_result | None,
+    temporary: str,
+    *,
+    synced: bool = True,
 ) -> None:
     """Replace a file in an opened folder; temporary is a name for its content until then."""
     _remove(temporary, at.folder)  # whatever lies there is not of this process
@@ -147,7 +156,8 @@ def replace_at(
             write_all(handle, data)
             # The content has to be durable before the name: after a power cut a name that came
             # first leads to an empty file, and the older content is lost as well.
-            os.fsync(handle)
+            if synced:
+                os.fsync(handle)
         finally:
             os.close(handle)
         os.replace(temporary, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder)
@@ -244,6 +254,19 @@ def create(path: str, data: bytes, *, needs_links: bool = True) -> None:
 def _link(path: str, at: At) -> None:
     name = path if at.folder is None else os.path.basename(path)
     os.link(name, at.name, src_dir_fd=at.folder, dst_dir_fd=at.folder, follow_symlinks=False)
+
+
+def write_in_place(path: str, data: bytes) -> None:
+    """Write a file under its final name and make its content durable.
+
+    For a file that counts for nothing while it is not whole. Whatever lies there is removed first.
+    """
+    try:
+        with At(path) as at:
+            _remove(at.name, at.folder)
+            _write_new(at, data)
+    except OSError as error:
+        raise refused(path, error) from error
 
 
 def _write_new(at: At, data: bytes) -> None:

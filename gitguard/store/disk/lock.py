@@ -73,12 +73,15 @@ class Lock:
         timeout: float,
         clock: Callable[[], float],
         at_step: Callable[[str], object] = str,
+        is_shared: bool = False,
     ) -> None:
         """Lock the file at path, waiting at most timeout seconds for another holder.
 
-        at_step is called once with `lock-awaited` where there is one.
+        at_step is called once with `lock-awaited` where there is one. Many may hold a lock that is
+        shared, and nobody holds it alone at the same time.
         """
         self.path = path
+        self._is_shared = is_shared
         self._at_step = at_step
         self._clock = clock
         self._timeout = timeout
@@ -131,7 +134,8 @@ class Lock:
             _held[handle] = self.path, get_ident()
         if os.fstat(handle).st_nlink > 1:
             return  # also a file of somebody else's, which stays as it is
-        self._is_first = os.fstat(handle).st_size == 0
+        # What others hold as well is not ours to remove.
+        self._is_first = os.fstat(handle).st_size == 0 and not self._is_shared
         try:
             # Of a fixed width, so that no rest of a longer line before it stays.
             os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
@@ -161,7 +165,8 @@ class Lock:
         if fcntl is None:
             return True
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            kind = fcntl.LOCK_SH if self._is_shared else fcntl.LOCK_EX
+            fcntl.flock(handle, kind | fcntl.LOCK_NB)
         except BlockingIOError:
             return False
         except OSError as error:

@@ -30,8 +30,12 @@ _FALSE = ("false", "no", "off", "0")
 class Conversions:
     """What stands between the contents of one repository and the files of its worktree."""
 
-    def __init__(self, repository: Repository) -> None:
-        """Describe the repository; what is asked of its configuration is asked once."""
+    def __init__(self, repository: Repository, objects: str = "") -> None:
+        """Describe the repository; what is asked of its configuration is asked once.
+
+        objects is a folder of objects in which contents lie as well.
+        """
+        self._objects = objects
         self._attributes = Attributes(repository)
         self._git = repository.git
         self._filters_off: tuple[str, ...] | None = None
@@ -62,9 +66,10 @@ class Conversions:
         question = ("cat-file", "--filters", f"--path={path}", blob)
         # Git finds the attributes of this question by the folder that it runs in.
         settings += [*self.filters_off(), *self.user_rules()]
-        done = self._git.attempt(*question, settings=tuple(settings))
+        git = self._git.with_objects(self._objects) if self._objects else self._git
+        done = git.attempt(*question, settings=tuple(settings))
         if done.returncode:
-            raise self._git.failure("cat-file", done)
+            raise git.failure("cat-file", done)
         return done.stdout
 
     def filters_off(self) -> tuple[str, ...]:

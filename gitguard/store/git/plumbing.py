@@ -105,6 +105,26 @@ class Plumbing:
                 f"If you trust it, run `git config --global --add safe.directory {place.worktree}`",
             )
 
+    def of_store(self, git_dir: str) -> Plumbing:
+        """Return the way to git for a git directory of ours, which has no worktree of its own."""
+        same = self._copy()
+        same._place = self._place.replace(git_dir=git_dir, common_dir=git_dir)
+        return same
+
+    def with_objects(self, folder: str) -> Plumbing:
+        """Return the way to a git that finds the objects of another folder as well."""
+        same = self._copy()
+        # Quoted as git reads it, because the list of folders is divided by colons.
+        quoted = folder.replace("\\", "\\\\").replace('"', '\\"')
+        more = {"GIT_ALTERNATE_OBJECT_DIRECTORIES": f'"{quoted}"'}
+        same._environment = {**self._environment, **more}
+        return same
+
+    def _copy(self) -> Plumbing:
+        same = Plumbing.__new__(Plumbing)
+        same.__dict__.update(self.__dict__)
+        return same
+
     def command(self, *arguments: str, settings: tuple[str, ...] = ()) -> list[str]:
         """Return the command line of a git command, with settings on top of ours."""
         options = [word for s in (*_SETTINGS, *settings) for word in ("-c", s)]

@@ -149,6 +149,17 @@ class Repository:
         listed = self.git.run("rev-list", "--no-object-names", *options)
         return frozenset(listed.decode("ascii", "replace").split())
 
+    def unreachable(self, commits: frozenset[str], head: str) -> frozenset[str]:
+        """Return which of some commits neither HEAD nor a branch, tag or remote's branch reaches.
+
+        head is what HEAD names; empty before the first commit.
+        """
+        if not commits:
+            return frozenset()
+        refs = ("--not", "--branches", "--tags", "--remotes", *filter(None, (head,)))
+        # One that is gone already is reached by nothing, and git lists none.
+        return self.reachable("--ignore-missing", *sorted(commits), *refs) & commits
+
     def is_ancestor(self, commit: str, of: str) -> bool:
         """Say whether a commit is another one or lies in its history."""
         question = ("merge-base", "--is-ancestor", commit, of)
@@ -303,6 +314,22 @@ class Repository:
         commit = lines.rpartition("\n")[2]
         return commit if name and is_object_id(commit) else ""
 
+    def submodules(self, commit: str) -> tuple[str, ...]:
+        """Return the paths at which a commit has a submodule."""
+        if not is_object_id(commit):
+            return ()
+        listed = self.git.run("ls-tree", "-r", "-z", "--full-tree", commit)
+        rows = (row.partition(b"\t") for row in listed.split(b"\0"))
+        return tuple(os.fsdecode(path) for facts, _, path in rows if b" commit " in facts)
+
+    def head_commit(self) -> str:
+        """Return the id of the commit that HEAD names, empty before the first commit."""
+        commit = self.checked_out_commit()
+        if commit:
+            return commit
+        done = self.git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return done.stdout.decode("ascii", "replace").strip() if done.returncode == 0 else ""
+
     def commit_of_submodule(self, path: str) -> str:
         """Return the id of the commit checked out in a submodule; empty where none is known."""
         folder = os.path.join(self.place.worktree, path)
@@ -375,6 +402,10 @@ class Repository:
         """Return sha1 or sha256."""
         return self.git.run("rev-parse", "--show-object-format").decode().strip()
 
+    def id_length(self, commit: str = "") -> int:
+        """Return how long the repository's ids are; a commit of it tells without starting git."""
+        return len(commit) or (40 if self.object_format() == "sha1" else 64)
+
     def write_commit(
         self,
         contents: Mapping[str, bytes],
@@ -403,12 +434,6 @@ class Repository:
         from gitguard.store.git.signing import Signer
 
         return Signer(self.git).commit(tree, parent, message, stamp)
-
-    def write_bare_commit(self, writer: ObjectWriter, tree: str, message: str) -> str:
-        """Write a commit without parents and signature with an open writer; return its id."""
-        stamp = Stamp(_NAME, _EMAIL, int(self._clock()))
-        lines = [f"tree {tree}", f"author {stamp}", f"committer {stamp}", "", message]
-        return writer.write("commit", "\n".join(lines).encode())
 
     def object_writer(self, parent: str = "") -> ObjectWriter:
         """Return a context manager that writes objects; they are durable when it ends.

@@ -51,14 +51,14 @@ class TreeEntry(tuple[int, str]):
 class Trees:
     """The trees of one repository, each read once and hashed again."""
 
-    def __init__(self, reader: ObjectReader) -> None:
-        """Read with an open reader."""
+    def __init__(self, reader: ObjectReader | None) -> None:
+        """Read with an open reader; without one only new trees can be written."""
         self._reader = reader
         self._read: dict[str, dict[str, TreeEntry]] = {}
 
     def of_commit(self, commit: str) -> str:
         """Return the tree of a commit; raise `InvalidDocument` for one that does not read."""
-        body = self._reader.read(commit, "commit", limit=_COMMIT_LIMIT)
+        body = self._object(commit, "commit", _COMMIT_LIMIT)
         word, _, tree = body.partition(b"\n")[0].partition(b" ")
         if word != b"tree":
             raise InvalidDocument(f"commit {commit} names no tree")
@@ -67,9 +67,14 @@ class Trees:
     def entries(self, tree: str) -> dict[str, TreeEntry]:
         """Return what stands in one folder, by name; an empty id is an empty folder."""
         if tree and tree not in self._read:
-            data = self._reader.read(tree, "tree", limit=_TREE_LIMIT)
+            data = self._object(tree, "tree", _TREE_LIMIT)
             self._read[tree] = dict(_parsed(tree, data))
         return self._read[tree] if tree else {}
+
+    def _object(self, object_id: str, kind: str, limit: int) -> bytes:
+        if self._reader is None:
+            raise InvalidDocument(f"object {object_id} is not read")
+        return self._reader.read(object_id, kind, limit=limit)
 
     def at(self, tree: str, path: str) -> TreeEntry | None:
         """Return what stands at a path of a tree, None for nothing."""

@@ -18,6 +18,7 @@ from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.naming import is_session_name
+from gitguard.store.worktree.consolidating import consolidate
 from gitguard.store.worktree.kept import KeptSnapshots
 
 TYPE_CHECKING = False
@@ -118,7 +119,9 @@ class SessionArchive:
         archives = self._chain.archives()
         if set(archives) <= {archived.ref} and not self._repository.ref_id(self._chain.ref):
             # Nothing of the session is left that could name a snapshot of files.
-            KeptSnapshots(self._repository, self._session.name).forget_all()
+            store = self._workspace.file_store(self._repository)
+            KeptSnapshots(store, self._session.name).put(())
+            consolidate(store)
         if archives.get(archived.ref) == archived.commit:
             self._drop_ref(archived.ref, archived.commit)
         self._forget(self._chain.anchors.aside(archived.commit))

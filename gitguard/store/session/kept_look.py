@@ -38,6 +38,9 @@ class KeptLook(Record):
     journal_id: str = fields.text("The journal as it was then.", default="")
     journal_offset: int = fields.count("Up to where its entries are older.", default=0)
     snapshot: str = fields.text("The snapshot of the files, by its id.", default="")
+    looked_at_again: tuple[str, ...] = fields.texts(
+        "Paths that the next snapshot takes anew, also where they lie there as before.", default=()
+    )
     refusal: str = fields.text("Why no snapshot of the files was taken.", default="")
     was_cut_off: bool = fields.flag(
         "Whether time ran out before the snapshot had every file.", default=False
@@ -55,7 +58,7 @@ class KeptLook(Record):
 
 def keep_look(path: str, kept: KeptLook) -> None:
     """Keep a look in a file; one that is too large leaves none, so that nothing is taken for it."""
-    record = kept.replace(git_dir=_written(kept.git_dir), look=_with_names(kept.look, _written))
+    record = _with_names(kept, _written)
     data = dump_json({"format": FORMAT, **record.to_document()})
     if len(data) > _LIMIT:
         files.remove(path)
@@ -73,13 +76,18 @@ def kept_look(path: str, checkpoint: str, git_dir: str) -> KeptLook | None:
     if record is None or (record.checkpoint, record.git_dir) != (checkpoint, _written(git_dir)):
         return None
     try:
-        return record.replace(git_dir=git_dir, look=_with_names(record.look, _read))
+        return _with_names(record, _read)
     except ValueError:
         return None
 
 
-def _with_names(look: Differences, spell: Callable[[str], str]) -> Differences:
-    return look.replace(files=tuple(f.replace(path=spell(f.path)) for f in look.files))
+def _with_names(kept: KeptLook, spell: Callable[[str], str]) -> KeptLook:
+    files_seen = tuple(file.replace(path=spell(file.path)) for file in kept.look.files)
+    return kept.replace(
+        git_dir=spell(kept.git_dir),
+        look=kept.look.replace(files=files_seen),
+        looked_at_again=tuple(map(spell, kept.looked_at_again)),
+    )
 
 
 def _written(path: str) -> str:

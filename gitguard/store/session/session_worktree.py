@@ -6,20 +6,22 @@ A checkpoint is as good without either, so nothing here stops one: our own fault
 from __future__ import annotations
 
 import os
+from math import inf
 
-from gitguard.errors import GitguardError, InvalidDocument, NotWritable
+from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.model.text import counted, timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session.entries import cut_off_calls
 from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
 from gitguard.store.session.session_record import read_record
+from gitguard.store.worktree.consolidating import MANY, consolidate
 from gitguard.store.worktree.manifest import Authors
-from gitguard.store.worktree.snapshot import Earlier, SnapshotLimits
+from gitguard.store.worktree.snapshot import Earlier, SnapshotLimits, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from gitguard.model.config.files import FilesConfig
     from gitguard.store.git.differences import Differences, Looker
@@ -30,15 +32,20 @@ if TYPE_CHECKING:
     from gitguard.store.session.own_journal import OwnJournal
     from gitguard.store.session.shell_edits import ShellEdits
     from gitguard.store.session.workspace import Workspace
-    from gitguard.store.worktree.kept import KeptSnapshots
+    from gitguard.store.worktree.file_store import FileStore
+    from gitguard.store.worktree.kept import KeptSnapshot, KeptSnapshots, Retention
+    from gitguard.store.worktree.overlays import SnapshotReader
     from gitguard.store.worktree.searched import Searched
-    from gitguard.store.worktree.snapshot import Taken
 
     Paths = frozenset[str]
 
 _MOST_UNIGNORED = 1_000
 """Untracked files that a worktree without ignore rules may have."""
 _MEGABYTE = 1 << 20
+_MUCH = 1 << 20
+"""Bytes of forgotten contents whose disk is given back at once."""
+_PACKING_LIMIT = 3.0
+"""Seconds for packing snapshots together at the end of a turn."""
 
 
 class Seen(Value):
@@ -53,6 +60,8 @@ class Seen(Value):
     """Whether time ran out before it had every file."""
     searched: tuple[Searched, ...] = ()
     """What the search for secrets came to in large files."""
+    looked_at_again: frozenset[str] = frozenset()
+    """As in `Taken`."""
 
 
 class SessionWorktree:
@@ -72,6 +81,8 @@ class SessionWorktree:
         self._repository = repository
         self._journal = journal
         self._config = config
+        self._is_disk_due = False
+        """Whether so much was forgotten that its disk is to be given back soon."""
 
     @property
     def _path(self) -> str:
@@ -85,7 +96,25 @@ class SessionWorktree:
         """Return the list of the session's snapshots."""
         from gitguard.store.worktree.kept import KeptSnapshots
 
-        return KeptSnapshots(self._repository, self._session.name)
+        return KeptSnapshots(self.file_store, self._session.name)
+
+    @property
+    def file_store(self) -> FileStore:
+        """The store of the file snapshots of all sessions."""
+        return self._workspace.file_store(self._repository)
+
+    def reader(self) -> SnapshotReader:
+        """Return a context manager that reads snapshots and the user's commits."""
+        from gitguard.store.worktree.overlays import SnapshotReader
+
+        return SnapshotReader(self._repository, self.file_store, self._session.name)
+
+    @property
+    def retention(self) -> Retention:
+        """How long snapshots are kept."""
+        from gitguard.store.worktree.kept import Retention
+
+        return Retention(self._config.most, self._config.days)
 
     def take_in_shell_edits(self, before: KeptLook | None) -> tuple[Differences | None, Paths]:
         """Journal which files shell commands edited since the last look.
@@ -154,7 +183,7 @@ class SessionWorktree:
         """Return the id of the bytes that lie at a path, as git names a blob; empty for none."""
         from gitguard.store.git.worktree_files import ReadLimits, WorktreeFiles
 
-        width = 40 if self._repository.object_format() == "sha1" else 64
+        width = self._repository.id_length()
         return WorktreeFiles(self._workspace.place.worktree, width, ReadLimits()).read(path).id
 
     def see(
@@ -200,6 +229,39 @@ class SessionWorktree:
             look = self._looker().look(commit)
         return look
 
+    def tidy(self, before: KeptLook | None, seen: Seen, *, is_awaited: bool) -> None:
+        """Look after the store of snapshots, once a checkpoint is taken.
+
+        Where HEAD left a commit, snapshots are laid on another one. What is packed together is so
+        only where nobody waits for it.
+        """
+        try:
+            if before is not None and self._has_left(before.look.commit, seen.look.commit):
+                self.move_snapshots(self._config.seconds)
+            if not is_awaited and (self._is_disk_due or self.file_store.young >= MANY):
+                consolidate(self.file_store, patience=0, limit=_PACKING_LIMIT)
+        except Locked:
+            return  # the next one tries again
+        except GitguardError as error:
+            self._workspace.note_fault("packing the snapshots of files", error)
+
+    def _has_left(self, commit: str, head: str) -> bool:
+        return commit not in ("", head) and not self._repository.is_ancestor(commit, head)
+
+    def move_snapshots(self, seconds: float = inf) -> int:
+        """Lay snapshots on HEAD whose commits no ref reaches any more; return how many.
+
+        It ends after some seconds; what is not done by then, the next one does.
+        """
+        from gitguard.store.worktree.bases import move_from_unreachable
+
+        clock, snapshots = self._workspace.clock, self.kept_snapshots()
+        ends_at = clock() + seconds
+        with self.reader() as reader:
+            return move_from_unreachable(
+                self._repository, reader, snapshots, lambda: clock() < ends_at
+            )
+
     def keep(self, seen: Seen, checkpoint: str, part: JournalPart) -> None:
         """Keep what was seen, for the next look to be compared with."""
         git_dir = self._workspace.place.git_dir
@@ -210,6 +272,7 @@ class SessionWorktree:
             part.id,
             part.end,
             seen.snapshot,
+            tuple(sorted(seen.looked_at_again)),
             seen.refusal,
             seen.was_cut_off,
             seen.searched,
@@ -245,13 +308,20 @@ class SessionWorktree:
         if refusal:
             return Seen(look, refusal=refusal)
         if before is not None and before.is_whole and before.look == look:
-            return Seen(look, before.snapshot, searched=before.searched)
+            again = frozenset(before.looked_at_again)
+            return Seen(look, before.snapshot, searched=before.searched, looked_at_again=again)
         try:
             taken = self._store(look, before, authors)
-            return Seen(look, taken.id, "", taken.was_cut_off, taken.searched)
-        except (NotWritable, InvalidDocument) as error:
+            return Seen(
+                look,
+                taken.id,
+                was_cut_off=taken.was_cut_off,
+                searched=taken.searched,
+                looked_at_again=taken.looked_at_again,
+            )
+        except (NotWritable, InvalidDocument, Locked) as error:
             # No fault of ours: a sandbox, where the checkpoint itself waits for a run that can
-            # write, or a commit that no worktree may have.
+            # write, a list that cannot be read, or somebody who removes packs.
             return Seen(look, refusal=error.message)
         except GitguardError as error:
             self._workspace.note_fault("taking a snapshot of the files", error)
@@ -263,30 +333,30 @@ class SessionWorktree:
 
         snapshots = self.kept_snapshots()
         now = self._workspace.clock()
-        kept = snapshots.list()
-        left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(kept, now)
-        earlier = None
-        if before and before.snapshot:
-            earlier = Earlier(before.snapshot, before.look, before.searched)
-        why = "a snapshot of the files"
-        with snapshots.ref_move(why) as move:
-            with self._repository.object_writer(look.commit) as writer:
-                taken = take(
-                    self._repository,
-                    self._workspace.redactor,
-                    look,
-                    self._limits(max(left, 0)),
-                    self._workspace.clock,
-                    writer,
-                    earlier,
-                    authors,
-                )
-                new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id)
-                retention = keeping.Retention(self._config.most, self._config.days)
-                retained = keeping.retained(keeping.with_newest(kept, new), retention, now)
-                commit = snapshots.write(retained, why, writer)
+        with snapshots.lock():
+            listed = snapshots.list()
+            left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(listed, now)
+            writer = snapshots.writer(self._repository.id_length(look.commit))
+            taken = take(
+                self._repository,
+                self._workspace.redactor,
+                look,
+                self._limits(max(left, 0)),
+                self._workspace.clock,
+                writer.write,
+                _earlier(before, listed),
+                authors,
+            )
+            new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id, look.commit)
+            *others, new = keeping.with_newest(listed, new)
+            if not new.root:
+                new = snapshots.keep(new, writer)
             self._workspace.at_step("files-written")
-            snapshots.move_to(commit, move)
+            stay = keeping.retained((*others, new), self.retention, now)
+            snapshots.add(listed, stay)
+        gone = [snapshot for snapshot in listed if snapshot.id not in {s.id for s in stay}]
+        # One small one after the other is worth no packing of all the others.
+        self._is_disk_due = len(gone) > 1 or sum(s.new_bytes for s in gone) > _MUCH
         self._workspace.at_step("files-kept")
         return taken
 
@@ -305,3 +375,10 @@ class SessionWorktree:
             new = counted(number, "untracked file")
             return f"the worktree has {new} and no `.gitignore`; add one"
         return ""
+
+
+def _earlier(before: KeptLook | None, listed: Iterable[KeptSnapshot]) -> Earlier | None:
+    """Return the last snapshot, None where it is not kept any more."""
+    if before is None or not any(snapshot.id == before.snapshot for snapshot in listed):
+        return None
+    return Earlier(before.look, frozenset(before.looked_at_again), before.searched)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.moment import Moment
+    from gitguard.store.worktree.file_store import FileStore
 
 LIMIT = 1 << 20
 """Bytes of a working file of ours that is read back."""
@@ -114,6 +115,12 @@ class Workspace:
         from gitguard.store.git.repository import Repository
 
         return Repository(self.place, self.places.environment, self.clock, signs=signs)
+
+    def file_store(self, repository: Repository) -> FileStore:
+        """Return the store of file snapshots."""
+        from gitguard.store.worktree.file_store import FileStore
+
+        return FileStore(self.place, repository.git, self.clock, self.at_step)
 
     # Folders
 

@@ -1,24 +1,33 @@
-"""Which snapshots of a session are kept: one ref, whose commit's tree lists them.
+"""Which snapshots of a session are kept: a list in the store of file snapshots.
 
-The ref keeps the objects from being collected by the user's own `git gc`. Forgetting a snapshot
-writes another list; the disk is freed by a `git gc` once git's two weeks of grace are over.
+Each snapshot adds a line, which is not synced: what a power cut takes of it is read again from the
+snapshot's own pack. Who forgets or pins writes the list anew, durable. Each line ends with a
+checksum, so that half a line counts for nothing.
 """
 
 from __future__ import annotations
 
+import os
+
 from gitguard.errors import InvalidDocument
 from gitguard.model.value import Value
+from gitguard.store.disk import files
 from gitguard.store.git.objects import is_object_id
-from gitguard.store.git.trees import FOLDER, TreeEntry, Trees
+from gitguard.store.git.stamp import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from gitguard.store.git.repository import ObjectWriter, RefMove, Repository
+    from gitguard.store.disk.lock import Lock
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.worktree.file_store import FileStore, SnapshotWriter
 
-FOLDER_OF_REFS = "refs/gitguard/files"
 DAY = 86_400
+_KEPT, _FORGOTTEN = "kept", "forgotten"
+_NOTHING = "-"
+_LIST_LIMIT = 64 << 20
+_ROOT_LIMIT = 1 << 16
 
 
 class Retention(Value):
@@ -36,12 +45,17 @@ class KeptSnapshot(Value):
     new_bytes: int
     """Bytes that were stored for it."""
     id: str
+    """By which a checkpoint names it."""
+    base: str = ""
+    """The user's commit that it is laid on; empty for none."""
+    root: str = ""
+    """The commit in the store by which it is read; empty before it is written."""
     pinned_by: str = ""
     """The name of the checkpoint for which a person keeps it for good; empty where none does."""
 
     @property
     def name(self) -> str:
-        """How the list calls it."""
+        """How messages call it."""
         pin = f"-{self.pinned_by}" if self.pinned_by else ""
         return f"{self.at:010d}-{self.new_bytes}-{self.id[:12]}{pin}"
 
@@ -49,64 +63,104 @@ class KeptSnapshot(Value):
 class KeptSnapshots:
     """The list of one session's snapshots."""
 
-    def __init__(self, repository: Repository, session_name: str) -> None:
+    def __init__(self, store: FileStore, session_name: str) -> None:
         """Describe the list; nothing is read yet."""
-        self._repository = repository
-        self.ref = f"{FOLDER_OF_REFS}/{session_name}"
+        self.store = store
+        self.session_name = session_name
+        self._path = store.list_path(session_name)
 
     def list(self) -> tuple[KeptSnapshot, ...]:
-        """Return the snapshots that are kept, oldest first; raise where the list does not read."""
-        head = self._head()
-        if not head:
-            return ()
-        with self._repository.reader() as reader:
-            trees = Trees(reader)
-            entries = trees.entries(trees.of_commit(head))
-        return tuple(sorted(map(_parsed, entries.items()), key=lambda kept: kept.at))
+        """Return the snapshots that are kept, oldest first."""
+        kept, forgotten, is_whole = self._read()
+        roots = set(self.store.roots(self.session_name)) if self.store.is_there else set()
+        if not is_whole and self.store.packs():
+            roots.update(self.store.commits())
+        unlisted = roots - kept.keys() - forgotten
+        if unlisted:
+            kept.update(self._read_roots(unlisted))
+        return tuple(sorted(kept.values(), key=lambda snapshot: snapshot.at))
 
-    def _head(self) -> str:
-        return self._repository.ref_id(self.ref)
+    def lock(self) -> Lock:
+        """Return the lock under which the list and what it names are written."""
+        return self.store.shared()
 
-    def put(self, kept: Sequence[KeptSnapshot], why: str) -> None:
-        """Make these the snapshots that are kept."""
-        with self.ref_move(why) as move:
-            with self._repository.object_writer(self._head()) as writer:
-                commit = self.write(kept, why, writer)
-            self.move_to(commit, move)
+    def writer(self, id_length: int) -> SnapshotWriter:
+        """Return what writes a snapshot; the caller holds the lock."""
+        return self.store.writer(self.session_name, id_length)
 
-    def ref_move(self, why: str) -> RefMove:
-        """Return a context in which git waits to move the ref, while others still write objects."""
-        return self._repository.ref_move(self.ref, why)
+    def keep(self, new: KeptSnapshot, writer: SnapshotWriter, tree: str = "") -> KeptSnapshot:
+        """Write a snapshot whose objects the writer has; return it with its root.
 
-    def write(self, kept: Sequence[KeptSnapshot], why: str, writer: ObjectWriter) -> str:
-        """Write the commit that lists these snapshots; return its id."""
-        with self._repository.reader() as reader:
-            entries = {snapshot.name: TreeEntry(FOLDER, snapshot.id) for snapshot in kept}
-            tree = Trees(reader).changed("", entries, writer.write)
-        return self._repository.write_bare_commit(writer, tree, f"gitguard: {why}\n")
+        tree is the one that is stored for it by now, by default the one that names it.
+        """
+        commit = _root(self.session_name, new, tree or new.id)
+        return new.replace(root=writer.keep(commit))
 
-    def move_to(self, commit: str, move: RefMove) -> None:
-        """Make the list of a commit the one that counts, by a git that waits already."""
-        head = self._head()
-        if commit != head:
-            move.to(commit, head or "0" * len(commit))
+    def add(self, before: Sequence[KeptSnapshot], after: Sequence[KeptSnapshot]) -> None:
+        """Add to the list what came, and that others are forgotten; the caller holds the lock."""
+        gone = {snapshot.root for snapshot in before} - {snapshot.root for snapshot in after}
+        came = [_kept_line(snapshot) for snapshot in after if snapshot not in before]
+        lines = [*came, *(_line(_FORGOTTEN, root) for root in sorted(gone))]
+        if lines:
+            files.append(self._path, b"".join(lines))
 
-    def forget_all(self) -> None:
-        """Forget all snapshots."""
-        head = self._head()
-        if head:
-            self._repository.delete_ref(self.ref, head)
+    def put(self, kept: Sequence[KeptSnapshot]) -> None:
+        """Make these the snapshots that are kept, durable."""
+        with self.lock():
+            self.write(kept)
+
+    def write(self, kept: Sequence[KeptSnapshot]) -> None:
+        """Do the same for a caller who holds the lock."""
+        roots = {snapshot.root for snapshot in kept}
+        unlisted = (root for root in self.store.roots(self.session_name) if root not in roots)
+        lines = [*map(_kept_line, kept), *(_line(_FORGOTTEN, root) for root in unlisted)]
+        if lines or os.path.exists(self._path):
+            # An empty list still says that nothing is to be looked for in packs.
+            files.write_bytes(self._path, b"".join(lines) or _line(_FORGOTTEN, _NOTHING))
+
+    def drop(self) -> None:
+        """Remove a list of which no pack has a snapshot any more."""
+        files.remove_for_sure(self._path)
+
+    def _read(self) -> tuple[dict[str, KeptSnapshot], set[str], bool]:
+        """Return what the list has by root, what is forgotten, and whether there is a list."""
+        data = files.read_bytes(self._path, limit=_LIST_LIMIT) or b""
+        kept: dict[str, KeptSnapshot] = {}
+        forgotten: set[str] = set()
+        is_whole = False
+        for line in data.splitlines():
+            words = _words(line)
+            if words[:1] == [_FORGOTTEN]:
+                kept.pop(words[1], None)
+                forgotten.add(words[1])
+            elif words:
+                snapshot = _parsed(words)
+                kept.pop(snapshot.root, None)  # the last line has to be the newest
+                kept[snapshot.root] = snapshot
+                forgotten.discard(snapshot.root)
+            is_whole = is_whole or bool(words)
+        return kept, forgotten, is_whole
+
+    def _read_roots(self, roots: Iterable[str]) -> Iterator[tuple[str, KeptSnapshot]]:
+        with self.store.reader() as reader:
+            for root in roots:
+                try:
+                    session_name, snapshot = _read_root(reader, root)
+                except InvalidDocument:
+                    continue  # a pack that was cut off while it was written, and never counted
+                if session_name == self.session_name:
+                    yield root, snapshot
 
 
 def with_newest(kept: Iterable[KeptSnapshot], new: KeptSnapshot) -> tuple[KeptSnapshot, ...]:
-    """Return the snapshots with another one; one of the same files is replaced, and its pin stays.
+    """Return the snapshots with another one; one of the same files only gets a later time.
 
     The same files may have been kept before, at a checkpoint to which they were put back.
     """
     others = []
     for snapshot in kept:
         if snapshot.id == new.id:
-            new = new.replace(pinned_by=snapshot.pinned_by)
+            new = snapshot.replace(at=new.at, new_bytes=new.new_bytes)
         else:
             others.append(snapshot)
     return (*others, new)
@@ -136,9 +190,61 @@ def bytes_of_day(kept: Iterable[KeptSnapshot], now: float) -> int:
     return sum(snapshot.new_bytes for snapshot in kept if snapshot.at > now - DAY)
 
 
-def _parsed(named: tuple[str, TreeEntry]) -> KeptSnapshot:
-    name, entry = named
-    at, new_bytes, _, pin, *_ = f"{name}---".split("-")
-    if entry.mode != FOLDER or not is_object_id(entry.id) or not at.isdigit():
-        raise InvalidDocument(f"the list of file snapshots has an entry `{name:.80}`")
-    return KeptSnapshot(int(at), int(new_bytes) if new_bytes.isdigit() else 0, entry.id, pin)
+# Lines
+
+
+def _kept_line(snapshot: KeptSnapshot) -> bytes:
+    numbers = (str(snapshot.at), str(snapshot.new_bytes))
+    optional = (snapshot.base or _NOTHING, snapshot.pinned_by or _NOTHING)
+    return _line(_KEPT, *numbers, snapshot.id, snapshot.root, *optional)
+
+
+def _line(*words: str) -> bytes:
+    text = " ".join(words).encode()
+    return b"%s %08x\n" % (text, _checksum(text))
+
+
+def _words(line: bytes) -> list[str]:
+    """Return the words of a line, none where its checksum is of another one."""
+    text, _, checksum = line.rpartition(b" ")
+    if checksum != b"%08x" % _checksum(text):
+        return []
+    return text.decode("ascii", "replace").split(" ")
+
+
+def _checksum(text: bytes) -> int:
+    from zlib import crc32
+
+    return crc32(text)
+
+
+def _parsed(words: Sequence[str]) -> KeptSnapshot:
+    if len(words) != 7 or words[0] != _KEPT or not (words[1] + words[2]).isdigit():
+        raise InvalidDocument(f"the list of file snapshots has a line `{' '.join(words):.80}`")
+    base, pin = (word.removeprefix(_NOTHING) for word in words[5:])
+    return KeptSnapshot(int(words[1]), int(words[2]), words[3], base, words[4], pin)
+
+
+# Roots
+
+
+def _root(session_name: str, snapshot: KeptSnapshot, tree: str) -> bytes:
+    """Return the commit by which a snapshot is read, and its line of the list made again."""
+    stamp = Stamp("gitguard", "gitguard@localhost", snapshot.at)
+    # Random, because the same files may be kept again while an older pack of them is removed.
+    words = (str(snapshot.new_bytes), snapshot.id, snapshot.base or _NOTHING, os.urandom(8).hex())
+    lines = (f"tree {tree}", f"author {stamp}", f"committer {stamp}", "", session_name)
+    return "\n".join((*lines, " ".join(words), "")).encode()
+
+
+def _read_root(reader: ObjectReader, root: str) -> tuple[str, KeptSnapshot]:
+    """Return the session of a root, and its snapshot."""
+    body = reader.read(root, "commit", limit=_ROOT_LIMIT).decode("utf-8", "replace")
+    head, _, message = body.partition("\n\n")
+    at = head.rpartition("> ")[2].split(" ")[0]
+    session_name, words, *_ = [*message.split("\n"), ""]
+    new_bytes, snapshot_id, base, *_ = [*words.split(" "), "", "", ""]
+    if not (at + new_bytes).isdigit() or not is_object_id(snapshot_id):
+        raise InvalidDocument(f"commit {root} is no root of a snapshot")
+    base = base.removeprefix(_NOTHING)
+    return session_name, KeptSnapshot(int(at), int(new_bytes), snapshot_id, base, root)

@@ -36,6 +36,9 @@ class Manifest(Record):
     """What a snapshot of files was taken of, and what is not in it."""
 
     commit: str = fields.text("The code commit that was checked out; empty before the first.")
+    removed: tuple[str, ...] = fields.texts(
+        "Paths that the commit has, and at which nothing lay.", default=()
+    )
     skipped: tuple[SkippedFile, ...] = fields.records(
         "Files that changed and are not in it.", of=SkippedFile, default=()
     )
@@ -67,6 +70,11 @@ class Manifest(Record):
     def raw_paths(self) -> frozenset[str]:
         """The paths whose content is to be written as it is."""
         return frozenset(map(unescaped, self.raw))
+
+    @property
+    def removed_paths(self) -> frozenset[str]:
+        """The paths at which nothing lay."""
+        return frozenset(map(unescaped, self.removed))
 
     @property
     def authors(self) -> Authors:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.trees import Trees
-    from gitguard.store.worktree.snapshot import Snapshot
+    from gitguard.store.worktree.overlays import Snapshot
 
 _IGNORE, _ATTRIBUTES = RULES = (".gitignore", ".gitattributes")
 """Files by which git decides what it looks at, and what it makes of a content."""

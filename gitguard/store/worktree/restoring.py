@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.trees import Write
-    from gitguard.store.worktree.snapshot import Snapshot
+    from gitguard.store.worktree.file_store import FileStore
+    from gitguard.store.worktree.overlays import Snapshot
 
 _OBJECT_LIMIT = 20 << 20
 """Bytes above which a file that is replaced is kept beside the repository, and not in it."""
@@ -45,11 +46,13 @@ class Restorer:
     def __init__(
         self,
         repository: Repository,
+        store: FileStore,
         redactor: Redactor,
         folder: str,
         at_step: Callable[[str], object],
     ) -> None:
-        """Describe the worktree; at_step is told of each step, where tests crash.
+        """Describe the worktree, and the store of its snapshots; at_step is told of each step,
+        where tests crash.
 
         folder is where the records are, and beside them what may not become an object.
         """
@@ -58,7 +61,8 @@ class Restorer:
         self._repository = repository
         self._redactor = redactor
         self._at_step = at_step
-        self._conversions = Conversions(repository)
+        self._conversions = Conversions(repository, store.objects)
+        self._objects = store.objects
         self._id_length = 0
 
     # What would change
@@ -79,9 +83,11 @@ class Restorer:
         trees = Trees(reader)
         head = trees.of_commit(look.commit) if look.commit else ""
         seen_now = {file.path for file in look.files}
-        raw = _raw_paths(trees, target)
+        raw = target.raw_paths
         # Git may take the bytes of a raw path for unchanged, since it compares what it stores.
         different = {*trees.differences(head, target.tree), *seen_now, *raw}
+        if target.is_base_lost:
+            different &= target.overlay.keys() | target.manifest.removed_paths
         chosen = sorted(path for path in different if is_below(path.rstrip("/"), paths))
         entries = {path: file_at(trees, target.tree, path) for path in chosen}
         self._refuse_unknown(trees, target.tree, paths, different)
@@ -96,9 +102,7 @@ class Restorer:
             before = self._version(here, path)
             if entry is not None and entry.mode == LINK and path not in raw:
                 entry = self._link_as_git_writes_it(entry)
-            after, refusal = self._version_of(
-                reader, here, path, entry, kinds.get(path, ""), target.id
-            )
+            after, refusal = self._version_of(here, path, entry, kinds.get(path, ""), target)
             file = PlannedFile(path, _action(before, after), before, after, refusal)
             if refusal or before.is_unlike(after):
                 is_committed = file_at(trees, head, path) is not None
@@ -161,12 +165,11 @@ class Restorer:
 
     def _version_of(
         self,
-        reader: ObjectReader,
         here: WorktreeFiles,
         path: str,
         entry: TreeEntry | None,
         kind: str,
-        snapshot: str,
+        target: Snapshot,
     ) -> tuple[Version, str]:
         """Return what a file is to be, and why it cannot be put back; empty where it can."""
         if path.endswith("/") or (entry is not None and entry.mode == SUBMODULE):
@@ -176,12 +179,19 @@ class Restorer:
         if kind == FILTERED:
             return Version(entry.mode, entry.id), (
                 "a filter of the repository makes its content, and filters are not run here; "
-                f"`git restore --source={snapshot}:files -- {shell_word(path)}` runs it"
+                f"`{self.git_restore(target, path)} -- {shell_word(path)}` runs it"
             )
         if kind == CONVERTED:
             data = self._conversions.converted(path, entry.id)
             return Version(entry.mode, here.id_of(data), f"converted:{entry.id}"), ""
         return Version(entry.mode, entry.id, f"blob:{entry.id}"), ""
+
+    def git_restore(self, target: Snapshot, path: str, git: str = "git") -> str:
+        """Return the beginning of a git command that puts back what a snapshot has at a path."""
+        source, is_stored = target.source(path)
+        # The store's objects are added for this command alone.
+        objects = f"GIT_ALTERNATE_OBJECT_DIRECTORIES={shell_word(self._objects)} "
+        return f"{objects if is_stored else ''}{git} restore --source={source} --worktree"
 
     def _link_as_git_writes_it(self, entry: TreeEntry) -> TreeEntry:
         return TreeEntry(PLAIN if self._conversions.writes_links_as_files() else LINK, entry.id)
@@ -200,6 +210,11 @@ class Restorer:
         self, reader: ObjectReader, target: Snapshot, folder: str, paths: Sequence[str]
     ) -> int:
         """Write a snapshot's files into a folder, which is made if need be; return how many."""
+        if target.is_base_lost:
+            raise InvalidDocument(
+                f"commit {target.base}, which has the other files of the snapshot, is gone",
+                "Put back those that it has itself with `gitguard restore --files`",
+            )
         entries = {
             path: entry
             for path, entry in Trees(reader).files(target.tree)
@@ -208,7 +223,7 @@ class Restorer:
         self._refuse_unknown(Trees(reader), target.tree, paths)
         users_files.make_folder(folder)
         kinds = self._conversions.of(entries)
-        raw = _raw_paths(Trees(reader), target)
+        raw = target.raw_paths
         for path, entry in entries.items():
             is_converted = kinds.get(path) == CONVERTED and path not in raw and entry.mode != LINK
             source = f"converted:{entry.id}" if is_converted else f"blob:{entry.id}"
@@ -352,16 +367,6 @@ class Restorer:
             return data
         data = reader.read(name, "blob", limit=LARGEST)
         return self._conversions.converted(path, name) if kind == "converted" else data
-
-
-def _raw_paths(trees: Trees, target: Snapshot) -> frozenset[str]:
-    """Return the paths whose content a snapshot has as it lay there: all but the commit's own."""
-    commit = target.manifest.commit
-    try:
-        committed = trees.of_commit(commit) if commit else ""
-    except GitguardError:  # it was amended, and collected since
-        return target.manifest.raw_paths
-    return target.manifest.raw_paths | set(trees.differences(committed, target.tree))
 
 
 def _temporary(record: RestoreRecord) -> str:

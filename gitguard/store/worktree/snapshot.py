@@ -1,42 +1,38 @@
-"""A snapshot of the worktree's files, as a tree in the user's object store.
+"""Takes a snapshot of the worktree's files.
 
-It is the checked-out commit's tree with the contents that are different in the worktree: tracked
-and untracked files, without what git ignores. Files are stored as they lie there, byte by byte.
-What may not be kept, or costs too much, is left out and named in the manifest beside the tree.
+It has what is different from the checked-out commit: tracked and untracked files, without what git
+ignores. Files are stored as they lie there, byte by byte. What may not be kept, or costs too much,
+is left out and named in the manifest (`overlays`).
 """
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.errors import GitguardError
 from gitguard.model.redaction.file_names import is_secret_file
 from gitguard.model.value import Value
-from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees
+from gitguard.store.git.trees import LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry
 from gitguard.store.git.worktree_files import FileContent, ReadLimits, WorktreeFiles
 from gitguard.store.worktree.manifest import (
     NOBODY,
     Authors,
     Manifest,
     SkippedFile,
-    dump_manifest,
     escaped,
-    read_manifest,
 )
+from gitguard.store.worktree.overlays import write_overlay
 from gitguard.store.worktree.secret_search import SecretSearch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.differences import ChangedFile, Differences
-    from gitguard.store.git.reader import ObjectReader
-    from gitguard.store.git.repository import ObjectWriter, Repository
+    from gitguard.store.git.repository import Repository
     from gitguard.store.git.trees import Write
     from gitguard.store.worktree.searched import Searched
     from gitguard.store.worktree.secret_search import SearchVerdict
 
-FILES, MANIFEST = "files", "manifest.json"
-_MANIFEST_LIMIT = 8 << 20
 _MOST_NEW = 20_000
 _MEGABYTE = 1 << 20
 
@@ -58,53 +54,36 @@ class SnapshotLimits(Value):
         )
 
 
-class Snapshot(Value):
-    """A snapshot as it is stored."""
-
-    id: str
-    """The tree that holds the files and the manifest."""
-    tree: str
-    """The tree of the files."""
-    manifest: Manifest
-
-
 class Taken(Value):
     """A snapshot that was taken just now."""
 
     id: str
     new_bytes: int
     """Bytes of the contents that were stored for it."""
+    looked_at_again: frozenset[str] = frozenset()
+    """The paths that the next snapshot takes anew, also where they lie there as before."""
     was_cut_off: bool = False
     """Whether time ran out before it had every file."""
     searched: tuple[Searched, ...] = ()
     """What the search for secrets came to in large files."""
 
 
-def read_snapshot(reader: ObjectReader, snapshot: str) -> Snapshot:
-    """Read a snapshot's manifest, verified; raise `InvalidDocument` where it does not read."""
-    entries = Trees(reader).entries(snapshot)
-    tree, manifest = entries.get(FILES), entries.get(MANIFEST)
-    if tree is None or manifest is None or tree.mode != FOLDER or manifest.mode != PLAIN:
-        raise InvalidDocument(f"tree {snapshot} is no snapshot of files")
-    data = reader.read(manifest.id, "blob", limit=_MANIFEST_LIMIT)
-    return Snapshot(snapshot, tree.id, read_manifest(data))
-
-
-def without(reader: ObjectReader, snapshot: str, paths: Iterable[str], write: Write) -> str:
-    """Write a snapshot anew that lacks some paths; return its id."""
-    trees = Trees(reader)
-    entries = dict(trees.entries(snapshot))
-    tree = trees.changed(entries[FILES].id, dict.fromkeys(paths), write)
-    return trees.changed(snapshot, {FILES: TreeEntry(FOLDER, tree)}, write)
-
-
 class Earlier(Value):
-    """A snapshot that was taken before, and the look it was taken from."""
+    """A snapshot that was taken before and is kept, and the look it was taken from."""
 
-    snapshot: str
     look: Differences
+    looked_at_again: frozenset[str]
+    """As in `Taken`."""
     searched: tuple[Searched, ...] = ()
     """What the search for secrets came to in large files."""
+
+    def unchanged(self) -> dict[str, ChangedFile]:
+        """Return the files whose contents are stored, as they lay there."""
+        return {
+            file.path: file
+            for file in self.look.files
+            if file.id and file.path.rstrip("/") not in self.looked_at_again
+        }
 
 
 def take(
@@ -113,35 +92,36 @@ def take(
     look: Differences,
     limits: SnapshotLimits,
     clock: Callable[[], float],
-    writer: ObjectWriter,
+    write: Write,
     earlier: Earlier | None = None,
     authors: Authors = NOBODY,
 ) -> Taken:
     """Store what a look at the worktree saw; what did not change since an earlier look is reused.
 
-    authors says who changed files since that look. The objects are durable when the writer is done.
-    Raises `GitguardError` where they cannot be written, and where the tracked files could not be
-    compared.
+    authors says who changed files since that look. Raises `GitguardError` where the tracked files
+    could not be compared.
     """
     if look.tracked_unseen:
         raise GitguardError(f"not looked at: {look.tracked_unseen}")
-    with repository.reader() as reader:
-        trees = Trees(reader)
-        searched = earlier.searched if earlier is not None else ()
-        search = SecretSearch(redactor, clock, limits.seconds, searched)
-        taking = _Taking(repository, search, limits, writer.write, len(look.commit) or 40)
-        taking.reuse(trees, earlier, reader)
-        # Small files first: one that takes long may use what time is left then.
-        files = sorted(look.files, key=taking.size)
-        changes = {file.path: taking.entry(file) for file in files}
-        base = trees.of_commit(look.commit) if look.commit else ""
-        # Of a path that was left out the snapshot says nothing, not even what the commit has.
-        tree = trees.changed(base, changes, writer.write)
-        manifest = taking.manifest(look, authors)
-        blob = writer.write("blob", dump_manifest(manifest))
-        entries = {FILES: TreeEntry(FOLDER, tree), MANIFEST: TreeEntry(PLAIN, blob)}
-        snapshot = trees.changed("", entries, writer.write)
-    return Taken(snapshot, taking.new_bytes, taking.was_cut_off, tuple(search.searched))
+    searched = earlier.searched if earlier is not None else ()
+    search = SecretSearch(redactor, clock, limits.seconds, searched)
+    id_length = repository.id_length(look.commit)
+    taking = _Taking(repository, search, limits, write, id_length)
+    if earlier is not None:
+        taking.reuse(earlier)
+    # Small files first: one that takes long may use what time is left then.
+    entries = {file.path: taking.entry(file) for file in sorted(look.files, key=taking.size)}
+    # Of a path that was left out the snapshot says nothing, not even what the commit has.
+    removed = tuple(path.rstrip("/") for path, entry in entries.items() if entry is None)
+    stored = {path: entry for path, entry in entries.items() if entry is not None}
+    snapshot = write_overlay(stored, taking.manifest(look, authors, removed), write)
+    return Taken(
+        snapshot,
+        taking.new_bytes,
+        taking.looked_at_again,
+        taking.was_cut_off,
+        tuple(search.searched),
+    )
 
 
 class _Taking:
@@ -162,28 +142,18 @@ class _Taking:
         self._write = write
         self._files = WorktreeFiles(repository.place.worktree, id_length, limits.of_look)
         self._seen_before: dict[str, ChangedFile] = {}
-        """How files lay there when an earlier snapshot was taken."""
-        self._kept_before: Callable[[str], TreeEntry | None] = lambda _: None
-        """Returns what that snapshot has at a path."""
+        """How files lay there whose contents an earlier snapshot has."""
         self._reasons: dict[str, str] = {}
         self._raw: list[str] = []
 
-    def reuse(self, trees: Trees, earlier: Earlier | None, reader: ObjectReader) -> None:
+    def reuse(self, earlier: Earlier) -> None:
         """Take over what an earlier snapshot holds of files that did not change since."""
-        if earlier is None:
-            return
-        try:
-            snapshot = read_snapshot(reader, earlier.snapshot)
-        except InvalidDocument:
-            return
-        # What was left out may fit by now; what is raw is told apart by its bytes.
-        unlike = snapshot.manifest.skipped_paths | snapshot.manifest.raw_paths
-        self._seen_before = {
-            file.path: file
-            for file in earlier.look.files
-            if file.is_known and file.path.rstrip("/") not in unlike
-        }
-        self._kept_before = lambda path: trees.at(snapshot.tree, path)
+        self._seen_before = earlier.unchanged()
+
+    @property
+    def looked_at_again(self) -> frozenset[str]:
+        """What was left out may fit by now; what is raw is told apart by its bytes."""
+        return frozenset((*self._reasons, *self._raw))
 
     def size(self, file: ChangedFile) -> int:
         """Return how many bytes have to be searched and written of a file, if it is kept."""
@@ -196,11 +166,11 @@ class _Taking:
         """Store what lies at a path; None for nothing, and where it is left out."""
         if file.mode == 0:
             return None  # also where the earlier snapshot has a folder in its place
-        if self._is_as_before(file):
-            self._search.remember_unchanged(file.path)
-            return self._kept_before(file.path)
         if file.mode == SUBMODULE and file.id.strip("0"):
             return TreeEntry(SUBMODULE, file.id)
+        if self._is_as_before(file):
+            self._search.remember_unchanged(file.path)
+            return TreeEntry(file.mode, file.id)
         reason = self._refusal_unread(file.path)
         content = FileContent() if reason else self._files.content(file.path)
         reason = reason or self._refusal(file.path, content)
@@ -244,11 +214,12 @@ class _Taking:
             return f"larger than {self._limits.file // _MEGABYTE} MB"
         return "beyond what a day's snapshots may hold" if content.size else "it cannot be read"
 
-    def manifest(self, look: Differences, authors: Authors) -> Manifest:
+    def manifest(self, look: Differences, authors: Authors, removed: tuple[str, ...]) -> Manifest:
         """Return what the snapshot says of itself."""
         skipped = (SkippedFile(escaped(p), self._reasons[p]) for p in sorted(self._reasons))
         return Manifest(
             look.commit,
+            tuple(map(escaped, sorted(set(removed) - self._reasons.keys()))),
             tuple(skipped),
             raw=tuple(map(escaped, sorted(self._raw))),
             unseen=(look.new_unseen,) if look.new_unseen else (),

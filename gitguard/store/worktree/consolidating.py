@@ -1,0 +1,56 @@
+"""Packs the file snapshots that are kept together, and gives the disk of the others back.
+
+It changes no list but to leave out what is forgotten by then. Whoever dies in between leaves packs
+that hold the same objects twice, and the next run removes them.
+"""
+
+from __future__ import annotations
+
+from gitguard.store.worktree.file_store import PACKING_LIMIT
+from gitguard.store.worktree.kept import KeptSnapshots
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.worktree.file_store import FileStore
+
+MANY = 50
+"""Packs of one snapshot that are too many."""
+_PATIENCE = 30.0
+"""Seconds to wait for those who write snapshots."""
+
+
+def consolidate(
+    store: FileStore, *, patience: float = _PATIENCE, limit: float = PACKING_LIMIT
+) -> None:
+    """Leave one pack with what is kept, and nothing else in the store.
+
+    patience is how many seconds to wait for whoever writes, limit how many git may take. Raises
+    `Locked` where somebody writes on, and `GitguardError` where something kept cannot be read; then
+    nothing is removed.
+    """
+    if not store.is_there:
+        return
+    with store.alone(patience):
+        # First what is removed, then what stays: what is not listed here is not touched.
+        packs = store.packs()
+        store.index_packs()
+        lists = [KeptSnapshots(store, name) for name in store.sessions()]
+        kept = [(snapshots, snapshots.list()) for snapshots in lists]
+        roots = dict.fromkeys(snapshot.root for _, listed in kept for snapshot in listed)
+        readable = _readable(store, tuple(roots)) if roots else ()
+        packed = store.pack(readable, limit) if readable else ""
+        store.at_step("files-packed")
+        for snapshots, listed in kept:
+            # Durable before the packs go, by which a list that was lost is made again.
+            snapshots.write(listed)
+        store.at_step("lists-written")
+        store.remove(packs - {packed})
+        for snapshots, listed in kept:
+            if not listed:
+                snapshots.drop()
+
+
+def _readable(store: FileStore, roots: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the roots that are there; somebody may have removed a pack by hand."""
+    with store.reader() as reader:
+        return tuple(root for root in roots if reader.exists(root))

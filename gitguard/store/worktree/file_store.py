@@ -1,0 +1,260 @@
+"""The store of file snapshots: a git directory of our own, beside the user's objects and refs.
+
+No git command of the user's looks into it, so none carries a file away that was never committed. It
+has no refs and no alternates. Each snapshot is a pack of its own that is named for the session and
+for the commit in it by which the snapshot is read (`kept`); they are packed together later
+(`consolidating`). Who writes shares a lock, and who removes packs holds it alone.
+"""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+
+from gitguard.errors import GitFailed, GitguardError
+from gitguard.store.disk import files
+from gitguard.store.disk.lock import Lock
+from gitguard.store.git.objects import is_object_id
+from gitguard.store.git.pack import Pack, is_index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from gitguard.store.git.place import Place
+    from gitguard.store.git.plumbing import Plumbing
+    from gitguard.store.git.reader import ObjectReader
+
+NAME = os.path.join("gitguard", "files.git")
+"""Where it lies in the common git directory."""
+_PATIENCE = 2.0
+"""Seconds that a snapshot waits for whoever removes packs."""
+_CONFIG = (
+    "[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectFormat = %s\n"
+)
+_HEAD = "ref: refs/heads/none\n"
+_PACK, _INDEX = ".pack", ".idx"
+_LIST = ".list"
+_JOINT = "~"
+"""Between the name of a session, which has none, and the root of a snapshot."""
+_LARGEST_PACK = 64 << 20
+"""Bytes of objects that are held in memory; those beyond go into another pack."""
+_INDEX_LIMIT = 1 << 30
+_DURABLE = ("core.fsync=pack,pack-metadata", "pack.threads=1", "pack.writeReverseIndex=false")
+PACKING_LIMIT = 600.0
+"""Seconds for packing everything together, where a person waits for it."""
+
+
+class FileStore:
+    """The file snapshots of all sessions of one repository."""
+
+    def __init__(
+        self,
+        place: Place,
+        git: Plumbing,
+        clock: Callable[[], float],
+        at_step: Callable[[str], object] = str,
+    ) -> None:
+        """Describe the store of a repository, to which git leads; nothing is made yet.
+
+        at_step is told of each step, where tests crash.
+        """
+        self.folder = os.path.join(place.common_dir, NAME)
+        self.objects = os.path.join(self.folder, "objects")
+        self._lists = os.path.join(self.folder, "kept")
+        self.at_step = at_step
+        self._packs = os.path.join(self.objects, "pack")
+        self._git = git.of_store(self.folder)
+        self._clock = clock
+
+    def shared(self) -> Lock:
+        """Return the lock under which packs and lists are written."""
+        return self._lock(_PATIENCE, is_shared=True)
+
+    def alone(self, timeout: float) -> Lock:
+        """Return the lock under which packs are removed."""
+        return self._lock(timeout, is_shared=False)
+
+    def _lock(self, timeout: float, *, is_shared: bool) -> Lock:
+        path = os.path.join(self.folder, "lock")
+        return Lock(path, timeout=timeout, clock=self._clock, is_shared=is_shared)
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is a store."""
+        return os.path.isfile(os.path.join(self.folder, "HEAD"))
+
+    def make(self, id_length: int) -> None:
+        """Make the store where there is none, for ids of a length."""
+        if self.is_there:
+            return
+        for folder in (self._packs, self._lists, os.path.join(self.folder, "refs")):
+            files.make_folder(folder)
+        config = _CONFIG % ("sha1" if id_length == 40 else "sha256")
+        files.write_bytes(os.path.join(self.folder, "config"), config.encode())
+        # By this file git knows that a folder is a git directory, so it comes last.
+        files.write_bytes(os.path.join(self.folder, "HEAD"), _HEAD.encode())
+
+    def writer(self, session_name: str, id_length: int) -> SnapshotWriter:
+        """Return what writes a snapshot of a session; the caller holds the lock."""
+        self.make(id_length)
+        return SnapshotWriter(self._packs, session_name, id_length, self.at_step)
+
+    # Reading
+
+    def reader(self) -> ObjectReader:
+        """Return a context manager that reads the store's objects and hashes each again."""
+        from gitguard.store.git.disguises import Disguises
+        from gitguard.store.git.reader import ObjectReader
+
+        self.index_packs()
+        return ObjectReader(self.folder, self._git, Disguises(self.folder, self._git))
+
+    def commits(self) -> tuple[str, ...]:
+        """Return the ids of all commits in the store, each the root of a snapshot."""
+        self.index_packs()
+        question = ("cat-file", "--batch-all-objects", "--batch-check", "--unordered")
+        rows = (row.split() for row in self._git.run(*question).decode("ascii").splitlines())
+        return tuple(object_id for object_id, kind, _ in rows if kind == "commit")
+
+    def roots(self, session_name: str) -> tuple[str, ...]:
+        """Return the roots of a session's snapshots that have a pack of their own."""
+        begins = f"{session_name}{_JOINT}"
+        names = (p.removeprefix(begins) for p in self.packs() if p.startswith(begins))
+        return tuple(filter(is_object_id, names))
+
+    def sessions(self) -> tuple[str, ...]:
+        """Return the names of the sessions that have a list, or a pack."""
+        names = {name.partition(_JOINT)[0] for name in self.packs() if _JOINT in name}
+        listed = (n for n in files.names_in(self._lists) if n.endswith(_LIST))
+        names.update(name.removesuffix(_LIST) for name in listed)
+        return tuple(sorted(filter(None, names)))
+
+    def list_path(self, session_name: str) -> str:
+        """Return where the list of a session's snapshots is."""
+        return os.path.join(self._lists, session_name + _LIST)
+
+    def packs(self) -> frozenset[str]:
+        """Return the names of all packs, without their ending."""
+        return frozenset(self._names(_PACK))
+
+    @property
+    def young(self) -> int:
+        """How many packs hold one snapshot."""
+        return sum(_JOINT in name for name in self.packs())
+
+    def _names(self, ending: str) -> Iterable[str]:
+        names = files.names_in(self._packs)
+        return (name.removesuffix(ending) for name in names if name.endswith(ending))
+
+    def _path(self, name: str) -> str:
+        return os.path.join(self._packs, name)
+
+    # Mending
+
+    def index_packs(self) -> frozenset[str]:
+        """Write the index of each pack that has no sound one; return the packs that cannot have it.
+
+        A snapshot's index is not synced, and a pack that somebody writes at the moment has none.
+        """
+        indexed = set(self._names(_INDEX))
+        unsound = set()
+        for name in self.packs():
+            if name in indexed and (_JOINT not in name or self._is_indexed(name)):
+                continue
+            if not self._is_written_again(name):
+                unsound.add(name)
+        return frozenset(unsound)
+
+    def _is_indexed(self, name: str) -> bool:
+        try:
+            data = files.read_bytes(self._path(name + _INDEX), limit=_INDEX_LIMIT) or b""
+        except GitguardError:
+            return False
+        return is_index(data, len(name.rpartition(_JOINT)[2]))
+
+    def _is_written_again(self, name: str) -> bool:
+        """Let git write the index of a pack; say whether it did."""
+        aside = self._path(f"{name}.{os.getpid()}.tmp")
+        done = self._git.attempt("index-pack", "-o", aside, self._path(name + _PACK))
+        if done.returncode:
+            files.remove(aside)
+            return False
+        with suppress(OSError):
+            files.rename(aside, self._path(name + _INDEX))
+        return True
+
+    # Packing together, by whoever holds the lock alone
+
+    def pack(self, roots: Iterable[str], limit: float) -> str:
+        """Write one pack with all that some roots lead to, durable; return its name.
+
+        limit is in seconds. Raises `GitFailed` where something is missing, or time runs out.
+        """
+        aside = self._path("pack")
+        request = "".join(f"{root}\n" for root in roots).encode()
+        question = ("pack-objects", "--revs", "--quiet", aside)
+        done = self._git.start(*question, settings=_DURABLE).finish(request, limit=limit)
+        if done.returncode:
+            raise self._git.failure("pack-objects", done)
+        name = done.stdout.decode("ascii", "replace").strip()
+        if not is_object_id(name):
+            raise GitFailed("`git pack-objects` named no pack")
+        files.settle_folder(self._packs)
+        return f"pack-{name}"
+
+    def remove(self, packs: Iterable[str]) -> None:
+        """Remove packs, and whatever processes that died left beside packs."""
+        for name in packs:
+            # The index first: without it, git does not see the pack.
+            files.remove_for_sure(self._path(name + _INDEX))
+            files.remove_for_sure(self._path(name + _PACK))
+            self.at_step("pack-removed")
+        current = {name + ending for name in self.packs() for ending in (_PACK, _INDEX)}
+        for name in files.names_in(self._packs):
+            if name not in current:
+                files.remove_for_sure(self._path(name))
+
+
+class SnapshotWriter:
+    """Writes the objects of one snapshot; nothing is there before `keep`."""
+
+    def __init__(
+        self,
+        packs: str,
+        session_name: str,
+        id_length: int,
+        at_step: Callable[[str], object],
+    ) -> None:
+        """Write for a session into the folder of packs."""
+        self._packs = packs
+        self._session_name = session_name
+        self._at_step = at_step
+        self._id_length = id_length
+        self._pack = Pack(id_length)
+
+    def write(self, kind: str, data: bytes) -> str:
+        """Take an object of a kind; return its id."""
+        object_id = self._pack.write(kind, data)
+        if self._pack.size > _LARGEST_PACK:
+            self._flush("")
+        return object_id
+
+    def keep(self, commit: bytes) -> str:
+        """Write what was taken with the root of the snapshot, durable; return the root's id."""
+        root = self._pack.write("commit", commit)
+        self._flush(root)
+        return root
+
+    def _flush(self, root: str) -> None:
+        pack, index = self._pack.contents()
+        # Without a root it is a part of a snapshot, named for its content.
+        checksum = pack[-self._id_length // 2 :].hex()
+        name = f"{self._session_name}{_JOINT}{root}" if root else _JOINT + checksum
+        path = os.path.join(self._packs, name)
+        # Without an index git does not see it, so it may lie there half.
+        files.write_in_place(path + _PACK, pack)
+        self._at_step("pack-written")
+        files.write_bytes(path + _INDEX, index, settled=False, synced=False)
+        self._at_step("pack-indexed")
+        self._pack = Pack(self._id_length)

@@ -1,0 +1,233 @@
+"""Snapshots as they are stored: what is not as in a commit of the user's, laid on that commit.
+
+A snapshot is a tree in the store of file snapshots, with the files that differ and a manifest. What
+it has at all other paths is what the commit has, which stays in the user's repository. Read, both
+become one tree in memory. Where the user gives a commit up, what the snapshot needs of it is stored
+as well, and the snapshot is laid on another commit; the tree that was stored first stays in it.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidDocument
+from gitguard.model.value import Value
+from gitguard.store.git.pack import id_of
+from gitguard.store.git.reader import ObjectReader
+from gitguard.store.git.trees import FOLDER, PLAIN, SUBMODULE, TreeEntry, Trees, file_at
+from gitguard.store.worktree.kept import KeptSnapshots
+from gitguard.store.worktree.manifest import Manifest, dump_manifest, escaped, read_manifest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.git.trees import Write
+    from gitguard.store.worktree.file_store import FileStore
+    from gitguard.store.worktree.kept import KeptSnapshot
+
+    Entries = Mapping[str, TreeEntry]
+
+_FILES, _MANIFEST, _FIRST = "files", "manifest.json", "first"
+"""What stands in a snapshot's tree; the last one where it was laid on another commit."""
+_MANIFEST_LIMIT = 64 << 20
+_OBJECT_LIMIT = 1 << 30
+
+
+class Snapshot(Value):
+    """A snapshot as it is read."""
+
+    id: str
+    """By which a checkpoint names it: the tree that was stored for it first."""
+    tree: str
+    """The tree of all its files, in memory."""
+    manifest: Manifest
+    root: str
+    """The commit in the store by which it is read."""
+    base: str
+    """The user's commit that it is laid on; empty for none."""
+    overlay: Entries
+    """What is stored of it, by path."""
+    committed: frozenset[str] = frozenset()
+    """The paths of the overlay that were as in a commit, and hold what git stores of them."""
+    is_moved: bool = False
+    """Whether it was laid on another commit than the one checked out when it was taken."""
+    is_base_lost: bool = False
+    """Whether that commit is gone; then `tree` has what HEAD has where nothing is stored."""
+
+    @property
+    def raw_paths(self) -> frozenset[str]:
+        """The paths whose bytes are stored as they lay there."""
+        return frozenset(self.overlay) - self.committed
+
+    def source(self, path: str) -> tuple[str, bool]:
+        """Return what `git restore --source` takes for a path, and whether the store has it."""
+        if path not in self.overlay:
+            return self.base, False
+        is_first = self.is_moved and path not in self.committed
+        return f"{self.root}:{_FIRST}/{_FILES}" if is_first else f"{self.root}:{_FILES}", True
+
+
+class _Stored(Value):
+    """One tree of a snapshot, as it is stored."""
+
+    manifest: Manifest
+    files: Entries
+    first: str = ""
+    """The tree that was stored first, where this one lays it on another commit."""
+
+
+class SnapshotReader(ObjectReader):
+    """Reads snapshots, their contents, and the user's commits that they are laid on."""
+
+    def __init__(self, repository: Repository, store: FileStore, session_name: str) -> None:
+        """Describe what is read; the session is the one whose list is looked at first."""
+        super().__init__(repository.place.common_dir, repository.git, repository.disguises())
+        self._repository = repository
+        self._store = store
+        self._session_name = session_name
+        self._stored = store.reader() if store.is_there else None
+        self._id_length = 40
+        self._trees: dict[str, bytes] = {}
+        """Trees that are nowhere but in memory, by id."""
+        self._merging = Trees(self)
+        self._snapshots: dict[str, Snapshot] = {}
+        self._lists: dict[str, dict[str, KeptSnapshot]] = {}
+
+    def __exit__(self, *exception: object) -> None:
+        super().__exit__(*exception)
+        if self._stored is not None:
+            self._stored.__exit__(*exception)
+
+    def read(self, object_id: str, kind: str, *, limit: int) -> bytes:
+        """Return an object's content, wherever it is; raise as for the user's repository."""
+        if object_id in self._trees:
+            return self._trees[object_id]
+        if self._stored is not None and kind == "blob":  # most are not committed
+            try:
+                return self._stored.read(object_id, kind, limit=limit)
+            except InvalidDocument:
+                return super().read(object_id, kind, limit=limit)
+        return super().read(object_id, kind, limit=limit)
+
+    def snapshot(self, snapshot_id: str) -> Snapshot:
+        """Return a snapshot; raise `InvalidDocument` where it is not kept, or is damaged."""
+        if snapshot_id not in self._snapshots:
+            self._snapshots[snapshot_id] = self._read_snapshot(snapshot_id)
+        return self._snapshots[snapshot_id]
+
+    def _read_snapshot(self, snapshot_id: str) -> Snapshot:
+        kept = self._kept(snapshot_id)
+        if kept is None or self._stored is None:
+            raise InvalidDocument(f"the snapshot {snapshot_id} is not kept")
+        self._id_length = len(snapshot_id)
+        trees = Trees(self._stored)
+        stored = self._read_tree(self._stored, trees.of_commit(kept.root), snapshot_id)
+        if not stored.first:
+            return self._laid_on_base(snapshot_id, kept.root, stored, stored)
+        if stored.first != snapshot_id:
+            raise InvalidDocument(f"commit {kept.root} is no root of the snapshot {snapshot_id}")
+        first = self._read_tree(self._stored, stored.first, snapshot_id)
+        return self._laid_on_base(snapshot_id, kept.root, first, stored)
+
+    def _kept(self, snapshot_id: str) -> KeptSnapshot | None:
+        # A session that was forked from another one names its snapshots, too.
+        names = (self._session_name, *self._store.sessions())
+        for name in dict.fromkeys(names):
+            if name not in self._lists:
+                listed = KeptSnapshots(self._store, name).list()
+                self._lists[name] = {snapshot.id: snapshot for snapshot in listed}
+            if snapshot_id in self._lists[name]:
+                return self._lists[name][snapshot_id]
+        return None
+
+    @staticmethod
+    def _read_tree(reader: ObjectReader, tree: str, snapshot_id: str) -> _Stored:
+        trees = Trees(reader)
+        entries = trees.entries(tree)
+        files, manifest, first = (entries.get(name) for name in (_FILES, _MANIFEST, _FIRST))
+        is_first = first is None and tree == snapshot_id
+        is_whole = files is not None and manifest is not None and files.mode == FOLDER
+        if files is None or manifest is None or not is_whole or not (is_first or first):
+            raise InvalidDocument(f"tree {tree} is no snapshot of files")
+        data = reader.read(manifest.id, "blob", limit=_MANIFEST_LIMIT)
+        stored_files = dict(trees.files(files.id))
+        return _Stored(read_manifest(data), stored_files, first.id if first is not None else "")
+
+    def _laid_on_base(
+        self, snapshot_id: str, root: str, first: _Stored, stored: _Stored
+    ) -> Snapshot:
+        base, removed, committed = stored.manifest.commit, stored.manifest.removed_paths, {}
+        if stored.first:
+            committed = {p: e for p, e in stored.files.items() if p not in first.files}
+        absent = (*removed, *first.manifest.removed_paths, *first.manifest.skipped_paths)
+        overlay = {**committed, **first.files}
+        changes = {**dict.fromkeys(absent), **overlay}
+        try:
+            tree, is_lost = self._merged(base, changes), False
+        except InvalidDocument:
+            tree, is_lost = self._merged(self._repository.head_commit(), changes), True
+        return Snapshot(
+            snapshot_id,
+            tree,
+            first.manifest,
+            root,
+            base,
+            overlay,
+            frozenset(committed),
+            is_moved=bool(stored.first),
+            is_base_lost=is_lost,
+        )
+
+    def _merged(self, commit: str, changes: Mapping[str, TreeEntry | None]) -> str:
+        """Return the tree of a commit with changes, which is kept in memory."""
+        tree = self._merging.of_commit(commit) if commit else ""
+        return self._merging.changed(tree, changes, self._keep_tree)
+
+    def _keep_tree(self, kind: str, data: bytes) -> str:
+        tree = id_of(kind, data, self._id_length)
+        self._trees[tree] = data
+        return tree
+
+
+def write_overlay(entries: Entries, manifest: Manifest, write: Write, first: str = "") -> str:
+    """Write the tree of a snapshot with its files; return its id.
+
+    first is the tree that was stored for it first, where this one lays it on another commit.
+    """
+    trees = Trees(None)
+    blob = write("blob", dump_manifest(manifest))
+    files = trees.changed("", entries, write)
+    parts = {_FILES: TreeEntry(FOLDER, files), _MANIFEST: TreeEntry(PLAIN, blob)}
+    if first:
+        parts[_FIRST] = TreeEntry(FOLDER, first)
+    return trees.changed("", parts, write)
+
+
+def without(snapshot: Snapshot, paths: Iterable[str], write: Write) -> str:
+    """Write a snapshot anew that lacks some paths; return its id."""
+    lacking = frozenset(paths)
+    entries = {path: entry for path, entry in snapshot.overlay.items() if path not in lacking}
+    return write_overlay(entries, snapshot.manifest, write)
+
+
+def on_another_base(reader: SnapshotReader, snapshot: Snapshot, base: str, write: Write) -> str:
+    """Write a snapshot laid on another commit, with what it needs of its own; return the tree's id.
+
+    Raises `InvalidDocument` where something of its own commit is gone.
+    """
+    trees = Trees(reader)
+    manifest = snapshot.manifest
+    stored = frozenset(snapshot.overlay) - snapshot.committed
+    absent = manifest.removed_paths | manifest.skipped_paths
+    committed = {path: snapshot.overlay[path] for path in snapshot.committed}
+    removed = []
+    for path in trees.differences(trees.of_commit(base) if base else "", snapshot.tree):
+        entry = file_at(trees, snapshot.tree, path)
+        if entry is None and path not in absent:
+            removed.append(escaped(path))
+        elif entry is not None and path not in stored and path not in committed:
+            if entry.mode != SUBMODULE:
+                write("blob", reader.read(entry.id, "blob", limit=_OBJECT_LIMIT))
+            committed[path] = entry
+    own = Manifest(base, removed=tuple(sorted(removed)))
+    return write_overlay(committed, own, write, snapshot.id)
