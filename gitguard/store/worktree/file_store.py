@@ -85,11 +85,13 @@ class FileStore:
         return os.path.isfile(os.path.join(self.folder, "HEAD"))
 
     def make(self, id_length: int) -> None:
-        """Make the store where there is none, for ids of a length."""
+        """Make what there is not of the store, for ids of a length."""
+        folders = (self._packs, self._lists, os.path.join(self.folder, "refs"))
+        for folder in folders:
+            if not os.path.isdir(folder):
+                files.make_folder(folder)
         if self.is_there:
             return
-        for folder in (self._packs, self._lists, os.path.join(self.folder, "refs")):
-            files.make_folder(folder)
         config = _CONFIG % ("sha1" if id_length == 40 else "sha256")
         files.write_bytes(os.path.join(self.folder, "config"), config.encode())
         # By this file git knows that a folder is a git directory, so it comes last.

@@ -115,6 +115,7 @@ class KeptSnapshots:
         unlisted = (root for root in self.store.roots(self.session_name) if root not in roots)
         lines = [*map(_kept_line, kept), *(_line(_FORGOTTEN, root) for root in unlisted)]
         if lines or os.path.exists(self._path):
+            files.make_folder(os.path.dirname(self._path))
             # An empty list still says that nothing is to be looked for in packs.
             files.write_bytes(self._path, b"".join(lines) or _line(_FORGOTTEN, _NOTHING))
 
