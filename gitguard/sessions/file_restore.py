@@ -198,11 +198,9 @@ class FileRestore:
         """
         self._require_state()
         record = self._record_of(at)
-        with self._store.worktree.reader():
-            planned = self._restorer.plan_versions(
-                {unescaped(f.path): (f.after, f.before) for f in record.files},
-                theirs_too=theirs_too,
-            )
+        planned = self._restorer.plan_versions(
+            {unescaped(f.path): (f.after, f.before) for f in record.files}, theirs_too=theirs_too
+        )
         return self._planned(FilePlan(_source_of_undo(record), planned))
 
     def _record_of(self, at: str) -> RestoreRecord:
@@ -380,11 +378,11 @@ class FileRestore:
             records = self._restorer.keep(chosen, writer.write, aside)
             snapshot = _write_snapshot(records, writer.write)
             listed = snapshots.list()
-            *others, new = with_newest(listed, KeptSnapshot(int(store.clock()), 0, snapshot))
+            *older, new = with_newest(listed, KeptSnapshot(int(store.clock()), 0, snapshot))
             if not new.root:
                 new = snapshots.keep(new, writer)
             store.workspace.at_step("restore-kept")
-            snapshots.write(retained((*others, new), self._retention, store.clock()))
+            snapshots.write(retained((*older, new), self._retention, store.clock()))
         return RestoreRecord(
             at=self._records.time_of(path),
             source=plan.source,

@@ -200,7 +200,7 @@ class Maintenance:
                 continue  # a session in use forgets by itself, with its next snapshot
             if number:
                 old.append(OldSnapshots(name, number, is_forgotten=not dry_run))
-        if not dry_run:
+        if not dry_run and (old or file_store.young):
             consolidate(file_store)
         return tuple(old)
 

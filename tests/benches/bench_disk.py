@@ -1,7 +1,7 @@
 """What the snapshots of a day take on the disk: rows of `make bench`.
 
 An agent changes one to five files in each of 1,000 turns, in a tree of 500 real sources, and a user
-commits every 20 turns. Each turn has a snapshot by gitguard, in the user's repository, and one in a
+commits every 20 turns. Each turn has a snapshot by gitguard, which keeps all of them, and one in a
 shadow repository: a git directory of its own with `git add --all` and `git commit`, as other tools
 have it. What the user's own commits take is measured in a third one, and counts for nobody.
 """
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import gitguard
 from gitguard.model.redaction.redactor import Redactor
+from gitguard.store.worktree.consolidating import MANY, consolidate
 from tests.benches.bench_files import seeing
 from tests.benches.bench_workspace import Scratch
 from tests.support.measuring import Row
@@ -29,15 +30,19 @@ _Objects = dict[str, str]
 
 def rows(folder: Path) -> Iterator[Row]:
     """Live through the day and compare what it left on the disk."""
+    config = folder / "config"
+    config.mkdir(exist_ok=True)
+    (config / "config.yaml").write_text(f"files:\n  most: {TURNS}\n  day_megabytes: 1000\n")
     day = _Day(folder)
     day.pass_by()
     copies = day.copied / _MEGABYTE
-    yield _megabytes(f"{TURNS:,} snapshots on disk, MB", day.ours(), "a full copy each", copies)
+    most = f"{TURNS:,} snapshots on disk at most, MB"
+    yield _megabytes(most, day.peak, "a full copy each", copies)
     theirs = "a shadow repository"
-    yield _megabytes("the same", day.ours(), theirs, day.shadow.megabytes())
-    day.keep_all()
-    day.collect_garbage("--prune=now")
-    yield _megabytes("all of them packed by git gc, MB", day.ours(), theirs, day.shadow.megabytes())
+    yield _megabytes("the same", day.peak, theirs, day.shadow.megabytes())
+    day.pack()
+    yield _megabytes("all of them packed, MB", day.ours(), theirs, day.shadow.megabytes())
+    (config / "config.yaml").unlink()
     blobs, files = day.new_blobs, day.new_contents
     yield Row("new blobs in all snapshots counted", blobs, "changed files", files, blobs / files, 1)
 
@@ -92,7 +97,9 @@ class _Day:
         self._at_first = self._taken()
         self.shadow = _Beside(self._scratch, "shadow.git")
         self._see = seeing(self._scratch)
-        self._snapshots: list[str] = []
+        self._store = self._scratch.store().worktree.file_store
+        self.peak = 0.0
+        """Megabytes that the snapshots took when they took most."""
         self.copied = 0
         """Bytes that a full copy in each turn would take."""
         self.new_blobs = 0
@@ -103,9 +110,12 @@ class _Day:
         for turn in range(1, TURNS + 1):
             if turn % _COUNTED_EVERY:
                 self._change_some()
-                self._snapshots.append(self._see())
+                self._see()
             else:
                 self._change_see_and_count()
+            if self._store.young >= MANY:
+                self.peak = max(self.peak, self.ours())
+                consolidate(self._store)
             self.shadow.commit()
             self.copied += sum((self._root / name).stat().st_size for name in self._names)
             if turn % _COMMIT_EVERY == 0:
@@ -122,8 +132,9 @@ class _Day:
         self._change_some()
         self.new_contents += len(self._contents() - contents)
         snapshot = self._see()
-        self._snapshots.append(snapshot)
-        manifest = self._scratch.git("rev-parse", f"{snapshot}:manifest.json").decode().strip()
+        where = f"--git-dir={self._store.folder}"
+        name = f"{snapshot}:manifest.json"
+        manifest = self._scratch.git(where, "rev-parse", name).decode().strip()
         now = self._objects()
         new = {name for name in now.keys() - objects.keys() if now[name] == "blob"}
         self.new_blobs += len(new - {manifest})
@@ -132,9 +143,9 @@ class _Day:
         return {(self._root / name).read_bytes() for name in self._names}
 
     def _objects(self) -> _Objects:
-        listed = self._scratch.git(
-            "cat-file", "--batch-all-objects", "--unordered", "--batch-check"
-        ).decode()
+        where = f"--git-dir={self._store.folder}"
+        question = ("cat-file", "--batch-all-objects", "--unordered", "--batch-check")
+        listed = self._scratch.git(where, *question).decode()
         return {line.split()[0]: line.split()[1] for line in listed.splitlines()}
 
     # What the agent does
@@ -190,22 +201,12 @@ class _Day:
         """Return what the snapshots took, beside the user's commits."""
         return self._taken() - self._at_first
 
-    def keep_all(self) -> None:
-        """Name every snapshot of the day, as the shadow repository names each of its commits.
-
-        gitguard names the newest 200; git collects the others two weeks later.
-        """
-        names = dict.fromkeys(self._snapshots)
-        listed = "".join(f"040000 tree {name}\t{name}\n" for name in names)
-        tree = self._scratch.git("mktree", stdin=listed.encode()).decode().strip()
-        commit = self._scratch.git("commit-tree", tree, "-m", "All").decode().strip()
-        self._scratch.git("update-ref", "refs/gitguard/files/all", commit)
-
-    def collect_garbage(self, *options: str) -> None:
-        """Run `git gc` in each repository, as a user does."""
-        self._scratch.git("gc", "--quiet", *options)
-        self._plain.git("gc", "--quiet", *options)
-        self.shadow.git("gc", "--quiet", *options)
+    def pack(self) -> None:
+        """Pack all snapshots of each repository together."""
+        consolidate(self._store)
+        self._scratch.git("gc", "--quiet", "--prune=now")
+        self._plain.git("gc", "--quiet", "--prune=now")
+        self.shadow.git("gc", "--quiet", "--prune=now")
 
 
 def _sources() -> list[str]:

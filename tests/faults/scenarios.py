@@ -21,6 +21,7 @@ from gitguard.model.events import HookEvent
 from gitguard.model.items import texts
 from gitguard.sessions.archiving import bring_back, close, find_archived
 from gitguard.sessions.following import follow
+from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.session.current import current_session
 from gitguard.store.session.entries import ENDED, JournalEntry
 from gitguard.store.session.naming import Session
@@ -28,6 +29,7 @@ from tests.faults import repairing
 from tests.faults.acting import Outcome, act_apart
 from tests.faults.sandbox import obey_permissions, sealed
 from tests.faults.world import BRANCH, World
+from tests.support.kept_sessions import maintain
 
 GOAL = "Nothing is lost"
 
@@ -149,6 +151,40 @@ def _doubt_the_files(world: World, outcome: Outcome) -> str:
     is_cut_off = world.guard().files.unfinished() is not None
     if not is_cut_off and here not in (PUT_BACK, _LATER):
         return f"some are put back, and nothing says so: {here}"
+    return ""
+
+
+KEPT = ("one", "two", "three")
+"""What a file of the user's was, each time at a checkpoint that was acknowledged."""
+
+
+def _files_kept(world: World) -> None:
+    """Take checkpoints of a file, the first of them so long ago that its files are forgotten."""
+    begin(world)
+    for text in ("forgotten", *KEPT):
+        (world.root / "kept.txt").write_text(text * 50)
+        world.guard().checkpoint(text)
+        world.clock.advance(1 if text != "forgotten" else 31 * 86_400)
+
+
+def _maintain(world: World) -> object:
+    return maintain(world.guard())
+
+
+def _doubt_what_is_kept(world: World, outcome: Outcome) -> str:
+    """Miss the files of a checkpoint that was acknowledged."""
+    guard = world.guard()
+    checkpoints = {checkpoint.why: checkpoint for checkpoint in guard.log(20)}
+    with guard.store().worktree.reader() as reader:
+        for text in KEPT:
+            try:
+                snapshot = reader.snapshot(checkpoints[text].files)
+                entry = file_at(Trees(reader), snapshot.tree, "kept.txt")
+                data = reader.read(entry.id, "blob", limit=1 << 20) if entry is not None else b""
+            except GitguardError as error:
+                return f"the files of `{text}` do not read: {error}"
+            if data.decode() != text * 50:
+                return f"the files of `{text}` are {data[:20]!r}"
     return ""
 
 
@@ -410,6 +446,7 @@ SCENARIOS = (
         doubts=_doubt_the_files,
         changes=frozenset(PUT_BACK),
     ),
+    Scenario("files-kept", _files_kept, _maintain, _ensure, doubts=_doubt_what_is_kept),
     Scenario("recover", _recover_prepared, _recover, _recover, may_be_refused=True),
     Scenario("take", _advanced, _take, _take),
     Scenario("trust", _forgotten, _trust, _trust),

@@ -23,7 +23,7 @@ _OURS = (
     "logs/refs/heads/gitguard",
     "logs/refs/gitguard",
 )
-_UNFINISHED = ("tmp_obj", "gitguard-new-")
+_UNFINISHED = ("tmp_", "gitguard-new-")
 
 
 class _Kept(NamedTuple):

@@ -147,7 +147,7 @@ class SessionSecrets:
         )
 
     def held_by(self, stores: Iterable[SessionStore]) -> tuple[Leak, ...]:
-        """Return what the histories of other sessions hold."""
+        """Return what the histories of other sessions hold, and the snapshots of their files."""
         leaks: list[Leak] = []
         for store in stores:
             ref = store.chain.ref
@@ -158,6 +158,7 @@ class SessionSecrets:
                 leaks.append(Leak(ref, "", "", UNREAD, ref))
                 continue
             leaks += self._leaks(ref, past)
+            leaks += SnapshotSecrets(store, self._redactor).leaks()
         return tuple(leaks)
 
     # The history

@@ -81,10 +81,10 @@ class SnapshotSecrets:
                     writer = snapshots.writer(len(kept.id))
                     paths = map(unescaped, leaking[kept.id])
                     new = without(reader.snapshot(kept.id), paths, writer.write)
-                    *others, replaced = with_newest(stay, kept.replace(id=new, root=""))
+                    *older, replaced = with_newest(stay, kept.replace(id=new, root=""))
                     if not replaced.root:
                         replaced = snapshots.keep(replaced, writer)
-                    stay = (*others, replaced)
+                    stay = (*older, replaced)
                     written_anew[kept.id] = new
             # At no moment does a record name a snapshot that is not in the list.
             snapshots.write((*listed, *(s for s in stay if s not in listed)))

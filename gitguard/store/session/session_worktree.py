@@ -307,7 +307,8 @@ class SessionWorktree:
         refusal = self._refusal(look)
         if refusal:
             return Seen(look, refusal=refusal)
-        if before is not None and before.is_whole and before.look == look:
+        is_stored = before is not None and before.is_whole and self.file_store.is_there
+        if before is not None and is_stored and before.look == look:
             again = frozenset(before.looked_at_again)
             return Seen(look, before.snapshot, searched=before.searched, looked_at_again=again)
         try:
@@ -348,11 +349,11 @@ class SessionWorktree:
                 authors,
             )
             new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id, look.commit)
-            *others, new = keeping.with_newest(listed, new)
+            *older, new = keeping.with_newest(listed, new)
             if not new.root:
                 new = snapshots.keep(new, writer)
             self._workspace.at_step("files-written")
-            stay = keeping.retained((*others, new), self.retention, now)
+            stay = keeping.retained((*older, new), self.retention, now)
             snapshots.add(listed, stay)
         gone = [snapshot for snapshot in listed if snapshot.id not in {s.id for s in stay}]
         # One small one after the other is worth no packing of all the others.

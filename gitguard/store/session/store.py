@@ -321,6 +321,7 @@ class SessionStore:
         for folder in folders:
             files.sweep(folder, self.clock())
         RestoreRecords(workspace, self.session).sweep()
+        self.worktree.file_store.sweep()
         self.chain.sweep()
 
     def _commit(

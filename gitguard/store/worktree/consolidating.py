@@ -35,17 +35,17 @@ def consolidate(
         packs = store.packs()
         store.index_packs()
         lists = [KeptSnapshots(store, name) for name in store.sessions()]
-        kept = [(snapshots, snapshots.list()) for snapshots in lists]
-        roots = dict.fromkeys(snapshot.root for _, listed in kept for snapshot in listed)
+        contents = [(snapshots, snapshots.list()) for snapshots in lists]
+        roots = dict.fromkeys(snapshot.root for _, listed in contents for snapshot in listed)
         readable = _readable(store, tuple(roots)) if roots else ()
         packed = store.pack(readable, limit) if readable else ""
         store.at_step("files-packed")
-        for snapshots, listed in kept:
+        for snapshots, listed in contents:
             # Durable before the packs go, by which a list that was lost is made again.
             snapshots.write(listed)
         store.at_step("lists-written")
         store.remove(packs - {packed})
-        for snapshots, listed in kept:
+        for snapshots, listed in contents:
             if not listed:
                 snapshots.drop()
 

@@ -186,6 +186,12 @@ class FileStore:
             files.rename(aside, self._path(name + _INDEX))
         return True
 
+    def sweep(self) -> None:
+        """Remove what processes that died left unfinished."""
+        now = self._clock()
+        files.sweep(self._lists, now)
+        files.sweep(self._packs, now, ends="", is_ours=_is_unfinished)
+
     # Packing together, by whoever holds the lock alone
 
     def pack(self, roots: Iterable[str], limit: float) -> str:
@@ -214,8 +220,13 @@ class FileStore:
             self.at_step("pack-removed")
         current = {name + ending for name in self.packs() for ending in (_PACK, _INDEX)}
         for name in files.names_in(self._packs):
-            if name not in current:
+            if name not in current and not os.path.isdir(self._path(name)):
                 files.remove_for_sure(self._path(name))
+
+
+def _is_unfinished(name: str) -> bool:
+    """Say whether a name is one under which we, or git, write what is not whole."""
+    return name.startswith("tmp_") or name.endswith(".tmp")
 
 
 class SnapshotWriter:

@@ -71,14 +71,14 @@ class KeptSnapshots:
 
     def list(self) -> tuple[KeptSnapshot, ...]:
         """Return the snapshots that are kept, oldest first."""
-        kept, forgotten, is_whole = self._read()
+        by_root, forgotten, is_whole = self._read()
         roots = set(self.store.roots(self.session_name)) if self.store.is_there else set()
         if not is_whole and self.store.packs():
             roots.update(self.store.commits())
-        unlisted = roots - kept.keys() - forgotten
+        unlisted = roots - by_root.keys() - forgotten
         if unlisted:
-            kept.update(self._read_roots(unlisted))
-        return tuple(sorted(kept.values(), key=lambda snapshot: snapshot.at))
+            by_root.update(self._read_roots(unlisted))
+        return tuple(sorted(by_root.values(), key=lambda snapshot: snapshot.at))
 
     def lock(self) -> Lock:
         """Return the lock under which the list and what it names are written."""
@@ -126,21 +126,21 @@ class KeptSnapshots:
     def _read(self) -> tuple[dict[str, KeptSnapshot], set[str], bool]:
         """Return what the list has by root, what is forgotten, and whether there is a list."""
         data = files.read_bytes(self._path, limit=_LIST_LIMIT) or b""
-        kept: dict[str, KeptSnapshot] = {}
+        by_root: dict[str, KeptSnapshot] = {}
         forgotten: set[str] = set()
         is_whole = False
         for line in data.splitlines():
             words = _words(line)
             if words[:1] == [_FORGOTTEN]:
-                kept.pop(words[1], None)
+                by_root.pop(words[1], None)
                 forgotten.add(words[1])
             elif words:
                 snapshot = _parsed(words)
-                kept.pop(snapshot.root, None)  # the last line has to be the newest
-                kept[snapshot.root] = snapshot
+                by_root.pop(snapshot.root, None)  # the last line has to be the newest
+                by_root[snapshot.root] = snapshot
                 forgotten.discard(snapshot.root)
             is_whole = is_whole or bool(words)
-        return kept, forgotten, is_whole
+        return by_root, forgotten, is_whole
 
     def _read_roots(self, roots: Iterable[str]) -> Iterator[tuple[str, KeptSnapshot]]:
         with self.store.reader() as reader:
@@ -220,7 +220,8 @@ def _checksum(text: bytes) -> int:
 
 
 def _parsed(words: Sequence[str]) -> KeptSnapshot:
-    if len(words) != 7 or words[0] != _KEPT or not (words[1] + words[2]).isdigit():
+    are_ids = all(map(is_object_id, (*words[3:5], *(w for w in words[5:6] if w != _NOTHING))))
+    if len(words) != 7 or not are_ids or not (words[1] + words[2]).isdigit():
         raise InvalidDocument(f"the list of file snapshots has a line `{' '.join(words):.80}`")
     base, pin = (word.removeprefix(_NOTHING) for word in words[5:])
     return KeptSnapshot(int(words[1]), int(words[2]), words[3], base, words[4], pin)

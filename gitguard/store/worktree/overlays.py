@@ -49,8 +49,6 @@ class Snapshot(Value):
     """What is stored of it, by path."""
     committed: frozenset[str] = frozenset()
     """The paths of the overlay that were as in a commit, and hold what git stores of them."""
-    is_moved: bool = False
-    """Whether it was laid on another commit than the one checked out when it was taken."""
     is_base_lost: bool = False
     """Whether that commit is gone; then `tree` has what HEAD has where nothing is stored."""
 
@@ -63,8 +61,7 @@ class Snapshot(Value):
         """Return what `git restore --source` takes for a path, and whether the store has it."""
         if path not in self.overlay:
             return self.base, False
-        is_first = self.is_moved and path not in self.committed
-        return f"{self.root}:{_FIRST}/{_FILES}" if is_first else f"{self.root}:{_FILES}", True
+        return f"{self.root if path in self.committed else self.id}:{_FILES}", True
 
 
 class _Stored(Value):
@@ -116,20 +113,20 @@ class SnapshotReader(ObjectReader):
         return self._snapshots[snapshot_id]
 
     def _read_snapshot(self, snapshot_id: str) -> Snapshot:
-        kept = self._kept(snapshot_id)
-        if kept is None or self._stored is None:
+        listed = self._listed(snapshot_id)
+        if listed is None or self._stored is None:
             raise InvalidDocument(f"the snapshot {snapshot_id} is not kept")
         self._id_length = len(snapshot_id)
         trees = Trees(self._stored)
-        stored = self._read_tree(self._stored, trees.of_commit(kept.root), snapshot_id)
+        stored = self._read_tree(self._stored, trees.of_commit(listed.root), snapshot_id)
         if not stored.first:
-            return self._laid_on_base(snapshot_id, kept.root, stored, stored)
+            return self._laid_on_base(snapshot_id, listed.root, stored, stored)
         if stored.first != snapshot_id:
-            raise InvalidDocument(f"commit {kept.root} is no root of the snapshot {snapshot_id}")
+            raise InvalidDocument(f"commit {listed.root} is no root of the snapshot {snapshot_id}")
         first = self._read_tree(self._stored, stored.first, snapshot_id)
-        return self._laid_on_base(snapshot_id, kept.root, first, stored)
+        return self._laid_on_base(snapshot_id, listed.root, first, stored)
 
-    def _kept(self, snapshot_id: str) -> KeptSnapshot | None:
+    def _listed(self, snapshot_id: str) -> KeptSnapshot | None:
         # A session that was forked from another one names its snapshots, too.
         names = (self._session_name, *self._store.sessions())
         for name in dict.fromkeys(names):
@@ -174,7 +171,6 @@ class SnapshotReader(ObjectReader):
             base,
             overlay,
             frozenset(committed),
-            is_moved=bool(stored.first),
             is_base_lost=is_lost,
         )
 
@@ -229,5 +225,5 @@ def on_another_base(reader: SnapshotReader, snapshot: Snapshot, base: str, write
             if entry.mode != SUBMODULE:
                 write("blob", reader.read(entry.id, "blob", limit=_OBJECT_LIMIT))
             committed[path] = entry
-    own = Manifest(base, removed=tuple(sorted(removed)))
-    return write_overlay(committed, own, write, snapshot.id)
+    beneath = Manifest(base, removed=tuple(sorted(removed)))
+    return write_overlay(committed, beneath, write, snapshot.id)

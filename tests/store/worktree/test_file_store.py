@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.errors import Locked, NothingFound
 from gitguard.guard import Guard
-from gitguard.store.worktree.consolidating import MANY
+from gitguard.store.worktree.consolidating import MANY, consolidate
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.file_stores import all_objects, has_bytes, packs_of, size_of, store_of
 from tests.support.kept_files import Files, files_of, tree_of
-from tests.support.kept_sessions import maintain
+from tests.support.kept_sessions import at, close_it, maintain
 
 UNCOMMITTED = "a line that nobody ever committed\n"
 
@@ -332,8 +333,6 @@ def test_many_snapshots_become_one_pack_and_every_one_reads_as_before(
 def test_deleting_the_last_history_of_a_session_deletes_its_snapshots(
     worked: Guard, git: Git, open_guard: OpenGuard
 ) -> None:
-    from tests.support.kept_sessions import at, close_it
-
     other = at(worked, "other")
     save(other, git, "only in the other session\n")
     closed = close_it(other, "other")
@@ -343,6 +342,57 @@ def test_deleting_the_last_history_of_a_session_deletes_its_snapshots(
     (git.root / "file.txt").unlink()
     maintain(again, "enforce", closed.name)
     assert not has_bytes(git, b"only in the other session")
+
+
+# Who writes and who removes
+
+
+def test_nothing_is_removed_while_somebody_writes_a_snapshot(worked: Guard, git: Git) -> None:
+    save(worked, git, "two\n")
+    store, packs = worked.store().worktree.file_store, packs_of(git)
+    with store.shared(), store.shared(), pytest.raises(Locked):
+        consolidate(store, patience=0)
+    assert packs_of(git) == packs
+    consolidate(store, patience=0)
+    assert len(packs_of(git)) == 2
+
+
+def test_a_snapshot_that_would_wait_too_long_for_a_removal_is_refused_and_no_fault_of_ours(
+    worked: Guard, git: Git
+) -> None:
+    with worked.store().worktree.file_store.alone(0):
+        name = save(worked, git, "two\n")
+    assert not worked.log(1)[0].files
+    assert worked.workspace.faults() == []
+    assert "is held by" in worked.files.status().gaps.refusal
+    assert save(worked, git, "two\n") != name
+    assert files_of(worked)["file.txt"][1] == b"two\n"
+
+
+@pytest.mark.parametrize("dies_at", ["files-packed", "lists-written", "pack-removed"])
+def test_whoever_dies_while_it_packs_loses_nothing_and_the_next_one_ends_it(
+    worked: Guard, git: Git, clock: Clock, dies_at: str
+) -> None:
+    texts = ["two\n", "three\n", "four\n"]
+    for text in texts:
+        save(worked, git, text)
+    store = worked.store().worktree.file_store
+
+    def die(step: str) -> None:
+        if step == dies_at:
+            raise KeyboardInterrupt
+
+    store.at_step = die
+    with pytest.raises(KeyboardInterrupt):
+        consolidate(store)
+    checkpoints = worked.log(3)[::-1]
+    for _ in range(2):
+        with worked.store().worktree.reader() as reader:
+            for checkpoint, text in zip(checkpoints, texts, strict=True):
+                blob = reader.snapshot(checkpoint.files).overlay["file.txt"].id
+                assert reader.read(blob, "blob", limit=100) == text.encode()
+        consolidate(worked.store().worktree.file_store)
+    assert len(packs_of(git)) == 2
 
 
 # What is lost of the store itself
@@ -409,8 +459,6 @@ def test_a_pack_that_was_cut_off_while_it_was_written_is_removed(
 def test_a_list_that_somebody_changed_gives_no_files_that_were_not_taken(
     worked: Guard, git: Git
 ) -> None:
-    from gitguard.errors import NothingFound
-
     first = worked.log(2)[0]
     save(worked, git, "two\n")
     path = store_of(git) / "kept" / "main.list"
