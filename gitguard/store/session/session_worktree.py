@@ -10,6 +10,7 @@ from math import inf
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.model.text import counted, timestamp
+from gitguard.model.triggers import WITHOUT_HASTE
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session.entries import cut_off_calls
@@ -229,16 +230,18 @@ class SessionWorktree:
             look = self._looker().look(commit)
         return look
 
-    def tidy(self, before: KeptLook | None, seen: Seen, *, is_awaited: bool) -> None:
+    def tidy(self, before: KeptLook | None, seen: Seen | None, trigger: str) -> None:
         """Look after the store of snapshots, once a checkpoint is taken.
 
         Where HEAD left a commit, snapshots are laid on another one. What is packed together is so
         only where nobody waits for it.
         """
+        if seen is None or not seen.snapshot:
+            return
         try:
             if before is not None and self._has_left(before.look.commit, seen.look.commit):
                 self.move_snapshots(self._config.seconds)
-            if not is_awaited and (self._is_disk_due or self.file_store.young >= MANY):
+            if trigger in WITHOUT_HASTE and (self._is_disk_due or self.file_store.young >= MANY):
                 consolidate(self.file_store, patience=0, limit=_PACKING_LIMIT)
         except Locked:
             return  # the next one tries again

@@ -273,10 +273,7 @@ class SessionStore:
         self.workspace.at_step("waiting-removed")
         self._rotate_journal(ready, part)
         self.sweep()
-        if seen is not None:
-            from gitguard.model.triggers import WITHOUT_HASTE
-
-            self.worktree.tidy(before, seen, is_awaited=trigger not in WITHOUT_HASTE)
+        self.worktree.tidy(before, seen, trigger)
         return saved
 
     def _rotate_journal(self, ready: Ready, part: JournalPart) -> None:
