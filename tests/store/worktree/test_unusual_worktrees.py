@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.store.git.trees import PLAIN
+from gitguard.store.git.trees import PLAIN, SUBMODULE
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.hostile import Traps
@@ -351,9 +351,8 @@ def test_a_submodule_is_kept_by_the_commit_that_is_checked_out_in_it(outer: Kept
     who = ("-c", "user.name=A", "-c", "user.email=a@example.invalid")
     sub(*who, "commit", "--quiet", "--allow-empty", "--message", "Further")
     outer.snapshot()
-    tree = outer.guard.log(1)[0].files
-    entry = outer.git("ls-tree", f"{tree}:files", "sub")
-    assert entry.split()[:3] == ["160000", "commit", sub("rev-parse", "HEAD")]
+    entry = snapshot_of(outer.guard).overlay["sub"]
+    assert entry == (SUBMODULE, sub("rev-parse", "HEAD"))
     [newest, *_] = outer.guard.looking.file_log("", "", most=5).entries
     assert [(file.path, file.action) for file in newest.files] == [("sub", "changed")]
 
