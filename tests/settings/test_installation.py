@@ -449,21 +449,23 @@ def test_a_dry_run_shows_every_file_and_changes_none(
     assert diffs[".claude/skills/gitguard/SKILL.md"].startswith("--- /dev/null\n+++ b/.claude")
 
 
-def test_a_push_of_all_branches_is_warned_of(
+def test_what_pushes_all_branches_or_all_refs_is_warned_of_with_the_setting_against_it(
     guard: Guard, git: Git, open_guard: OpenGuard, places: Any
 ) -> None:
     assert not any("push" in warning for warning in guard.install(HOST, MINE).warnings)
     git("remote", "add", "origin", "/nowhere")
     [warning] = [w for w in guard.install(HOST, MINE).warnings if "git push --all" in w]
+    assert "`git push --mirror`" in warning
     assert "store.ref_prefix: refs/gitguard/" in warning
     put(Path(places.config_home) / "config.yaml", b"store:\n  ref_prefix: refs/gitguard/\n")
-    quiet = open_guard()
+    hidden = open_guard()
     token = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
     git("remote", "rename", "origin", token)
     [warning] = [w for w in guard.install(HOST, MINE).warnings if "git push --all" in w]
     assert "[REDACTED:github-token]" in warning
     assert token not in warning
-    assert not any("push" in w for w in quiet.install(HOST, MINE, dry_run=True).warnings)
+    [warning] = [w for w in hidden.install(HOST, MINE, dry_run=True).warnings if "push" in w]
+    assert warning.startswith("`git push --mirror` would publish the checkpoints to `[REDACTED")
 
 
 # --- Shared settings
