@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gitguard.store.session.host_session import HostSession
+    from gitguard.store.worktree.file_store import FileStore
 
     Tell = Callable[[int, int], None]
 
@@ -181,6 +182,10 @@ class Maintenance:
         if self._own.clock() > self._until:
             raise OutOfTime("maintenance did not end in time", "Run `gitguard session maintain`")
 
+    @property
+    def _seconds_left(self) -> float:
+        return self._until - self._own.clock()
+
     def _old_snapshots(self, *, dry_run: bool = False) -> tuple[OldSnapshots, ...]:
         """Forget the snapshots of files that are beyond the limits, or only count them.
 
@@ -195,14 +200,24 @@ class Maintenance:
                 with store.lock(self._lock_timeout):
                     number = forget_old(store, store.worktree.retention, dry_run=dry_run)
                     if not dry_run:
-                        store.worktree.move_snapshots(self._time_left)
+                        store.worktree.move_snapshots(self._seconds_left)
             except GitguardError:
                 continue  # a session in use forgets by itself, with its next snapshot
             if number:
                 old.append(OldSnapshots(name, number, is_forgotten=not dry_run))
         if not dry_run and (old or file_store.young):
-            consolidate(file_store)
+            self._pack(file_store)
         return tuple(old)
+
+    def _pack(self, file_store: FileStore) -> None:
+        if self._seconds_left == float("inf"):
+            consolidate(file_store)
+            return
+        self._require_time()
+        try:
+            consolidate(file_store, patience=0, limit=self._seconds_left)
+        except GitguardError as error:
+            raise OutOfTime("file snapshots were not packed in time", error.hint) from error
 
     # What there is
 

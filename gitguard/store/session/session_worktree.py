@@ -260,10 +260,9 @@ class SessionWorktree:
 
         clock, snapshots = self._workspace.clock, self.kept_snapshots()
         ends_at = clock() + seconds
-        with self.reader() as reader:
-            return move_from_unreachable(
-                self._repository, reader, snapshots, lambda: clock() < ends_at
-            )
+        return move_from_unreachable(
+            self._repository, self.reader, snapshots, lambda: clock() < ends_at
+        )
 
     def keep(self, seen: Seen, checkpoint: str, part: JournalPart) -> None:
         """Keep what was seen, for the next look to be compared with."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def move_from_unreachable(
     repository: Repository,
-    reader: SnapshotReader,
+    open_reader: Callable[[], SnapshotReader],
     snapshots: KeptSnapshots,
     has_time: Callable[[], bool] = lambda: True,
 ) -> int:
@@ -36,7 +36,7 @@ def move_from_unreachable(
     if not unreachable:
         return 0
     moved: dict[str, KeptSnapshot] = {}
-    with snapshots.lock():
+    with snapshots.lock(), open_reader() as reader:
         for snapshot in reversed(listed):
             if snapshot.base in unreachable and has_time():
                 moved |= _moved(reader, snapshots, snapshot, base)
