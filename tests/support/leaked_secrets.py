@@ -32,9 +32,6 @@ class Blind(Redactor):
     def document(self, value: object, path: str = "") -> tuple[object, tuple[()]]:
         return value, ()
 
-    def holds_secret(self, text: str) -> bool:
-        return False
-
     def find(self, value: object, path: str = "") -> tuple[()]:
         return ()
 
