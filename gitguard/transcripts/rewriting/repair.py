@@ -221,7 +221,9 @@ class _Passes:
     ) -> RepairReport:
         work = self.look(path)
         report = total = work.report(self._name)
-        before = work.messages if report.counts else 0
+        if not (report.counts or report.was_reset):
+            return report
+        before = work.messages
         for number in range(_MOST_PASSES):
             if not (report.counts or report.was_reset):
                 break
@@ -231,8 +233,7 @@ class _Passes:
                 return total
             work = self.look(path)
             report = work.report(self._name)
-        after = work.messages if before else 0
-        return total.replace(messages_before=before, messages_after=after)
+        return total.replace(messages_before=before, messages_after=work.messages)
 
 
 def _joined(total: RepairReport, report: RepairReport) -> RepairReport:

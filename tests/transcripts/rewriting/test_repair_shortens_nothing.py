@@ -203,3 +203,36 @@ def _results(documents: Sequence[Document], name: str, lost: str) -> set[str]:
         for d in PAIRED[name](SAID)
         if any(f'"{call}"' in calls and f'"{call}"' in json.dumps(d) for call in ("c1", "c2", "c3"))
     }
+
+
+GLUED: dict[str, Callable[[Lines], Lines]] = {
+    "the first two": lambda lines: [lines[0] + lines[1], *lines[2:]],
+    "three": lambda lines: [*lines[:2], b"".join(lines[2:5]), *lines[5:]],
+    "all": lambda lines: [b"".join(lines)],
+    "with NULs between": lambda lines: [*lines[:2], lines[2] + b"\0\0 " + lines[3], *lines[4:]],
+    "a line and its copy": lambda lines: [*lines[:3], lines[3] + lines[3], *lines[4:]],
+    "behind two torn ones": lambda lines: [
+        *lines[:3],
+        lines[2][:30] + lines[1][:50] + lines[3],
+        *lines[4:],
+    ],
+    "before a torn one": lambda lines: [*lines[:-1], lines[-1] + lines[1][:40]],
+}
+
+
+@pytest.mark.parametrize("glued", GLUED.values(), ids=GLUED)
+@pytest.mark.parametrize("name", ["claude-code", "pi"])
+@pytest.mark.parametrize("end", [b"\n", b""])
+def test_every_whole_record_on_a_line_becomes_a_line(
+    tmp_path: Path, name: str, glued: Callable[[Lines], Lines], end: bytes
+) -> None:
+    lines = lines_of(name)
+    whole = [json.loads(line) for line in lines]
+    path = tmp_path / "x_01a1-ffc5.jsonl"
+    path.write_bytes(b"\n".join(glued(lines)) + end)
+    report = repaired(path, name)
+    assert {*report.counts} - {"ended"} == {"split"}
+    assert report.messages_after == sum("message" in document for document in whole)
+    documents = documents_of(path)
+    assert [d for at, d in enumerate(documents) if d not in documents[:at]] == whole
+    assert repaired(path, name).needs_nothing

@@ -99,3 +99,32 @@ def test_a_line_that_came_last_goes_back_beside_other_damage(tmp_path: Path, nam
     texts = [block.text for entry in found.entries for block in entry.blocks if block.text]
     assert texts[0] == "one"
     assert texts[-1] == "six"
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_repair_says_how_many_messages_the_active_branch_had_and_has(
+    tmp_path: Path, name: str
+) -> None:
+    path = tmp_path / "t.jsonl"
+    lines = lines_of(path, name)
+    first = int(name == "pi")
+    path.write_bytes(b"".join([*lines[: first + 1], lines[-1], *lines[first + 1 : -1]]))
+    messages = len(lines) - first
+    report = repaired(path, name)
+    assert report.counts == {"displaced": 1}
+    assert (report.messages_before, report.messages_after) == (messages - 1, messages)
+    assert path.read_bytes() == b"".join(lines)
+    sound = repaired(path, name)
+    assert (sound.messages_before, sound.messages_after) == (0, 0)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_thousands_of_lines_in_the_wrong_place_are_put_in_order(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "t.jsonl"
+    parts = [part for number in range(1_500) for part in (user(str(number)), agent("yes"))]
+    write(path, WRITERS[name](parts))
+    lines = path.read_bytes().splitlines(keepends=True)
+    first = int(name == "pi")
+    path.write_bytes(b"".join([*lines[:first], *lines[2_000:], *lines[first:2_000]]))
+    assert set(repaired(path, name).counts) == {"displaced"}
+    assert path.read_bytes() == b"".join(lines)

@@ -85,9 +85,9 @@ def is_record(document: dict[str, Any]) -> bool:
     kind, members = document.get("type"), document.keys()
     if not isinstance(kind, str):
         return False
-    if {"id", "parentId"} <= members:
+    if {"id", "parentId"} <= members or (kind == "session" and "id" in members):
         return True
-    return "timestamp" in members and ("message" in members or kind in ("session", "compaction"))
+    return "timestamp" in members and ("message" in members or kind == "compaction")
 
 
 def header(path: str, first: dict[str, Any]) -> dict[str, Any]:
