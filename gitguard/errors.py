@@ -181,6 +181,10 @@ class Tampered(GitguardError):
     exit_code = REPAIR
 
 
+NOT_OURS = (HeadAdvanced, Untrusted, Tampered)
+"""Why a branch is not built on: a person decides what becomes of it."""
+
+
 class EditedState(GitguardError):
     """`state.json` is not the one gitguard wrote."""
 

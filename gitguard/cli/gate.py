@@ -134,6 +134,8 @@ def _say_gated(console: Console, gated: Gated) -> None:
         lines.append(gated.line)
     if gated.warning:
         lines.append(f"Warning: {gated.warning}.")
+    if gated.branch:
+        lines.append(one_line(f"Warning: {gated.branch}."))
     if gated.summary_conflict:
         lines.append("The summary conflicted with the state and was rewritten:")
         lines.append(gated.summary_conflict.rstrip())
@@ -141,7 +143,7 @@ def _say_gated(console: Console, gated: Gated) -> None:
         lines.append(saved_text(gated.saved))
     document = fields_of(verdict)
     document |= {"saved": gated.saved, "summary_conflict": gated.summary_conflict}
-    document |= {"warning": gated.warning, "line": gated.line}
+    document |= {"warning": gated.warning, "line": gated.line, "branch": gated.branch}
     console.say("\n".join(lines), document, _halt(verdict) or pending(gated.saved))
 
 

@@ -71,6 +71,7 @@ def bundle(console: Console, pressure: float, items: Any, **options: Any) -> Non
         *(f"\n{item.name}:\n{item.text}" for item in built.items),
         *([f"Dropped under pressure: {', '.join(built.dropped)}"] if built.dropped else []),
         *(f"Left out: {one_line(reason)}" for reason in built.refused),
+        *([one_line(f"Warning: {built.branch}.")] if built.branch else []),
     ]
     console.say("\n".join(lines), fields_of(built))
 
@@ -97,12 +98,14 @@ def _context_items(data: bytes) -> tuple[ContextItem, ...]:
 def resume(console: Console) -> None:
     """Print the block that returns the state to an agent
 
-    Only a history that this machine wrote, and that verifies, is returned.
+    Only what this machine wrote, and what verifies, is returned. Beside a branch that somebody
+    moved, the block says why no checkpoint is taken, and the command exits with 13.
 
     Example: `gitguard resume`
     """
     block = console.guard.resume(host_session())
-    console.say(block, {"resume": block, "characters": len(block)})
+    document = {"resume": block, "characters": len(block)}
+    console.say(block, document, console.guard.sessions.why_not_committed())
 
 
 COMMANDS: list[click.Command] = [bundle, resume]

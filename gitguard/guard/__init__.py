@@ -370,7 +370,7 @@ class Guard:
         from gitguard.hooks.bundling import Wanted, bundle
 
         parts = Wanted(with_summary, with_bootstrap, host, self._folder)
-        return bundle(self.workspace, self.config, self.state(), items, parts, pressure=pressure)
+        return bundle(self.store(), items, parts, pressure=pressure)
 
     def resume(self, host_session: str = "") -> str:
         """Return the block that hands the state back; the history is verified first.

@@ -71,7 +71,7 @@ class Reviews:
         from gitguard.review.knowledge import knowledge_of
         from gitguard.review.pieces import piece_at
 
-        piece = piece_at(self._sessions, commit, session)
+        piece = piece_at(self._sessions, commit, session).up_to_ours()
         return AtCommit(piece.commits[0], knowledge_of(self._sessions, piece), piece.notes)
 
     def course(
@@ -161,7 +161,7 @@ class Reviews:
         """
         from gitguard.review.gathering import gather
 
-        gathered = gather(self._sessions, self.piece(range_text, session=session))
+        gathered = gather(self._sessions, self.piece(range_text, session=session).up_to_ours())
         if form == JSON:
             from gitguard.model.codec import dump_json
             from gitguard.model.text import spelled_out
@@ -225,7 +225,7 @@ class Reviews:
         """
         from gitguard.review.publishing import publication_of
 
-        piece = self.piece(range_text, session=session)
+        piece = self.piece(range_text, session=session).up_to_ours()
         return publication_of(self._sessions, piece, remote, with_words=with_words, replace=replace)
 
     def publish(self, publication: Publication) -> None:

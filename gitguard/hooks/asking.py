@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.task import TaskState
 
-FIRST_LINE = (
-    "[gitguard: hooks save commands and files. Save what only you know: "
-    "`gitguard note --decision TEXT --why TEXT`, `--failure`, `--next`.]"
+_SAVE = (
+    "Save what only you know: `gitguard note --decision TEXT --why TEXT`, `--failure`, `--next`.]"
 )
+FIRST_LINE = f"[gitguard: hooks save commands and files. {_SAVE}"
 """At most 40 tokens: it is read once in every conversation."""
 _NOTED_LISTS = (
     "decisions",
@@ -38,6 +38,14 @@ _NOTED_LISTS = (
 _SEEN_LISTS = ("exchanges", "commands", "plan")
 _GOAL = 80
 """Characters of a goal that a person is told."""
+
+
+def first_line(*, saves: bool) -> str:
+    """Return the line that asks for notes at a conversation's first prompt.
+
+    saves is whether checkpoints are taken, without which hooks do not save files.
+    """
+    return FIRST_LINE if saves else f"[gitguard: {_SAVE}"
 
 
 def ask_after_work(

@@ -49,6 +49,8 @@ class Bundle(Value):
     """Names of the items that pressure left no room for."""
     refused: tuple[str, ...] = ()
     """Why context files are not among the items, each as a sentence without its stop."""
+    branch: str = ""
+    """Why no checkpoint is taken, or what became of the session's branch."""
 
 
 def build_bundle(

@@ -14,7 +14,7 @@ from gitguard.store.session.session_record import read_record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Config
-    from gitguard.store.session.task import TaskState
+    from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 
 
@@ -31,15 +31,17 @@ class Wanted(Value):
 
 
 def bundle(
-    workspace: Workspace,
-    config: Config,
-    state: TaskState,
-    items: tuple[ContextItem, ...],
-    additions: Wanted,
-    *,
-    pressure: float,
+    store: SessionStore, items: tuple[ContextItem, ...], additions: Wanted, *, pressure: float
 ) -> Bundle:
-    """Return the working context for the next major action."""
+    """Return the working context for the next major action; a deleted branch is put back first.
+
+    Raises `MissingState`, and what `look` raises.
+    """
+    from gitguard.sessions.resume.building import returned_branch
+
+    returned_branch(store)
+    about_branch = store.about_branch(is_locked=False)
+    workspace, config, state = store.workspace, store.config, store.look().state
     refused: tuple[str, ...] = ()
     if additions.summary:
         from gitguard.store.session.composing import render_summary
@@ -49,7 +51,7 @@ def bundle(
         files, refused = bootstrap_items(workspace, config, additions.host, additions.folder)
         items = (*files, *items)
     built = build_bundle(state, items, pressure=pressure, thresholds=config.thresholds)
-    return built.replace(refused=refused)
+    return built.replace(refused=refused, branch=about_branch)
 
 
 def bootstrap_items(

@@ -9,10 +9,12 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import (
+    NOT_OURS,
     EditedState,
     GitguardError,
     InvalidDocument,
     MissingState,
+    NotReadable,
     Tampered,
 )
 from gitguard.hooks import gate_record, rises
@@ -20,6 +22,7 @@ from gitguard.model import events
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
 from gitguard.pressure.readings import lowers, measure_pressure, summary_tokens, with_proof
+from gitguard.store.disk.files import read_bytes
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
 from gitguard.store.session.entries import STARTED, JournalEntry
@@ -40,10 +43,13 @@ if TYPE_CHECKING:
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession, SessionRecord
+    from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import Saved
     from gitguard.store.session.workspace import Workspace
 
+_PACKED_REFS = 4 << 20
+"""Bytes of packed refs up to which a branch is looked for in them."""
 _TURNS_WITHOUT_USAGE = 2
 """Prompts after which a host that offers pressure must have reported some."""
 _MOST_LISTED = 200
@@ -91,6 +97,8 @@ class Conversation:
         """What is archived of an older session of the same name, where this one was begun."""
         self.lines: list[ToldLine] = []
         """What the agent could be told with this event; it is told one line of it."""
+        self.notes_on_head: tuple[str, ...] = ()
+        """Why no checkpoint is taken, for the reader of a block."""
         self.has_changed_task = False
         """Whether the conversation came to another task since its last prompt."""
         self.unread: list[str] = []
@@ -143,7 +151,7 @@ class Conversation:
 
         Raises `MissingState` where the agent must stop. A foreign edit or history is marked.
         """
-        if self.is_apart or (not always and self.store.states.seems_fit()):
+        if self.is_apart or (not always and self._seems_fit()):
             return
         from gitguard.sessions.startup import begin
 
@@ -338,6 +346,25 @@ class Conversation:
         """Whether what answers the end of a tool call reaches the agent."""
         return self.abilities.hears_after_tools and not self.event.ran_by
 
+    def _seems_fit(self) -> bool:
+        """Look at working files and branch without git, for every tool call."""
+        is_in_doubt = self.record.lacks_state or not self._seems_on_branch()
+        return not is_in_doubt and self.store.states.seems_fit()
+
+    def _seems_on_branch(self) -> bool:
+        """Say whether git may have the session's branch; a session without an anchor needs none."""
+        place, ref = self.workspace.place, self.config.store.ref_prefix + self.store.session.name
+        if os.path.lexists(os.path.join(place.common_dir, ref)):
+            return True
+        anchor = os.path.join(self.workspace.anchor_folder(self.store.session), "anchor.json")
+        if not os.path.lexists(anchor) or os.path.isdir(os.path.join(place.common_dir, "reftable")):
+            return True
+        try:
+            packed = read_bytes(os.path.join(place.common_dir, "packed-refs"), limit=_PACKED_REFS)
+        except (InvalidDocument, NotReadable):
+            return True  # whoever asks git is told
+        return f" {ref}\n".encode() in (packed or b"")
+
     def checkpoint(
         self,
         trigger: str,
@@ -364,9 +391,13 @@ class Conversation:
             agent=self.event.agent,
         )
         ready = ready or self.store.state_or_copy()
-        saved = self.store.checkpoint(
-            trigger, why, circumstances, ready=ready, if_changed=if_changed, look=look
-        )
+        try:
+            saved = self.store.checkpoint(
+                trigger, why, circumstances, ready=ready, if_changed=if_changed, look=look
+            )
+        except NOT_OURS as error:  # the state is saved, and what was recorded has to be kept
+            self.note_fault(error)
+            return self._not_committed(trigger, error)
         if saved.commit:
             self.record = self.record.replace(head=saved.commit)
         return saved
@@ -385,6 +416,30 @@ class Conversation:
             "gitguard: somebody other than gitguard edited `state.json`; the checkpoint holds the "
             "state before that. Review the edit with `gitguard repair --accept --dry-run`"
         )
+
+    def _not_committed(self, trigger: str, error: GitguardError) -> Saved:
+        from gitguard.store.session.store import Saved
+
+        return Saved(trigger, pending=error.message, way_out=error.hint)
+
+    def look_at_head(self) -> Head:
+        """Return the head beside which our state may be handed out; the lock is held.
+
+        What is to be said of it is kept for the answer. Raises as `readable_head` does.
+        """
+        from gitguard.hooks.told_line import BRANCH, outranks
+        from gitguard.store.session.standing import WAIT
+
+        head, verdict = self.store.usable_head()
+        self.record = self.record.replace(lacks_state=False)
+        if verdict.problem is not None:
+            self.notes_on_head = verdict.notes
+        if verdict.action == WAIT and self.record.turns:
+            return head  # it was told at the first prompt
+        if verdict.problem is not None or not outranks(self.lines, BRANCH):
+            self.store.take_notice(head, verdict)
+            self.offer(BRANCH, verdict.line)
+        return head
 
     def entry(self, event: str, *, summary: str = "") -> JournalEntry:
         tool = self.tool

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import EditedState, GitguardError, Tampered
+from gitguard.errors import EditedState, GitguardError, MissingState, NotWritable
 from gitguard.hooks.warnings import spiral_line
 from gitguard.model import triggers
 from gitguard.model.events import HookReply
@@ -22,6 +22,7 @@ UNKNOWN_STATE = (
     "What happens now is saved apart and follows when the user runs `gitguard repair --trust`.]"
 )
 _COPY = "the working file cannot be used; this is this machine's copy of the state"
+_COPY_ALONE = "the branch is gone, and this is this machine's copy of the state"
 
 
 def bootstrap(conversation: Conversation) -> HookReply:
@@ -44,7 +45,7 @@ def bootstrap(conversation: Conversation) -> HookReply:
         cut_off = bool(conversation.store.journal.open_calls())
         why = "What came after the last checkpoint."
         conversation.checkpoint(triggers.RECOVERY, why, if_changed=not cut_off)
-        head = conversation.store.readable_head()
+        head = conversation.look_at_head()
         block = _handoff(conversation)
         if not block:
             block = stable_block(conversation.store, head, spiral=_spiral(conversation))
@@ -59,14 +60,19 @@ def block_of_copy(conversation: Conversation) -> str:
     It is empty where this machine has neither.
     """
     from gitguard.sessions.resume.building import resume_of, stable_block
+    from gitguard.store.session.standing import STOP, judge
 
-    spiral = _spiral(conversation)
+    spiral, store = _spiral(conversation), conversation.store
     try:
-        our_state = state_file.newest_own(conversation.store.states.read())
-        head = conversation.store.readable_head()
+        our_state = state_file.newest_own(store.states.read())
+        head, note = store.chain.head(), _COPY
+        if judge(head, store.chain.ref).action == STOP:
+            head, note = head.replace(anchor=None), _COPY_ALONE  # no checkpoint stands behind it
+        else:
+            head = store.readable_head()
         if our_state is None:
-            return stable_block(conversation.store, head, spiral=spiral)
-        return resume_of(conversation.store, our_state, head, spiral=spiral, notes=(_COPY,))
+            return stable_block(store, head, spiral=spiral)
+        return resume_of(store, our_state, head, spiral=spiral, notes=(note,))
     except GitguardError as error:
         conversation.note_fault(error)
         return ""
@@ -93,10 +99,15 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Di
         return "", reading  # a program that cannot read it gets nothing, and leaves no receipt
     try:
         return _fresh_block(conversation, reading, first=first), reading
-    except (EditedState, Tampered) as error:
-        conversation.note_fault(
-            error
-        )  # nothing of it is handed out; what is said from now on still counts
+    except (MissingState, NotWritable):
+        raise
+    except GitguardError as error:
+        # Nothing of it is handed out; what is said from now on still counts.
+        from gitguard.hooks.told_line import BRANCH
+        from gitguard.store.session.standing import paused_line
+
+        conversation.note_fault(error)
+        conversation.offer(BRANCH, paused_line(error))
         return "", reading
 
 
@@ -105,7 +116,7 @@ def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, firs
     from gitguard.sessions.resume.building import resume_of
     from gitguard.store.session.task import as_of
 
-    head = conversation.store.readable_head()
+    head = conversation.look_at_head()
     if not is_due(conversation.record, head.committed):
         return ""
     our_state = state_file.newest_own(reading)
@@ -124,7 +135,11 @@ def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, firs
             our_state.replace(state=as_of(our_state.state, host_session, now)),
             head,
             spiral=_spiral(conversation),
-            notes=conversation.startup_notes + conversation.archived_notes,
+            notes=(
+                *conversation.notes_on_head,
+                *conversation.startup_notes,
+                *conversation.archived_notes,
+            ),
             conversation=conversation.event.host_session,
         )
     _note_told(conversation, block)

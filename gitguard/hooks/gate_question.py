@@ -59,6 +59,8 @@ class Gated(Value):
     """What is to be said of the context window."""
     line: str = ""
     """The warning that pressure has risen to, or that goes with a halt."""
+    branch: str = ""
+    """Why no checkpoint is taken, or what became of the session's branch."""
 
 
 def ask(store: SessionStore, question: Question) -> Gated:
@@ -68,6 +70,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
 
     Raises `MissingState`, and `Complete` after the final state is written.
     """
+    about_branch = store.about_branch(is_locked=True)
     ready = store.state()
     state = ready.state
     conflict = store.mend_summary(state)
@@ -97,7 +100,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
     record, line = _said(store, question, record, pressure, verdict, saved)
     keep_conversation(workspace, store.session, key, record)
     warning = window_warning(pressure.window) if pressure else ""
-    return Gated(verdict, pressure, saved, conflict, warning, line)
+    return Gated(verdict, pressure, saved, conflict, warning, line, about_branch)
 
 
 def _measure(

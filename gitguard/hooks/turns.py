@@ -193,7 +193,9 @@ def _ask_for_notes(conversation: Conversation, reading: Ready | Diagnosed, block
     if conversation.record.turns == 1:
         # A host may have put the block into the system prompt before.
         delivered = conversation.record.delivery
-        return "" if delivered and delivered.characters else asking.FIRST_LINE
+        if delivered and delivered.characters:
+            return ""
+        return asking.first_line(saves=_saves_files(conversation))
     conversation.record, line = asking.ask_after_work(
         conversation.record,
         our_state.state,
@@ -203,6 +205,11 @@ def _ask_for_notes(conversation: Conversation, reading: Ready | Diagnosed, block
         now=conversation.store.now,
     )
     return line
+
+
+def _saves_files(conversation: Conversation) -> bool:
+    """Say whether checkpoints with the user's files are taken, as far as this machine knows."""
+    return conversation.config.files.enabled and not conversation.store.waits
 
 
 def _restored(conversation: Conversation, reading: Ready | Diagnosed, block: str) -> str:
@@ -284,13 +291,22 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
     block = delivery.block_of_copy(conversation)
     if not is_prompt:
         conversation.note_fault(error)
-    elif block:
-        if conversation.is_believed:
-            keep_words(conversation)
-    else:
+    elif not block:
         return HookReply(refuse=stop_text(error))
+    elif conversation.is_believed:
+        keep_words(conversation)
+    _note_lacking(conversation)
     conversation.offer(STATUS, stop_text(error))
     return HookReply(context=block)
+
+
+def _note_lacking(conversation: Conversation) -> None:
+    """Remember that tool calls have to look whether the state is still missing."""
+    try:
+        with conversation.recording():
+            conversation.record = conversation.record.replace(lacks_state=True)
+    except GitguardError as error:
+        conversation.note_fault(error)
 
 
 def keep_words(conversation: Conversation) -> None:

@@ -12,7 +12,6 @@ from gitguard.review.links import Course, Mark
 from gitguard.store.session.archive import archived_names
 from gitguard.store.session.chain import own_sessions
 from gitguard.store.session.naming import Session, is_session_name
-from gitguard.store.session.standing import OURS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.chain import Chain
+    from gitguard.store.session.standing import Head
 
 _ARCHIVE = "refs/gitguard/archive"
 _REMOTE = "refs/remotes/*/gitguard/*"
@@ -38,6 +38,8 @@ class _Source(Value):
     head: str
     is_ours: bool
     where: str
+    is_past_ours: bool = False
+    """Whether somebody put it on a branch of ours, or in its place."""
 
 
 class _Break(Value):
@@ -62,8 +64,11 @@ def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
         aside = [source for source in aside if source.name == name]
     for name in names:
         try:
-            for source in _sources(sessions.store(Session(name, name)).chain, name):
+            chain = sessions.store(Session(name, name)).chain
+            head = chain.head()
+            for source in _sources(chain, head, name):
                 sources.setdefault((name, source.head), source)
+            notes += _passed_over(head, name)
         except GitguardError as error:
             notes.append(f"The session `{name}` is left out: {error.message}")
     for source in aside:
@@ -100,16 +105,25 @@ def _names(sessions: WorkspaceSessions) -> list[str]:
     return sorted({*branches, *archived, *sessions.workspace.session_names()})
 
 
-def _sources(chain: Chain, name: str) -> Iterator[_Source]:
+def _sources(chain: Chain, head: Head, name: str) -> Iterator[_Source]:
     """Yield the histories of a session in this repository; what this machine wrote comes first."""
-    head = chain.head()
     if head.committed:
         # It is still there where somebody moved the branch, and often where he deleted it.
         yield _Source(name, head.committed, True, chain.ref)
     for anchor in chain.archived():
         yield _Source(name, anchor.committed, True, chain.archive_of(anchor.committed))
-    if head.id:
-        yield _Source(name, head.id, head.standing == OURS, chain.ref)
+    if head.id not in ("", head.committed):
+        yield _Source(name, head.id, False, chain.ref, is_past_ours=bool(head.committed))
+
+
+def _passed_over(head: Head, name: str) -> list[str]:
+    """Say that a branch is not where this machine left it, and what counts then."""
+    if not head.id or not head.committed or head.id == head.committed:
+        return []
+    return [
+        f"The branch of the session `{name}` is at {head.id[:12]}, which this machine did not "
+        f"write. Only what it wrote, up to {head.committed[:12]}, counts here."
+    ]
 
 
 def _set_aside(repository: Repository) -> Iterator[_Source]:
@@ -146,8 +160,8 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
     if shared == len(marks):
         return None, broken
     name = key if fits else source.name
-    is_cut = broken is not None
-    return Course(name, source.name, tuple(marks), source.is_ours, shared, is_cut), broken
+    course = Course(name, source.name, tuple(marks), source.is_ours, shared, broken is not None)
+    return course.replace(is_past_ours=source.is_past_ours), broken
 
 
 def _break(source: _Source, commit: str, error: GitguardError, marks: list[Mark]) -> _Break:

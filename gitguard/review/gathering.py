@@ -102,9 +102,11 @@ class _Reading:
         """Yield the checkpoints of the range with their states, newest first."""
         chain = self._store.chain
         head = chain.head()
+        # What somebody put on top of a history of ours says nothing of it.
+        newest = head.committed or head.id
         # A branch that was moved or archived does not lead there any more; the link itself does.
-        leads_there = head.id and any(c.id == self._last.id for c in chain.commits(head.id))
-        start = head.id if leads_there else self._last.id
+        leads_there = newest and any(c.id == self._last.id for c in chain.commits(newest))
+        start = newest if leads_there else self._last.id
         parser = _States(self._elsewhere())
         is_within, blob = False, ""
         for link in chain.links(start, head.anchor if start == head.committed else None):

@@ -20,7 +20,7 @@ from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.archive import archived_names
 from gitguard.store.session.chain_check import LEAVE, Verification, refuse
 from gitguard.store.session.naming import Session, is_session_name
-from gitguard.store.session.standing import OURS, refuse_reading
+from gitguard.store.session.standing import GONE, refuse_reading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,12 +137,23 @@ class _Looking:
             return
         head = store.chain.head()
         refusal = refuse_reading(head, store.chain.ref)
-        if head.standing == OURS:
+        if head.committed and head.standing != GONE:
+            # What this machine wrote is still there where somebody moved the branch.
             self._searchable.append(self._own(store, anchors, head.own_anchor))
+            if refusal is not None:
+                self._note_foreign(store, refusal)
+            if self._untrusted and head.id not in ("", head.committed):
+                self._searchable.append(self._foreign(store, head.id))
         elif refusal is not None and not self._untrusted:
             raise refusal
         elif head.id:
             self._searchable.append(self._foreign(store, head.id))
+
+    def _note_foreign(self, store: SessionStore, refusal: GitguardError) -> None:
+        name = store.session.name
+        reason = f"only what this machine wrote was searched: {refusal.message}"
+        self._notes.append(f"session `{name:.80}`: {reason}")
+        self._unread += 1
 
     def _archived(self, store: SessionStore) -> None:
         anchors = AnchorFile(store.workspace.anchor_folder(store.session))

@@ -49,6 +49,8 @@ class Course(Value):
     """How many of the first ones another course has too, which ties commits to them."""
     is_cut: bool = False
     """Whether there were checkpoints before the first of them that cannot be read."""
+    is_past_ours: bool = False
+    """Whether somebody put it on a branch of ours, or in its place."""
 
 
 class Tie(Value):

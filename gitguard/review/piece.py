@@ -61,6 +61,8 @@ class Link(Value):
     """Whether this machine wrote the session's history, or trusts it."""
     is_cut: bool = False
     """Whether earlier checkpoints cannot be read, so that nobody can say what was new in it."""
+    is_past_ours: bool = False
+    """Whether it leads to what somebody put on a branch of ours, or in its place."""
 
 
 class Piece(Value):
@@ -75,3 +77,10 @@ class Piece(Value):
     """Commits that no checkpoint could be tied to."""
     notes: tuple[str, ...] = ()
     """What a reviewer has to know of the links, such as that the clone is shallow."""
+
+    def up_to_ours(self) -> Piece:
+        """Return the piece without what lies past the heads that this machine wrote."""
+        links = tuple(link for link in self.links if not link.is_past_ours)
+        tied = {link.commit.id for link in links}
+        unlinked = tuple(commit for commit in self.commits if commit.id not in tied)
+        return self.replace(links=links, unlinked=unlinked)

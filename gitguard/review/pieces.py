@@ -197,6 +197,7 @@ class _Gathering:
                     between=tuple(checkpoints if began else checkpoints[1:]),
                     is_ours=course.is_ours,
                     is_cut=is_cut,
+                    is_past_ours=course.is_past_ours,
                 )
             )
         return links

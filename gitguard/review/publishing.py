@@ -237,7 +237,8 @@ class _Part:
     def _last(self) -> Checkpoint:
         """Return the last checkpoint of the piece: also what was noted after its last commit."""
         last = max((link.after for link in self._links), key=lambda after: after.sequence)
-        for link in self._store.chain.commits(self._store.chain.head().id):
+        head = self._store.chain.head()
+        for link in self._store.chain.commits(head.committed or head.id):
             checkpoint = link.checkpoint
             if checkpoint is None or checkpoint.sequence <= last.sequence:
                 break

@@ -307,6 +307,8 @@ def _claims(report: Report) -> Section:
 def _verification(report: Report) -> Iterator[Line]:
     for verdict in report.verdicts:
         owner = "written by this machine" if verdict.is_ours else "NOT written by this machine"
+        if verdict.is_ours and not verdict.is_sound:
+            owner = "compared with what this machine wrote"
         yield Line(verdict.text, label=verdict.session, detail=owner, joiner="history", weight=2)
         yield from (Line(note, label="Note") for note in verdict.notes)
     if report.unlinked:

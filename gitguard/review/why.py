@@ -226,7 +226,7 @@ def _linked(
     in_force = {history.session: history for history in histories if not history.archived}
     for link in links:
         history = in_force.get(link.session)
-        if history is not None:
+        if history is not None and link.is_ours == history.is_ours:
             before = link.before.sequence if link.before is not None else 0
             yield Made(commit, history, before, link.after.sequence)
 

@@ -64,7 +64,7 @@ def _around(store: SessionStore, turn_since: float) -> tuple[str, list[str]]:
     The first is empty where the session began in the turn.
     """
     within: list[str] = []
-    for checkpoint in store.chain.history(store.own_head().id):
+    for checkpoint in store.chain.history(store.readable_head().committed):
         is_within = checkpoint.trigger == BEFORE_DESTRUCTIVE and checkpoint.at >= int(turn_since)
         if is_within:
             within.insert(0, checkpoint.name)

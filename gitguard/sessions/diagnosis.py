@@ -51,7 +51,8 @@ class Problem(Value):
 
     kind: str
     """legacy-state, damaged-record, changed-identity, missing-state, edited-state, or how the
-    branch stands: advanced, moved, deleted, untrusted, remote-only, another-repository."""
+    branch stands: advanced, moved, deleted, gone, symbolic, untrusted, remote-only or
+    another-repository."""
     what: str
     ways: tuple[Way, ...]
 
@@ -162,7 +163,10 @@ def _of_head(head: Head, ref: str) -> list[Problem]:
         return []
     if head.replaced_repository and head.standing != standing.UNTRUSTED:
         return [Problem("another-repository", refusal.message, (_GO_ON_HERE,))]
-    return [Problem(head.standing, refusal.message, _ways_of_head(head))]
+    what = refusal.message
+    if head.standing == standing.SYMBOLIC:
+        what += f"; `git symbolic-ref -d {ref}` removes it"
+    return [Problem(head.standing, what, _ways_of_head(head))]
 
 
 _GO_ON_HERE = Way(
@@ -177,7 +181,7 @@ def _ways_of_head(head: Head) -> tuple[Way, ...]:
     keep_ours = Way(
         FORK,
         "Continue from our state in a new session.",
-        "Both: their branch is unchanged, and our state starts a new branch.",
+        "Both: this branch is unchanged, and our state starts a new branch.",
     )
     take = Way(
         TAKE_THEIRS,
@@ -206,6 +210,8 @@ def _ways_of_head(head: Head) -> tuple[Way, ...]:
         standing.ADVANCED: (take, keep_ours),
         standing.MOVED: (put_back, take, keep_ours),
         standing.DELETED: (put_back, forget),
+        standing.GONE: (keep_ours,) if head.id else (keep_ours, forget),
+        standing.SYMBOLIC: (keep_ours,),
         standing.UNTRUSTED: (trust,),
         standing.REMOTE_ONLY: (trust,),
     }[head.standing]

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import (
-    InvalidDocument,
-    InvalidInput,
-    NewerFormat,
-    Tampered,
-)
+from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import STATE_FILE
 from gitguard.sessions.signed_head import take_signed
 from gitguard.sessions.taking import adopt, archive_uncommitted, take_in
@@ -26,7 +21,13 @@ if TYPE_CHECKING:
     from gitguard.store.session.state_file import Ready
 
 _NOTHING = Circumstances()
-_MOVED_BY_OTHERS = (standing.ADVANCED, standing.MOVED, standing.DELETED)
+_MOVED_BY_OTHERS = (
+    standing.ADVANCED,
+    standing.MOVED,
+    standing.DELETED,
+    standing.GONE,
+    standing.SYMBOLIC,
+)
 
 
 def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
@@ -66,6 +67,8 @@ def repair_local(store: SessionStore) -> tuple[str, ...]:
 def archive_theirs(store: SessionStore) -> tuple[str, ...]:
     """Put the branch back to our newest checkpoint; what stood there is archived."""
     head = store.chain.head(settle=True)
+    if head.standing in (standing.GONE, standing.SYMBOLIC):
+        standing.refuse_foreign_head(head, store.chain.ref)
     if head.standing not in (standing.MOVED, standing.DELETED):
         raise InvalidInput(
             f"`{store.chain.ref}` is where this machine left it; there is nothing to archive",
@@ -95,19 +98,13 @@ def _repair_working_files(store: SessionStore) -> list[str]:
 
 def _put_back(store: SessionStore, head: Head) -> str:
     anchor = head.own_anchor
-    if not store.chain.owns_objects(anchor.committed):
-        raise Tampered(
-            f"the anchored checkpoint {anchor.committed[:12]} is no longer in the repository",
-            "Continue from this machine's copy of the state: `gitguard session fork NAME` starts a "
-            "new history and leaves this one as it is"
-            + ("" if head.id else "; or run `gitguard repair --forget`, then `gitguard ensure`"),
-        )
     store.chain.refuse_checked_out(head)
     note = ""
     if head.id:
         archived = store.chain.archive(head.id, "gitguard: archived by repair")
         note = f"; the commit that was there is archived as `{archived}`"
     store.chain.point_at(anchor.committed, head.id, "gitguard: repair restores our head")
+    store.chain.note_return(head, "")  # a person decided, so the next deletion is the first again
     name = checkpoint_name(anchor.sequence)
     return f"moved `{store.chain.ref}` back to {name}, commit {anchor.committed[:12]}{note}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import EditedState, GitguardError
+from gitguard.errors import NOT_OURS, EditedState, GitguardError
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
@@ -73,8 +73,9 @@ def begin(
 def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     """Bring the session up; the caller holds its lock.
 
-    Raises `MissingState` where the contract says stop, `EditedState` for a foreign edit, and what
-    `refuse_head` returns when the branch is not where this machine left it.
+    Beside a branch that is not where this machine left it, our state comes up all the same, and its
+    checkpoint is pending until a person decides. Raises `MissingState` where the contract says
+    stop, `EditedState` for a foreign edit, and why the branch is not ours where nothing here is.
     """
     head = store.chain.head(settle=True)
     notes = _begin_anew(store, head)
@@ -85,6 +86,7 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
 
         notes += take_signed(store)
         head = store.chain.head()
+    head = store.usable_head(head)[0]
     reading = store.states.read()
     if reading.standing == state_file.ABSENT:
         return _from_nothing(store, reading, head, notes, circumstances)
@@ -124,10 +126,10 @@ def _from_nothing(
     circumstances: Circumstances,
 ) -> Startup:
     """Restore the state from this machine's copy or our branch, or begin a new task."""
-    standing.refuse_foreign_head(head, store.chain.ref)
     copy = state_file.newest_own(reading)
-    if copy is not None or head.standing == standing.OURS:
+    if copy is not None or head.committed:
         return _restore(store, copy, head, notes, circumstances)
+    standing.refuse_foreign_head(head, store.chain.ref)
     refuse_legacy(store.workspace)
     begin_start(store)
     ready = store.save(new_task(store.session.key, store.now), None)
@@ -212,6 +214,9 @@ def _commit(
     store: SessionStore, ready: Ready, head: Head, circumstances: Circumstances
 ) -> Saved | None:
     """Commit a state that no checkpoint holds yet."""
+    problem = standing.judge(head, store.chain.ref).problem
+    if isinstance(problem, NOT_OURS):
+        return Saved(triggers.RECOVERY, pending=problem.message, way_out=problem.hint)
     anchor = head.anchor
     if anchor is None or not anchor.committed:
         trigger, why = triggers.START, "The session begins."
@@ -236,7 +241,6 @@ def _continue(
     conflict = store.mend_summary(ready.state)
     if conflict:
         notes = (*notes, "the summary did not match the state and was rewritten from it")
-    standing.refuse_foreign_head(head, store.chain.ref)
     store.states.end_start()
     saved = _commit(store, ready, head, circumstances)
     return Startup(CONTINUED, ready.state, notes, saved, conflict)

@@ -100,13 +100,15 @@ def plan_trust(store: SessionStore, commit: str) -> StateChange:
     head = store.chain.head()
     if head.standing == standing.OURS:
         _refuse_diverged(store, head)
-    if head.standing in (standing.OURS, standing.NONE, standing.DELETED):
+    if head.standing in (standing.OURS, standing.NONE, standing.DELETED, standing.SYMBOLIC):
         reasons = {
             standing.OURS: f"this machine wrote `{store.chain.ref}` itself",
             standing.NONE: f"there is no `{store.chain.ref}` to trust",
             standing.DELETED: f"`{store.chain.ref}` was deleted; `gitguard repair "
             "--archive-theirs` "
             "restores it",
+            standing.SYMBOLIC: f"`{store.chain.ref}` is a symbolic ref; `git symbolic-ref -d "
+            f"{store.chain.ref}` removes it",
         }
         raise InvalidInput(reasons[head.standing])
     if commit and not head.id.startswith(commit):
@@ -238,7 +240,8 @@ def accept(store: SessionStore, shown: str = "") -> StateChange:
     change = plan_accept(store, shown)
     if _is_in_another_repository(store):
         return _begin_again(store, change)
-    store.readable_head()  # what is taken here must not flow into a history that is not ours
+    # What is taken here must not flow into a history that is not ours.
+    standing.refuse_foreign_head(store.chain.head(), store.chain.ref)
     if apart.is_unknown(store.workspace):
         apart.bring_records(store.workspace, store.session)
     before = state_file.newest_own(store.states.read())

@@ -16,7 +16,14 @@ from gitguard.store.session.archive import archived_names
 from gitguard.store.session.chain_check import GO_ON, LEAVE
 from gitguard.store.session.naming import Session
 from gitguard.store.session.reading_once import ReadingOnce
-from gitguard.store.session.standing import NONE, REMOTE_ONLY, UNTRUSTED, Head, refuse_head
+from gitguard.store.session.standing import (
+    NONE,
+    REMOTE_ONLY,
+    SYMBOLIC,
+    UNTRUSTED,
+    Head,
+    refuse_head,
+)
 from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False
@@ -247,7 +254,8 @@ class _Verifying:
 def _histories(head: Head) -> list[tuple[str, Anchor | None]]:
     """Return the heads to walk from, each with the anchor that it is held against."""
     heads = [(head.committed, head.anchor)] if head.committed else []
-    return heads + ([(head.id, None)] if head.id not in ("", head.committed) else [])
+    is_another = head.id not in ("", head.committed) and head.standing != SYMBOLIC
+    return heads + ([(head.id, None)] if is_another else [])
 
 
 def _stores_of(any_store: SessionStore, keys: Mapping[str, str]) -> list[SessionStore]:

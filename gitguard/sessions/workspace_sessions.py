@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from gitguard.errors import Pending
     from gitguard.model.config.config import Config
     from gitguard.model.events import Transcript
     from gitguard.sessions.maintenance import Maintenance
@@ -69,6 +70,7 @@ class WorkspaceSessions:
         with Durable():
             startup = self.begin(session, circumstances)
             self.store(session).states.require_writable()
+            startup = startup.replace(notes=(*startup.notes, *self._notices(session)))
         if startup.state.is_done:
             from gitguard.sessions.completion import completion, finish
 
@@ -77,6 +79,22 @@ class WorkspaceSessions:
                 finish(store, store.state())
             raise completion(startup.state)
         return startup
+
+    def why_not_committed(self) -> Pending | None:
+        """Return why nothing is committed until a person decides, None where nothing stops it."""
+        from gitguard.sessions.resume.building import waiting_for_decision
+
+        return waiting_for_decision(self.store())
+
+    def _notices(self, session: Session) -> tuple[str, ...]:
+        """Return what is to be said once of a session's branch."""
+        store = self.store(session)
+        anchor = store.chain.anchors.read()
+        if anchor is None or not anchor.branch_return:
+            return ()
+        with store.lock():
+            notice = store.take_notice(*store.usable_head())
+        return (notice,) if notice else ()
 
     def heads(self) -> dict[str, str]:
         """Return every session of the repository: name and head, empty without a checkpoint."""
@@ -101,7 +119,8 @@ class WorkspaceSessions:
             return Session(read_record(self.workspace, Session(wanted, wanted)).key, wanted)
         if wanted in self.heads():
             store = self.store(Session(wanted, wanted))
-            for checkpoint in store.chain.history(store.chain.head().id):
+            head = store.chain.head()
+            for checkpoint in store.chain.history(head.committed or head.id):
                 return Session(checkpoint.session_key, wanted)
         return Session.of(wanted)
 

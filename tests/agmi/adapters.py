@@ -1,7 +1,8 @@
 """Adapters of the conformance suite: one for each attacker, and the same without the anchor.
 
 A record is a checkpoint. The store's answer is `Guard.resume()` of a freshly opened `Guard`, which
-is what hooks call; it is no only when gitguard raises an error of its own.
+is what hooks call; it is no when gitguard raises an error of its own, or says that the branch is
+not ours and hands out what this machine wrote.
 """
 
 from __future__ import annotations
@@ -88,11 +89,17 @@ class GitguardAdapter(MemoryAdapter):  # type: ignore[misc]
     def verify(self) -> bool:
         self.verify_detail = None
         try:
-            self.guard.resume()
+            block, reason = self.guard.resume(), self.guard.why_not_ours()
         except GitguardError as error:
             self.verify_detail = f"{type(error).__name__}: {error.message}"
             return False
-        return True
+        if reason:
+            genuine = self.guard.store().chain.anchors.read_copy()
+            assert genuine is not None
+            goal = load_json(genuine.state.encode(), what="the state's copy")["goal"]
+            assert goal in block, "what this machine wrote is not what it hands out"
+            self.verify_detail = reason
+        return not reason
 
     # The raw store
 

@@ -339,7 +339,10 @@ def test_the_help_of_config_names_every_host(session: Place, command: str) -> No
 
 
 def test_the_way_out_that_ensure_names_works(session: Place) -> None:
-    session.type("git update-ref -d refs/heads/gitguard/main && rm -r .gitguard")
+    delete = "git update-ref -d refs/heads/gitguard/main && rm -r .gitguard"
+    session.type(delete)
+    assert "gitguard put it back at cp_" in session.run("gitguard ensure").stdout
+    session.type(delete)
     assert "gitguard repair --archive-theirs" in session.run("gitguard ensure").stderr
     assert session.run("gitguard repair --archive-theirs --yes").returncode == 0
     assert "`main` continued" in session.run("gitguard ensure").stdout
@@ -347,10 +350,10 @@ def test_the_way_out_that_ensure_names_works(session: Place) -> None:
 
 def test_the_way_out_that_session_use_names_works(session: Place) -> None:
     session.type(f"gitguard note --goal One && {ON_TOP} && gitguard session fork ours")
-    refused = session.run("gitguard session use main")
-    assert refused.returncode == 45
-    assert "`--session main`" in refused.stderr
-    assert session.run("gitguard --session main recover --take").returncode == 0
+    pending = session.run("gitguard session use main")
+    assert pending.returncode == 13
+    assert "gitguard repair --take-theirs" in pending.stderr
+    assert session.run("gitguard recover --take").returncode == 0
     assert session.run("gitguard session use main").returncode == 0
 
 
@@ -404,7 +407,7 @@ CASES = {
     ),
     "HeadAdvanced": (ON_TOP, "gitguard checkpoint"),
     "Untrusted": ("rm -r ~/.local/state/gitguard .gitguard", "gitguard ensure"),
-    "Tampered": ("git update-ref -d refs/heads/gitguard/main", "gitguard checkpoint"),
+    "Tampered": ("git update-ref refs/heads/gitguard/main main", "gitguard checkpoint"),
     "EditedState": (f"sed -i.old 's/START/Go/' {STATE}", "gitguard checkpoint"),
     "OwnerOnly": ("export CLAUDE_CODE_SESSION_ID=x", "gitguard override --reason Because"),
     "NotWritable": (

@@ -188,6 +188,11 @@ def _doubt_what_is_kept(world: World, outcome: Outcome) -> str:
     return ""
 
 
+def _branch_deleted(world: World) -> None:
+    begin(world)
+    world.git("update-ref", "-d", BRANCH)
+
+
 def _recover_prepared(world: World) -> None:
     begin(world)
     world.git("update-ref", BRANCH, f"{BRANCH}~1")
@@ -448,6 +453,7 @@ SCENARIOS = (
     ),
     Scenario("files-kept", _files_kept, _maintain, _ensure, doubts=_doubt_what_is_kept),
     Scenario("recover", _recover_prepared, _recover, _recover, may_be_refused=True),
+    Scenario("put-back", _branch_deleted, _ensure, _ensure),
     Scenario("take", _advanced, _take, _take),
     Scenario("trust", _forgotten, _trust, _trust),
     Scenario("accept", _edited, _accept, _accept, may_be_refused=True),

@@ -42,6 +42,8 @@ STEPS = (
     "session-settled",
     "archive-written",
     "ref-put",
+    "return-noted",
+    "branch-returned",
     "anchor-adopted",
     "anchor-kept",
     "files-archived",

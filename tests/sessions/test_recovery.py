@@ -13,6 +13,7 @@ from gitguard.errors import (
     HeadAdvanced,
     InvalidDocument,
     InvalidInput,
+    MissingState,
     Pending,
     Tampered,
     Untrusted,
@@ -42,13 +43,17 @@ def test_a_head_ahead_of_ours_is_refused_with_both_sides_named(
     ours = git("rev-parse", BRANCH)
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
     theirs = git("rev-parse", BRANCH)
-    for ask in (begun.ensure, lambda: begun.checkpoint("x"), begun.resume):
-        with pytest.raises(HeadAdvanced) as caught:
-            ask()
-        assert ours[:12] in caught.value.message
-        assert theirs[:12] in caught.value.message
-        assert "repair --take-theirs" in caught.value.hint
-        assert "session fork" in caught.value.hint
+    with pytest.raises(HeadAdvanced) as caught:
+        begun.checkpoint("x")
+    pending = begun.sessions.why_not_committed()
+    assert pending is not None
+    for error in (caught.value, pending):
+        assert ours[:12] in error.message
+        assert theirs[:12] in error.message
+        assert "repair --take-theirs" in error.hint
+        assert "session fork" in error.hint
+    assert "Ours" in begun.resume()
+    assert begun.ensure().state.goal == "Ours"
     assert git("rev-parse", BRANCH) == theirs
     assert begun.state().goal == "Ours"
 
@@ -104,11 +109,14 @@ def test_a_rewritten_branch_is_tampered_with_until_recover_puts_ours_back(
     ours = git("rev-parse", BRANCH)
     forged = git("commit-tree", f"{BRANCH}^{{tree}}", "-m", "forged")
     git("update-ref", BRANCH, forged)
-    for ask in (begun.ensure, lambda: begun.checkpoint("x"), begun.resume):
-        with pytest.raises(Tampered) as caught:
-            ask()
-        assert "repair --archive-theirs" in caught.value.hint
-        assert "repair --take-theirs --head" in caught.value.hint
+    with pytest.raises(Tampered) as caught:
+        begun.checkpoint("x")
+    pending = begun.sessions.why_not_committed()
+    assert pending is not None
+    for error in (caught.value, pending):
+        assert "repair --archive-theirs" in error.hint
+        assert "repair --take-theirs --head" in error.hint
+    assert git("rev-parse", BRANCH) == forged
     begun.recover()
     assert git("rev-parse", BRANCH) == ours
     assert forged in git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive")
@@ -118,8 +126,9 @@ def test_a_rewritten_branch_is_tampered_with_until_recover_puts_ours_back(
 def test_a_truncated_branch_is_noticed(begun: Guard, git: Git) -> None:
     ours = git("rev-parse", BRANCH)
     git("update-ref", BRANCH, f"{BRANCH}~1")
-    with pytest.raises(Tampered):
-        begun.ensure()
+    saved = begun.ensure().saved
+    assert saved is not None
+    assert "does not follow" in saved.pending
     begun.recover()
     assert git("rev-parse", BRANCH) == ours
 
@@ -140,7 +149,7 @@ def test_a_deleted_branch_comes_back(begun: Guard, git: Git) -> None:
     ours = git("rev-parse", BRANCH)
     git("update-ref", "-d", BRANCH)
     with pytest.raises(Tampered, match="is gone"):
-        begun.ensure()
+        begun.log()
     begun.recover()
     assert git("rev-parse", BRANCH) == ours
     assert begun.ensure().state.goal == "Ours"
@@ -166,7 +175,7 @@ def test_a_branch_whose_commits_are_gone_names_the_way_out(begun: Guard, git: Gi
         commit = name.split()[0]
         if "checkpoint" in git("cat-file", "-p", commit):
             (git.root / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
-    with pytest.raises(Tampered) as caught:
+    with pytest.raises(MissingState) as caught:
         begun.recover()
     assert "repair --forget" in caught.value.hint
     begun.forget()
@@ -197,7 +206,7 @@ def test_a_replaced_commit_is_refused(begun: Guard, git: Git) -> None:
 def test_a_symbolic_branch_is_refused(begun: Guard, git: Git) -> None:
     git("symbolic-ref", BRANCH, "refs/heads/main")
     with pytest.raises(Tampered, match="symbolic ref"):
-        begun.ensure()
+        begun.checkpoint("On top.")
     git("symbolic-ref", "-d", BRANCH)
     begun.recover()
     assert begun.ensure().state.goal == "Ours"
@@ -308,7 +317,7 @@ def test_two_clones_of_one_session_never_overwrite_each_other(
     begun.note({"goal": "Ours again"})
     clone("fetch", "--quiet", "origin", f"+{BRANCH}:{BRANCH}")
     with pytest.raises(Tampered):
-        theirs.ensure()
+        theirs.checkpoint("On top.")
     theirs.recover()
     assert theirs.ensure().state.goal == "Theirs"
     assert git("rev-parse", BRANCH) in clone("for-each-ref", "--format=%(objectname)")
@@ -356,8 +365,9 @@ def test_a_damaged_anchor_stops_nothing_for_good(begun: Guard, damage: bytes) ->
             ask()
         assert "repair --forget" in caught.value.hint
     begun.forget()
-    with pytest.raises(Untrusted):
-        begun.ensure()
+    saved = begun.ensure().saved
+    assert saved is not None
+    assert "this machine did not write it" in saved.pending
     begun.trust()
     assert begun.ensure().state.goal == "Ours"
     assert begun.checkpoint("Goes on.").sequence == 3

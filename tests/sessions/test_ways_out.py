@@ -9,7 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.errors import InvalidConfig, NotInitialised, NotWritable, Tampered, Untrusted
+from gitguard.errors import (
+    InvalidConfig,
+    MissingState,
+    NotInitialised,
+    NotWritable,
+    Untrusted,
+)
 from gitguard.guard import Guard
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
@@ -44,7 +50,7 @@ def test_where_our_newest_objects_are_gone_a_fork_brings_the_memory_back(
     for path in git_dir.iterdir():
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.copytree(older, git_dir, symlinks=True, dirs_exist_ok=True)
-    with pytest.raises(Tampered) as caught:
+    with pytest.raises(MissingState) as caught:
         open_guard().recover()
     assert caught.value.hint.startswith("Continue from this machine's copy of the state")
     assert "gitguard session fork NAME" in caught.value.hint
@@ -68,7 +74,7 @@ def test_status_names_what_would_stop_an_agent(begun: Guard, git: Git, repo: Pat
     assert begun.status().error is None
     blob = git("rev-parse", f"{BRANCH}:state.json")
     (repo / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    assert isinstance(begun.status().error, Tampered)
+    assert isinstance(begun.status().error, MissingState)
 
 
 def test_status_names_a_damaged_record_of_conversations(begun: Guard) -> None:

@@ -11,8 +11,9 @@ from .memory import Memory
 from .world import Answer, Broken, World
 
 LOCKED = 30
-REFUSED = frozenset({10, 45})
-"""How a command ends that does not hand out what somebody wrote past gitguard."""
+REFUSED = frozenset({10, 13, 45})
+"""How a command ends that does not hand out what somebody wrote past gitguard; 13 hands out what
+this machine wrote."""
 
 
 class Reader(NamedTuple):
@@ -104,7 +105,7 @@ def judge_end(reader: Reader, answer: Answer, memory: Memory, beside_a_writer: b
     if not memory.is_sound:
         codes |= REFUSED
         for marker in filter(None, (memory.forged, memory.edited)):
-            if answer.code == 0 and marker in answer.out:
+            if answer.code in (0, 13) and marker in answer.out:
                 raise Broken(f"`{reader.name}` hands out what somebody wrote past gitguard")
     if answer.code not in codes:
         raise Broken(

@@ -62,13 +62,18 @@ class Conversation:
         """Another conversation in the same repository, by the same clock."""
         return Conversation(self.root.parent, session, self.clock)
 
-    def git(self, *arguments: str) -> str:
+    def write(self, kind: str, text: str) -> str:
+        """Write an object; return its id."""
+        return self.git("hash-object", "-t", kind, "-w", "--stdin", stdin=text).strip()
+
+    def git(self, *arguments: str, stdin: str = "") -> str:
         names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
         identity = {f"GIT_{name}": "x" for name in names}
         return subprocess.run(
             ["git", *arguments],
             cwd=self.root,
             env={"PATH": os.environ["PATH"], "HOME": str(self.root.parent), **identity},
+            input=stdin,
             stdout=subprocess.PIPE,
             check=True,
             text=True,

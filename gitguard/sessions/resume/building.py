@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import EditedState, InvalidDocument, NewerFormat, NotWritable
+from gitguard.errors import (
+    NOT_OURS,
+    EditedState,
+    InvalidDocument,
+    NewerFormat,
+    NotWritable,
+    Pending,
+)
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import timestamp
@@ -13,6 +20,7 @@ from gitguard.store.session import capture
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.spoken import about_words
+from gitguard.store.session.standing import PUT_BACK, judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +37,11 @@ _BETWEEN_TURNS = frozenset({triggers.RECOVERY, triggers.TURN_END, triggers.SESSI
 
 
 def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...] = ()) -> str:
-    """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead."""
+    """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead.
+
+    A deleted branch is put back first. Beside a head that is not ours, the block says why.
+    """
+    returned_branch(store)
 
     def build() -> str:
         try:
@@ -37,10 +49,28 @@ def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...
         except EditedState:
             store.refuse_moved()
             raise
-        head = store.readable_head()
-        return resume_of(store, ready, head, spiral=spiral, notes=notes)
+        head, verdict = store.judged_head()
+        return resume_of(store, ready, head, spiral=spiral, notes=(*notes, *verdict.notes))
 
     return store.at_one_moment(build)
+
+
+def returned_branch(store: SessionStore) -> None:
+    """Put a deleted branch back, once; where that cannot be written, readers say it is gone."""
+    try:
+        if judge(store.chain.head(), store.chain.ref).action == PUT_BACK:
+            with store.lock():
+                store.usable_head()
+    except (NotWritable, *NOT_OURS):
+        return
+
+
+def waiting_for_decision(store: SessionStore) -> Pending | None:
+    """Return why nothing is committed until a person decides, None where nothing is in the way."""
+    problem = store.judged_head()[1].problem
+    if not isinstance(problem, NOT_OURS):
+        return None
+    return Pending(f"no checkpoint is taken: {problem.message}", problem.hint)
 
 
 def _gone(store: SessionStore, state: TaskState) -> frozenset[str]:

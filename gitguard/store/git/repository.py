@@ -43,6 +43,7 @@ _REF_LOCK_AGE = 60
 """Seconds after which a ref's lock that did not change was left by a dead process."""
 _CREATED, _RENAMED = "branch: Created from ", "Branch: renamed refs/heads/"
 """How git begins its messages in a branch's reflog."""
+_SYMBOLIC = "ref: "
 _REFLOG = 4 << 20
 """Bytes of a reflog; of a longer one nothing is read."""
 _PACKED_REFS = 4 << 20
@@ -95,6 +96,10 @@ class Repository:
         if self._unread(patterns, refs):
             refs = self._list_refs(patterns)  # it may have been made meanwhile
         for name in self._unread(patterns, refs):
+            text = self._text_of(self.place.common_dir, name)
+            if text.startswith(_SYMBOLIC):  # to a ref that is not there, which git does not list
+                refs[name] = Ref(name, "", text.removeprefix(_SYMBOLIC).strip(), "")
+                continue
             raise GitFailed(
                 f"`git for-each-ref` does not list `{name}`, which is there", "See `git fsck`"
             )

@@ -26,6 +26,8 @@ FORMAT = 1
 _LIMIT = 1 << 20
 INDEX = ("search.txt", "search.jsonl")
 """The index of what the history holds, for `search`; it can be made again at any time."""
+RETURN_NOTED, RETURNED, RETURN_SAID = "noted", "returned", "said"
+"""How far a deleted branch was put back: about to be, done, and somebody was told of it."""
 _ASIDE = "archive"
 """The folder, beside a session's anchor, of the anchors that its archived histories had."""
 _FORGET = (
@@ -60,6 +62,9 @@ class Anchor(Record):
     repository: str = fields.text("The identity of the repository they lie in.", default="")
     reason: str = fields.text(
         "Why the head was last replaced by another of the same number.", default=""
+    )
+    branch_return: str = fields.text(
+        "How far the deleted branch was put back: noted, returned or said; else empty.", default=""
     )
     archived_at: float = fields.number(
         "Unix seconds when its session was last put away; else 0.", default=0

@@ -9,18 +9,26 @@ from gitguard.errors import (
     InvalidInput,
     NotWritable,
     Pending,
+    RefMoved,
     Tampered,
 )
 from gitguard.store.disk import files
 from gitguard.store.git.objects import ObjectsGone
 from gitguard.store.session import identity
-from gitguard.store.session.anchor import Anchor, AnchorFile, identity_of
+from gitguard.store.session.anchor import (
+    RETURN_NOTED,
+    RETURNED,
+    Anchor,
+    AnchorFile,
+    identity_of,
+)
 from gitguard.store.session.chain_check import (
     GO_ON,
     LEAVE,
     MOST_COMMITS,
     VERIFIED,
     Verification,
+    has_checkpoint,
     refuse,
 )
 from gitguard.store.session.checkpoint import Checkpoint, CheckpointRecord, Code, format_message
@@ -28,12 +36,16 @@ from gitguard.store.session.naming import is_session_name
 from gitguard.store.session.standing import (
     ADVANCED,
     DELETED,
+    GONE,
     MOVED,
     NONE,
     OURS,
     REMOTE_ONLY,
+    SYMBOLIC,
     UNTRUSTED,
     Head,
+    checked_out,
+    symbolic,
 )
 
 TYPE_CHECKING = False
@@ -64,6 +76,8 @@ class Chain:
         self._workspace = workspace
         self._repository = repository
         self._session = session
+        self._complete: set[str] = set()
+        """Anchored checkpoints whose objects were all there."""
         self.doubt = ""
 
     # Standing
@@ -85,28 +99,48 @@ class Chain:
     def _compare(self) -> Head:
         anchor = self.anchors.read()
         self._refuse_another_identity(anchor)
-        checked_out = self._repository.checked_out()
-        patterns = [self.ref, *_branch_pattern(checked_out)]
+        current = self._repository.checked_out()
+        patterns = [self.ref, *_branch_pattern(current)]
         if anchor is None:
             patterns.append(f"refs/remotes/*/gitguard/{self._session.name}")
         refs = self._repository.refs(*patterns)
-        code = _code(checked_out, refs)
+        code = _code(current, refs)
         code = code.replace(branch=self._workspace.redactor.text(code.branch))
-        ref = refs.get(self.ref)
-        if ref is None and checked_out == self.ref:
-            unborn = self._without_ref(anchor, code, refs)
-            return unborn.replace(checked_out_in=self._workspace.place.worktree)
-        if ref is not None and ref.points_to:
-            raise Tampered(
-                f"`{self.ref}` is a symbolic ref to `{ref.points_to}`, which is refused",
-                f"Remove it with `git symbolic-ref -d {self.ref}` and run `gitguard repair "
-                "--archive-theirs`",
-            )
+        head = self._head_at(refs.get(self.ref), anchor, code, refs)
+        if not head.id and current == self.ref:
+            head = head.replace(checked_out_in=self._workspace.place.worktree)
+        lacks = head.anchor is not None and not self._has_objects(head.anchor)
+        return head.replace(standing=GONE) if lacks else head
+
+    def _head_at(
+        self, ref: Ref | None, anchor: Anchor | None, code: Code, refs: Mapping[str, Ref]
+    ) -> Head:
         if ref is None:
             return self._without_ref(anchor, code, refs)
+        if ref.points_to:
+            head = Head(SYMBOLIC, ref.id, anchor, code, points_to=ref.points_to)
+            if head.committed:
+                return head
+            raise symbolic(head, self.ref)
         self._refuse_disguised(ref.id)
-        head = Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in)
-        return self._against(head, anchor)
+        return self._against(Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in), anchor)
+
+    def _has_objects(self, anchor: Anchor) -> bool:
+        """Say whether the anchored checkpoint's objects are there; whoever reads them hashes them.
+
+        What is damaged is there: it is refused with what is wrong with it.
+        """
+        commit = anchor.committed
+        if not commit or commit in self._complete:
+            return True
+        with self._repository.reader() as reader:
+            try:
+                if not has_checkpoint(reader, commit):
+                    return False
+            except InvalidDocument:
+                return True
+        self._complete.add(commit)
+        return True
 
     def _refuse_disguised(self, commit: str) -> None:
         try:
@@ -125,6 +159,8 @@ class Chain:
         if anchor.pending and head.id == anchor.pending:
             anchor = anchor.promoted()
         if head.id == anchor.committed:
+            if anchor.branch_return == RETURN_NOTED:  # and died before it noted that it did
+                anchor = anchor.replace(branch_return=RETURNED)
             return head.replace(standing=OURS, anchor=anchor)
         if self._is_another_repository(anchor):
             return head.replace(anchor=None, replaced_repository=True, lost=anchor.committed)
@@ -217,10 +253,40 @@ class Chain:
     def refuse_checked_out(self, head: Head) -> None:
         """Refuse to move the branch under a worktree that has it checked out."""
         if head.checked_out_in:
-            raise Pending(
-                f"`{self.ref}` is checked out in `{head.checked_out_in}` and is not moved",
-                "Check out another branch there; the next checkpoint then commits",
-            )
+            raise checked_out(head, self.ref)
+
+    def put_back(self, head: Head) -> Head:
+        """Put a deleted branch back where the anchor says, and return the head; the lock is held.
+
+        A ref that somebody makes meanwhile stays, and is what is returned. Like a checkpoint, it is
+        noted before the ref moves, so that a crash leaves no branch that counts as deleted twice.
+        """
+        self.refuse_checked_out(head)
+        anchor = self._newest_whole(head.own_anchor)
+        self.anchors.write(anchor.replace(branch_return=RETURN_NOTED))
+        self._workspace.at_step("return-noted")
+        try:
+            self.point_at(anchor.committed, "", "gitguard: the deleted branch is put back")
+        except RefMoved:
+            return self.head()
+        except (GitFailed, Pending) as error:
+            raise self._blocked(error) from error
+        self.anchors.write(anchor.replace(branch_return=RETURNED))
+        self._workspace.at_step("branch-returned")
+        return self.head()
+
+    def _newest_whole(self, anchor: Anchor) -> Anchor:
+        """Return the anchor at its pending commit, where that is whole: a crash left it so."""
+        if not anchor.pending:
+            return anchor
+        promoted = anchor.promoted()
+        return promoted if self._has_objects(promoted) else anchor
+
+    def note_return(self, head: Head, branch_return: str) -> None:
+        """Note in the anchor how far a deleted branch was put back; the lock is held."""
+        anchor = head.anchor
+        if anchor is not None and anchor.branch_return != branch_return:
+            self._write_anchor(anchor.replace(branch_return=branch_return))
 
     def _commit_on(
         self,

@@ -264,6 +264,16 @@ def _held_against(link: ChainLink, anchor: Anchor) -> ChainLink:
     return link
 
 
+def has_checkpoint(reader: ObjectReader, commit: str) -> bool:
+    """Say whether a checkpoint's commit, tree and files are there; `InvalidDocument` if damaged."""
+    if not reader.exists(commit):
+        return False
+    _, tree = parse_commit(commit, reader.read(commit, "commit", limit=_COMMIT_LIMIT))
+    if not reader.exists(tree):
+        return False
+    return all(reader.exists(blob) for _, blob in reader.entries(tree))
+
+
 class Verified(Value):
     """A checkpoint with which nothing is wrong, and its three files."""
 

@@ -188,6 +188,11 @@ class HostSession(Record):
         default="",
         sparse=True,
     )
+    lacks_state: bool = fields.flag(
+        "Whether the newest event that hands the state back met one that is missing.",
+        default=False,
+        sparse=True,
+    )
     untold: tuple[str, ...] = fields.texts(
         "Lines of the newest turn that a graver one kept from the agent.", default=(), sparse=True
     )

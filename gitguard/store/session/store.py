@@ -9,8 +9,10 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import (
+    NOT_OURS,
     EditedState,
     GitguardError,
+    MissingState,
     NotWritable,
     Pending,
     Untrusted,
@@ -38,7 +40,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.kept_look import KeptLook
     from gitguard.store.session.naming import Session
     from gitguard.store.session.session_worktree import SessionWorktree
-    from gitguard.store.session.standing import Head
+    from gitguard.store.session.standing import Head, HeadVerdict
     from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
@@ -233,8 +235,9 @@ class SessionStore:
         look is one at the files that was taken just now. restored tells which files were put back
         since the last one, and were not changed again; it is asked once they were looked at.
         if_changed takes none when the newest one holds the state already, as some triggers always
-        do. Raises what `state` raises, and `HeadAdvanced`, `Tampered` or `Untrusted` when the
-        branch is not where this machine left it.
+        do. Beside a branch that is not where this machine left it, a checkpoint is pending until a
+        person decides. Raises what `state` raises, `MissingState` where the branch is gone, and for
+        the trigger `manual` `HeadAdvanced`, `Tampered` or `Untrusted`.
         """
         ready = ready or self.state()
         before = self.last_look()
@@ -242,12 +245,12 @@ class SessionStore:
         look = newer_look or look
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
-        from gitguard.model.triggers import BEFORE_DESTRUCTIVE, ONLY_IF_CHANGED
+        from gitguard.model.triggers import BEFORE_DESTRUCTIVE, MANUAL, ONLY_IF_CHANGED
 
         try:
             if ready.standing == state_file.PENDING:
                 raise Pending(ready.problem)
-            head = self.own_head()
+            head = self.own_head(returns_branch=True)
             anchor = head.anchor
             unchanged = anchor is not None and anchor.state_sha256 == ready.sha256
             if unchanged and (if_changed or trigger in ONLY_IF_CHANGED):
@@ -260,10 +263,10 @@ class SessionStore:
             seen = self.worktree.see(head.code.head, before, look, by_shell, restored)
             snapshot = seen.snapshot if seen is not None else ""
             saved = self._commit(trigger, why, circumstances, ready, part, head, snapshot)
-        except Pending as error:
-            return self._waiting(trigger, error)
-        except NotWritable as error:
-            if not files.is_refusal(error):
+        except (Pending, NotWritable, *NOT_OURS) as error:
+            # Whoever asks for a checkpoint is told why there is none; all else goes on without.
+            is_asked = isinstance(error, NOT_OURS) and trigger == MANUAL
+            if is_asked or (isinstance(error, NotWritable) and not files.is_refusal(error)):
                 raise
             return self._waiting(trigger, error)
         if seen is not None:
@@ -293,7 +296,7 @@ class SessionStore:
     def _waiting_path(self) -> str:
         return self.workspace.working_file(self.session, "waiting")
 
-    def _waiting(self, trigger: str, error: Pending | NotWritable) -> Saved:
+    def _waiting(self, trigger: str, error: GitguardError) -> Saved:
         saved = Saved(trigger, pending=error.message, way_out=error.hint)
         try:
             reason = self.workspace.redactor.text(error.message)
@@ -389,23 +392,80 @@ class SessionStore:
         files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
         self.workspace.at_step("snapshot-written")
 
-    def own_head(self) -> Head:
-        """Return a head that may be committed on, or raise with both sides and the ways out."""
-        from gitguard.store.session.standing import refuse_head
+    def own_head(self, *, returns_branch: bool = False) -> Head:
+        """Return a head that may be committed on, or raise with both sides and the ways out.
+
+        returns_branch is whether a deleted branch is put back first; then the lock is held.
+        """
+        from gitguard.store.session.standing import PUT_BACK, judge, refuse_head
 
         head = self.chain.head(settle=True)
+        if returns_branch and judge(head, self.chain.ref).action == PUT_BACK:
+            head = self.chain.put_back(head)
         refusal = refuse_head(head, self.chain.ref)
         if refusal is not None:
             raise refusal
         return head
 
     def readable_head(self) -> Head:
-        """Return a head beside which our state may be handed out, pending or not."""
-        from gitguard.store.session.standing import refuse_foreign_head
+        """Return a head beside which our state may be handed out, committed or not.
 
-        head = self.chain.head()
-        refuse_foreign_head(head, self.chain.ref)
-        return head
+        Raises `MissingState` where the branch is gone for good, and why nothing may be used.
+        """
+        return self.judged_head()[0]
+
+    def judged_head(self) -> tuple[Head, HeadVerdict]:
+        """Return the same head with what is to be said of it; raises as `readable_head` does."""
+        return self._usable(self.chain.head())
+
+    def usable_head(self, head: Head | None = None) -> tuple[Head, HeadVerdict]:
+        """Return the same after a deleted branch was put back, once; the lock is held.
+
+        head is one that was looked at just now. Where the branch cannot be put back, our state goes
+        on, and the verdict says why.
+        """
+        from gitguard.store.session.standing import PUT_BACK, judge
+
+        head = head or self.chain.head(settle=True)
+        if judge(head, self.chain.ref).action != PUT_BACK:
+            return self._usable(head)
+        try:
+            return self._usable(self.chain.put_back(head))
+        except MissingState:
+            raise
+        except GitguardError as error:
+            head, verdict = self._usable(head)
+            return head, verdict.replace(problem=error)
+
+    def _usable(self, head: Head) -> tuple[Head, HeadVerdict]:
+        from gitguard.store.session.standing import judge
+
+        verdict = judge(head, self.chain.ref)
+        if verdict.problem is not None and not verdict.goes_on:
+            raise verdict.problem
+        return head, verdict
+
+    def about_branch(self, *, is_locked: bool) -> str:
+        """Return why no checkpoint is taken, or what became of the branch; empty where all is well.
+
+        is_locked is whether the lock is held, so that a deleted branch is put back and what is said
+        once counts as said. Raises as `readable_head` does.
+        """
+        try:
+            head, verdict = self.usable_head() if is_locked else self.judged_head()
+        except NOT_OURS as error:
+            return error.message
+        if verdict.problem is not None:
+            return verdict.problem.message
+        return self.take_notice(head, verdict) if is_locked else verdict.notice
+
+    def take_notice(self, head: Head, verdict: HeadVerdict) -> str:
+        """Return what is to be said once of a head that is ours again; the lock is held."""
+        from gitguard.store.session.anchor import RETURN_SAID
+
+        if verdict.notice:
+            self.chain.note_return(head, RETURN_SAID)
+        return verdict.notice
 
     def refuse_moved(self) -> None:
         """Raise what is to be said first where working files are edited and the branch moved."""
