@@ -599,8 +599,10 @@ def test_a_rewritten_history_is_never_injected(talk: Conversation) -> None:
     message = talk.git("log", "-1", "--format=%B", head)
     forged = talk.git("commit-tree", tree, "-m", message).strip()
     talk.git("update-ref", "refs/heads/gitguard/main", forged)
-    assert "Ship it" not in json.dumps(talk.send("UserPromptSubmit"))
-    assert any("this machine wrote" in fault for fault in talk.faults())
+    told = json.dumps(talk.send("UserPromptSubmit"))
+    assert f'commit=\\"{head[:12]}' in told
+    assert f'commit=\\"{forged[:12]}' not in told
+    assert "the last commit that this machine wrote there" in told
 
 
 # Faults on the way never lift what protects the agent
