@@ -40,7 +40,9 @@ _PLAN = (
     Planned(ChangeFaults(), quick=_ALL, quick_every=12),
     Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=21),
     Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=14),
-    Planned(PowerCuts(apart=False), _CUT, every=2, quick=("note", "repair"), quick_every=5),
+    Planned(
+        PowerCuts(apart=False), _CUT, every=2, quick=("note", "repair", "file-taken"), quick_every=5
+    ),
     Planned(
         PowerCuts(apart=True),
         _CUT,

@@ -171,12 +171,25 @@ def _maintain(world: World) -> object:
     return maintain(world.guard())
 
 
+NEWEST = "four"
+"""What the file is when another snapshot is taken."""
+
+
+def _file_changed_again(world: World) -> None:
+    _files_kept(world)
+    (world.root / "kept.txt").write_text(NEWEST * 50)
+
+
+def _take_snapshot(world: World) -> object:
+    return world.guard().checkpoint(NEWEST)
+
+
 def _doubt_what_is_kept(world: World, outcome: Outcome) -> str:
-    """Miss the files of a checkpoint that was acknowledged."""
+    """Miss the files of a checkpoint: none names a snapshot that is not durable."""
     guard = world.guard()
-    checkpoints = {checkpoint.why: checkpoint for checkpoint in guard.log(20)}
+    checkpoints = {c.why: c for c in guard.log(20) if c.files}
     with guard.store().worktree.reader() as reader:
-        for text in KEPT:
+        for text in (*KEPT, *(NEWEST for _ in range(NEWEST in checkpoints))):
             try:
                 snapshot = reader.snapshot(checkpoints[text].files)
                 entry = file_at(Trees(reader), snapshot.tree, "kept.txt")
@@ -452,6 +465,9 @@ SCENARIOS = (
         changes=frozenset(PUT_BACK),
     ),
     Scenario("files-kept", _files_kept, _maintain, _ensure, doubts=_doubt_what_is_kept),
+    Scenario(
+        "file-taken", _file_changed_again, _take_snapshot, _ensure, doubts=_doubt_what_is_kept
+    ),
     Scenario("recover", _recover_prepared, _recover, _recover, may_be_refused=True),
     Scenario("put-back", _branch_deleted, _ensure, _ensure),
     Scenario("take", _advanced, _take, _take),

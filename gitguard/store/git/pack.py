@@ -6,11 +6,13 @@ objects costs one sync. The formats are in git's `gitformat-pack` manual.
 
 from __future__ import annotations
 
+from struct import pack
+
 from gitguard.model.digest import sha1, sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
 _KINDS = {"commit": 1, "tree": 2, "blob": 3}
 _PACK = b"PACK\0\0\0\2"
@@ -74,7 +76,7 @@ class Pack:
                 _INDEX,
                 _numbers(fanout),
                 b"".join(map(bytes.fromhex, ids)),
-                _numbers(self._rows[object_id][0] for object_id in ids),
+                _numbers([self._rows[object_id][0] for object_id in ids]),
                 _numbers(near),
                 b"".join(offset.to_bytes(8, "big") for offset in far),
                 pack_checksum,
@@ -101,8 +103,9 @@ def _digest(id_length: int, *parts: bytes) -> str:
     return sha1(*parts) if id_length == 40 else sha256(b"".join(parts))
 
 
-def _numbers(numbers: Iterable[int]) -> bytes:
-    return b"".join(number.to_bytes(4, "big") for number in numbers)
+def _numbers(numbers: Sequence[int]) -> bytes:
+    """Return numbers of four bytes, the highest byte first."""
+    return pack(f">{len(numbers)}I", *numbers)
 
 
 def _header(kind: int, size: int) -> bytes:
