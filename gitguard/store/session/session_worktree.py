@@ -357,7 +357,8 @@ class SessionWorktree:
             self._workspace.at_step("files-written")
             stay = keeping.retained((*older, new), self.retention, now)
             snapshots.add(listed, stay)
-        gone = [snapshot for snapshot in listed if snapshot.id not in {s.id for s in stay}]
+        ids = {snapshot.id for snapshot in stay}
+        gone = [snapshot for snapshot in listed if snapshot.id not in ids]
         # One small one after the other is worth no packing of all the others.
         self._is_disk_due = len(gone) > 1 or sum(s.new_bytes for s in gone) > _MUCH
         self._workspace.at_step("files-kept")

@@ -98,8 +98,10 @@ class KeptSnapshots:
 
     def add(self, before: Sequence[KeptSnapshot], after: Sequence[KeptSnapshot]) -> None:
         """Add to the list what came, and that others are forgotten; the caller holds the lock."""
-        gone = {snapshot.root for snapshot in before} - {snapshot.root for snapshot in after}
-        came = [_kept_line(snapshot) for snapshot in after if snapshot not in before]
+        by_root = {snapshot.root: snapshot for snapshot in before}
+        gone = by_root.keys() - {snapshot.root for snapshot in after}
+        # The same object, because hundreds of equal ones would be compared field by field.
+        came = [_kept_line(new) for new in after if by_root.get(new.root) is not new]
         lines = [*came, *(_line(_FORGOTTEN, root) for root in sorted(gone))]
         if lines:
             files.append(self._path, b"".join(lines))
