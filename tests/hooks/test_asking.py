@@ -50,6 +50,7 @@ def test_a_conversation_that_gets_the_block_is_told_by_the_block(talk: Conversat
 
 def test_a_prompt_asks_for_notes_after_thirty_calls_without_one(talk: Conversation) -> None:
     talk.prompt("Write hello.py")
+    talk.uses(10_000)
     work(talk, 29)
     assert ASKED not in talk.prompt("and now?")
     work(talk, 1)
@@ -59,6 +60,7 @@ def test_a_prompt_asks_for_notes_after_thirty_calls_without_one(talk: Conversati
 
 def test_an_agent_that_noted_lately_is_not_asked(talk: Conversation) -> None:
     talk.prompt("Write hello.py")
+    talk.uses(10_000)
     work(talk, 20)
     note(talk, "Use one file")
     work(talk, 20)

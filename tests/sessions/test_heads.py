@@ -213,7 +213,7 @@ def test_hooks_and_commands_answer_alike_in_every_situation(
         talk = talk_in(tmp_path / str(number))
         change(talk)
         got, text = ask(talk)
-        says = reason in text or (answer == STOP and "no longer in the repository" in text)
+        says = reason in text or (answer == STOP and "git no longer finds all of" in text)
         if got != answer or not says:
             wrong[number, getattr(change, "__name__", "")] = got, text
     assert wrong == {}

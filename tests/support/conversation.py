@@ -145,7 +145,7 @@ class Conversation:
 
     def _write(self, entry: dict[str, Any]) -> None:
         with self.transcript.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(entry) + "\n")
+            file.write(json.dumps({"sessionId": self.transcript.stem, **entry}) + "\n")
 
     def send(self, payload: str, **changes: Any) -> dict[str, Any]:
         """Send a recorded payload; return the answer, empty when it is neutral."""

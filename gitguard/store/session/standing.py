@@ -33,7 +33,7 @@ UNTRUSTED = "untrusted"
 REMOTE_ONLY = "remote-only"
 SYMBOLIC = "symbolic"
 GONE = "gone"
-"""The anchored checkpoint's objects are no longer in the repository."""
+"""Git no longer finds every object of the anchored checkpoint: it is gone, or damaged in a pack."""
 
 GO_ON = "go-on"
 """The head is ours, or there is none yet."""
@@ -221,7 +221,7 @@ def _refuse_absent(head: Head, ref: str) -> GitguardError:
     if head.standing == GONE:
         begin = "" if head.id else f"; {forget}, then run `gitguard ensure`"
         return MissingState(
-            f"the anchored checkpoint {ours} is no longer in the repository",
+            f"git no longer finds all of the anchored checkpoint {ours} in the repository",
             "Continue from this machine's copy of the state: `gitguard session fork NAME` starts a "
             f"new history and leaves this one as it is{begin}",
         )

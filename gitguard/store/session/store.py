@@ -236,8 +236,9 @@ class SessionStore:
         since the last one, and were not changed again; it is asked once they were looked at.
         if_changed takes none when the newest one holds the state already, as some triggers always
         do. Beside a branch that is not where this machine left it, a checkpoint is pending until a
-        person decides. Raises what `state` raises, `MissingState` where the branch is gone, and for
-        the trigger `manual` `HeadAdvanced`, `Tampered` or `Untrusted`.
+        person decides. Raises what `state` raises, `MissingState` where the branch is gone, and
+        `HeadAdvanced`, `Tampered` or `Untrusted` for the trigger `manual` and where another
+        repository lies at this path.
         """
         ready = ready or self.state()
         before = self.last_look()
@@ -265,8 +266,8 @@ class SessionStore:
             saved = self._commit(trigger, why, circumstances, ready, part, head, snapshot)
         except (Pending, NotWritable, *NOT_OURS) as error:
             # Whoever asks for a checkpoint is told why there is none; all else goes on without.
-            is_asked = isinstance(error, NOT_OURS) and trigger == MANUAL
-            if is_asked or (isinstance(error, NotWritable) and not files.is_refusal(error)):
+            is_raised = isinstance(error, NOT_OURS) and (trigger == MANUAL or self._is_refused())
+            if is_raised or (isinstance(error, NotWritable) and not files.is_refusal(error)):
                 raise
             return self._waiting(trigger, error)
         if seen is not None:
@@ -278,6 +279,12 @@ class SessionStore:
         self.sweep()
         self.worktree.tidy(before, seen, trigger)
         return saved
+
+    def _is_refused(self) -> bool:
+        """Say whether nothing of ours may be used here: another repository lies at this path."""
+        from gitguard.store.session.standing import REFUSE, judge
+
+        return judge(self.chain.head(), self.chain.ref).action == REFUSE
 
     def _rotate_journal(self, ready: Ready, part: JournalPart) -> None:
         """Begin another journal where this one has to end, and let the state name it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,13 +13,14 @@ from click.testing import CliRunner, Result
 from gitguard.cli.app import app
 from gitguard.errors import (
     Complete,
-    GitguardError,
     InvalidInput,
     Pending,
     Tampered,
     Untrusted,
 )
 from gitguard.guard import Guard
+from gitguard.profile.habits import APPLIED, GivenAdvice, sentence
+from gitguard.profile.patterns import TOOL_HEAVY
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 
@@ -52,21 +54,31 @@ READERS: dict[str, Callable[..., object]] = {
 
 
 @pytest.mark.parametrize("name", READERS)
-def test_a_forged_history_is_refused_by_whatever_shows_it_as_resume_refuses_it(
+def test_a_forged_history_is_refused_by_whatever_shows_it_and_resume_hands_out_ours(
     forged: Guard, name: str
 ) -> None:
-    with pytest.raises(GitguardError) as by_resume:
-        forged.resume()
-    with pytest.raises(GitguardError) as refused:
+    block = forged.resume()
+    assert "Goal: Ours" in block
+    assert WORDS not in block
+    with pytest.raises(Tampered):
         READERS[name](forged)
-    assert type(refused.value) is type(by_resume.value) is Tampered
     assert READERS[name](forged, untrusted=True)
 
 
-def test_advice_of_a_forged_history_is_not_learned_from(forged: Guard) -> None:
-    past = forged.profile.past_advice()
-    assert not past.advised
-    assert "this machine wrote" in past.problems[0]
+def test_advice_of_a_forged_history_is_not_learned_from(begun: Guard, git: Git) -> None:
+    advice = sentence(GivenAdvice(TOOL_HEAVY, APPLIED, ("mode safeguard",)))
+    message = git("log", "-1", "--format=%B", BRANCH)
+    subject, _, trailers = message.split("\n\n", 2)
+    trailers = re.sub(r"Trigger: \S+", "Trigger: advice", trailers).replace(
+        "Sequence: 2", "Sequence: 3"
+    )
+    forged = f"{subject.replace('checkpoint 2', 'checkpoint 3')}\n\n{advice}\n\n{trailers}"
+    commit = git("commit-tree", f"{BRANCH}^{{tree}}", "-p", BRANCH, "-m", forged)
+    git("update-ref", BRANCH, commit)
+    assert not begun.profile.past_advice().advised
+    begun.recover(take=True)
+    (advised,) = begun.profile.past_advice().advised
+    assert advised.advice.pattern == TOOL_HEAVY
 
 
 @pytest.fixture

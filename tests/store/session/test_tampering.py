@@ -41,7 +41,10 @@ def begun(guard: Guard) -> Guard:
 
 
 def refuses(
-    guard: Guard, said: str | None = None, *, error: type[GitguardError] = Tampered
+    guard: Guard,
+    said: str | None = None,
+    *,
+    error: type[GitguardError] | tuple[type[GitguardError], ...] = Tampered,
 ) -> GitguardError:
     """Show that the history is neither handed out nor built on, and is left as it is."""
     for ask in (guard.resume, lambda: guard.checkpoint("On top.")):
@@ -99,13 +102,14 @@ def test_a_damaged_object_in_a_pack_is_refused(begun: Guard, git: Git) -> None:
     data = pack.read_bytes()
     assert data.count(b"Goal 5") > 1
     overwrite(pack, data.replace(b"Goal 5", b"Evil 5"))
-    refuses(begun)
+    # How the pack is laid out decides whether git still finds the object.
+    refuses(begun, error=(Tampered, MissingState))
 
 
 def test_a_fork_after_all_objects_are_gone_keeps_the_state(begun: Guard, git: Git) -> None:
     for path in (git.root / ".git/objects").glob("??/*"):
         path.unlink()
-    refuses(begun, "no longer in the repository", error=MissingState)
+    refuses(begun, "git no longer finds all of", error=MissingState)
     git("update-ref", "-d", "HEAD")
     begun.sessions.fork(Session.of("onwards"))
     assert "Goal 5" in begun.resume()
