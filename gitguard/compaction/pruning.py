@@ -99,13 +99,13 @@ def plan(
         room=room - summary,
         pictured=frozenset(pictured),
     )
-    told = {entry.at for entry in context.entries}
+    seen_by_model = {entry.at for entry in context.entries}
     return Pruned(
         transcript,
         verdicts,
         summary + tokens_of(context.entries),
         room,
-        images=tuple(image for image in images if image.at in told),
+        images=tuple(image for image in images if image.at in seen_by_model),
     )
 
 

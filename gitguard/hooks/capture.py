@@ -231,8 +231,8 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
     first = conversation.record.turns == 0 and not every
     open_calls = []
     for entry in conversation.store.journal.open_calls():
-        own = entry.host_session == conversation.event.host_session
-        if (own and (every or not entry.sub_agent)) or first:
+        is_own = entry.host_session == conversation.event.host_session
+        if (is_own and (every or not entry.sub_agent)) or first:
             open_calls.append(entry)
     if not open_calls:
         return

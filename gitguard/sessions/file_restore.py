@@ -136,9 +136,9 @@ def _source_of_undo(record: RestoreRecord) -> str:
 
 def _write_snapshot(records: Sequence[FileRecord], write: Write) -> str:
     """Write a snapshot of what is about to be replaced, as it lies there; return its id."""
-    kept = [file for file in records if file.before.source.startswith("blob:")]
-    entries = {unescaped(f.path): TreeEntry(f.before.mode, f.before.id) for f in kept}
-    return write_overlay(entries, Manifest(commit="", raw=tuple(f.path for f in kept)), write)
+    stored = [file for file in records if file.before.source.startswith("blob:")]
+    entries = {unescaped(f.path): TreeEntry(f.before.mode, f.before.id) for f in stored}
+    return write_overlay(entries, Manifest(commit="", raw=tuple(f.path for f in stored)), write)
 
 
 class FileRestore:

@@ -100,11 +100,11 @@ def prompts_since(transcript: Transcript, since: float) -> list[str]:
     if not os.path.exists(transcript.path):
         return []
     reading = formats.load(transcript.format, formats.READING)
-    said = [message for message in reading.messages(transcript) if message.role == USER]
+    messages = [message for message in reading.messages(transcript) if message.role == USER]
     if _tells_stops(transcript):
-        said += reading.queued_prompts(transcript)
+        messages += reading.queued_prompts(transcript)
     oldest = since - _DATED_WITHIN
-    return [message.text for message in said if not message.at or message.at > oldest]
+    return [message.text for message in messages if not message.at or message.at > oldest]
 
 
 def interrupted_at(transcript: Transcript) -> float:

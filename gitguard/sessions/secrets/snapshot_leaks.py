@@ -44,11 +44,11 @@ class SnapshotSecrets:
         """Yield what the snapshots hold, and which of them could not be read."""
         snapshots = self._store.worktree.kept_snapshots()
         with self._store.worktree.reader() as reader:
-            for kept in snapshots.list():
+            for snapshot in snapshots.list():
                 try:
-                    yield from self._of(reader, kept)
+                    yield from self._of(reader, snapshot)
                 except GitguardError:
-                    yield Leak(PLACE, "", kept.id, UNREAD, kept.name)
+                    yield Leak(PLACE, "", snapshot.id, UNREAD, snapshot.name)
 
     def forget(self) -> None:
         """Take the snapshots with a finding out of the list, and the look that names the newest.
@@ -76,26 +76,26 @@ class SnapshotSecrets:
             listed = snapshots.list()
             stay = tuple(snapshot for snapshot in listed if snapshot.id not in leaking)
             written_anew = {}
-            for kept in listed:
-                if kept.id in for_undo:
-                    writer = snapshots.writer(len(kept.id))
-                    paths = map(unescaped, leaking[kept.id])
-                    new = without(reader.snapshot(kept.id), paths, writer.write)
-                    *older, replaced = with_newest(stay, kept.replace(id=new, root=""))
+            for snapshot in listed:
+                if snapshot.id in for_undo:
+                    writer = snapshots.writer(len(snapshot.id))
+                    paths = map(unescaped, leaking[snapshot.id])
+                    new = without(reader.snapshot(snapshot.id), paths, writer.write)
+                    *older, replaced = with_newest(stay, snapshot.replace(id=new, root=""))
                     if not replaced.root:
                         replaced = snapshots.keep(replaced, writer)
                     stay = (*older, replaced)
-                    written_anew[kept.id] = new
+                    written_anew[snapshot.id] = new
             # At no moment does a record name a snapshot that is not in the list.
             snapshots.write((*listed, *(s for s in stay if s not in listed)))
             records.exchange_snapshots(written_anew)
             snapshots.write(stay)
 
-    def _of(self, reader: SnapshotReader, kept: KeptSnapshot) -> Iterator[Leak]:
-        for path, entry in reader.snapshot(kept.id).overlay.items():
+    def _of(self, reader: SnapshotReader, snapshot: KeptSnapshot) -> Iterator[Leak]:
+        for path, entry in reader.snapshot(snapshot.id).overlay.items():
             if entry.mode in (PLAIN, PROGRAM):
                 for rule in self._found_in(reader, entry.id):
-                    yield Leak(PLACE, "", kept.id, rule, escaped(path))
+                    yield Leak(PLACE, "", snapshot.id, rule, escaped(path))
 
     def _found_in(self, reader: SnapshotReader, blob: str) -> tuple[str, ...]:
         if blob not in self._rules:

@@ -162,8 +162,8 @@ class JournalFile:
         for placed in reversed(_placed(lines, position)):
             line = placed[1]
             if line.startswith(_STARTED) and whose in line and _BY_ANOTHER not in line:
-                own = _entries(self._trusted([placed], id_in(self._begins())))
-                return own[0].turn_id if own else ""
+                calls = _entries(self._trusted([placed], id_in(self._begins())))
+                return calls[0].turn_id if calls else ""
         return ""
 
     def _begun(self) -> str:

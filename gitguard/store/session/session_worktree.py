@@ -338,13 +338,13 @@ class SessionWorktree:
         now = self._workspace.clock()
         with snapshots.lock():
             listed = snapshots.list()
-            left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(listed, now)
+            bytes_left = self._config.day_megabytes * _MEGABYTE - keeping.bytes_of_day(listed, now)
             writer = snapshots.writer(self._repository.id_length(look.commit))
             taken = take(
                 self._repository,
                 self._workspace.redactor,
                 look,
-                self._limits(max(left, 0)),
+                self._limits(max(bytes_left, 0)),
                 self._workspace.clock,
                 writer.write,
                 _earlier(before, listed),

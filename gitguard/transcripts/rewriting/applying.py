@@ -334,11 +334,11 @@ class _Plan:
     ) -> Iterator[bytes]:
         if at not in self._gone:
             yield self._changed(at, raw) + end
-        made, has_shifted = self._new.get(at, ()), with_shifted and at in self._shifted_behind
-        if (made or has_shifted) and not end and at not in self._gone:
+        new_lines, has_shifted = self._new.get(at, ()), with_shifted and at in self._shifted_behind
+        if (new_lines or has_shifted) and not end and at not in self._gone:
             yield b"\n"
         returned = b"\r" if raw.endswith(b"\r") else b""
-        for new in made:
+        for new in new_lines:
             yield self._line(new) + returned + b"\n"
         if has_shifted:
             yield from self._shifted_here(at)

@@ -288,9 +288,9 @@ class _Work:
         entries = self._entries = _relinked(self._order.entries, self._parents)
         if not is_plain:
             seen_by_model = conversation(entries, everything=self._wishes.everything)
-            told = {entry.at for entry in seen_by_model}
-            self._images = tuple(image for image in self._images if image.at in told)
-            self._unsigned = tuple(where for where in self._unsigned if where[0] in told)
+            places = {entry.at for entry in seen_by_model}
+            self._images = tuple(image for image in self._images if image.at in places)
+            self._unsigned = tuple(where for where in self._unsigned if where[0] in places)
             entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
         self._pairing = pair(
             entries,
@@ -303,8 +303,8 @@ class _Work:
         """Messages that a host finds when it goes back from the last line."""
         if not self._scan.entries:
             return self._scan.messages
-        told = conversation(self._scan.entries)
-        return sum(entry.kind == MESSAGE for entry in told)
+        active = conversation(self._scan.entries)
+        return sum(entry.kind == MESSAGE for entry in active)
 
     def report(self, name: str) -> RepairReport:
         scan = self._scan
