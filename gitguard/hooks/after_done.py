@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError
 from gitguard.model.events import HookReply
+from gitguard.model.text import seconds
 from gitguard.store.session.state_file import newest_own
 
 TYPE_CHECKING = False
@@ -40,7 +41,10 @@ def refuse_once(conversation: Conversation) -> tuple[HookReply | None, str]:
 
 
 def _done_at(conversation: Conversation) -> str:
-    """Return when this conversation said that its task is done, empty if it did not."""
+    """Return when this conversation said in its newest turn that its task is done, else empty.
+
+    After a word like "go on" the state still says so, because that begins no other task.
+    """
     try:
         our_state = newest_own(conversation.store.states.read())
     except GitguardError:
@@ -48,10 +52,11 @@ def _done_at(conversation: Conversation) -> str:
     if our_state is None or not our_state.state.is_done:
         return ""
     origin = our_state.state.next_from
-    if origin is None:
-        return our_state.state.updated_at
-    is_here = origin.conversation in ("", conversation.event.host_session)
-    return origin.when if is_here else ""
+    is_here = origin is None or origin.conversation in ("", conversation.event.host_session)
+    when = origin.when if origin is not None else our_state.state.updated_at
+    # Times in the state are in whole seconds.
+    is_in_turn = seconds(when) >= int(conversation.record.turn_since)
+    return when if is_here and is_in_turn else ""
 
 
 def _writes_file(tool: ToolCall) -> bool:

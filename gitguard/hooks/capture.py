@@ -232,7 +232,8 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
     open_calls = []
     for entry in conversation.store.journal.open_calls():
         is_own = entry.host_session == conversation.event.host_session
-        if (is_own and (every or not entry.sub_agent)) or first:
+        is_orphan = first and not is_own and not _is_host_running(conversation, entry)
+        if (is_own and (first or every or not entry.sub_agent)) or is_orphan:
             open_calls.append(entry)
     if not open_calls:
         return
@@ -241,6 +242,17 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
         if entry.id not in stopped:
             lost = entry.replace(event=entries.LOST, at=conversation.store.now)
             conversation.store.journal.append(lost)
+
+
+def _is_host_running(conversation: Conversation, entry: JournalEntry) -> bool:
+    """Say whether the host of a call's conversation is known to run, so that its call may as well.
+
+    Else a call could hide that it runs by the first prompt of another conversation.
+    """
+    from gitguard.store.session.host_process import is_running
+
+    record = conversation.host_sessions.get(entry.host_session)
+    return record is not None and is_running(record.process or record.last_process) is True
 
 
 def take_in_own_stopped_calls(conversation: Conversation) -> None:

@@ -21,7 +21,13 @@ from gitguard.hooks import gate_record, rises
 from gitguard.model import events
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
-from gitguard.pressure.readings import lowers, measure_pressure, summary_tokens, with_proof
+from gitguard.pressure.readings import (
+    kept_transcript,
+    may_open_gate,
+    measure_pressure,
+    summary_tokens,
+    with_proof,
+)
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
@@ -106,6 +112,7 @@ class Conversation:
         self.said_at = ""
         """When the event came, where it is answered later than that; else empty."""
         self._is_believed: bool | None = None
+        self._keep_to_transcript()
 
     def _look_apart(self) -> tuple[bool, CurrentSession]:
         """Work apart from files that nothing here vouches for; return whether that is so."""
@@ -172,6 +179,18 @@ class Conversation:
                 self.record = self.record.replace(head=startup.saved.commit)
 
     # Who speaks
+
+    def _keep_to_transcript(self) -> None:
+        """Read no other transcript than the conversation's own for a call that may have named it.
+
+        A transcript tells which calls ended and when a compaction was, so it has to be the host's.
+        """
+        before, event = kept_transcript(self.record), self.event
+        if before is None or event.transcript in (None, before):
+            return
+        self.event = event.replace(transcript=before)
+        if self.is_believed:
+            self.event = event
 
     def open_calls(self) -> tuple[JournalEntry, ...]:
         """Return the calls of this conversation that may still run, its sub-agents' included.
@@ -244,20 +263,21 @@ class Conversation:
         return True, pressure
 
     def doubt_reading(self) -> None:
-        """Leave out a reading that lowers the pressure, if a tool call runs that may have sent it.
+        """Leave out a reading that may open the gate, if a tool call runs that may have sent it.
 
+        Of one that may not, the window is left out, for it would count for later readings as well.
         A host repeats what it reads, so nothing is lost.
         """
-        reading = self.event.reading
-        if reading is None:
+        reading, transcript = self.event.reading, self.event.transcript
+        if reading is None or self.is_believed:
             return
+        reading = reading.replace(window=None)
         try:
-            is_lower = lowers(reading, self.record, self.config, self.event.transcript)
+            is_doubtful = may_open_gate(reading, self.record, self.config, transcript)
         except GitguardError as error:
             self.note_fault(error)
-            is_lower = True
-        if is_lower and not self.is_believed:
-            self.event = self.event.replace(reading=None)
+            is_doubtful = True
+        self.event = self.event.replace(reading=None if is_doubtful else reading)
 
     def keep_proof(self, pressure: Pressure | None) -> None:
         """Remember that more was in use than the window was taken to hold; the record is kept."""

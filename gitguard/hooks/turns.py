@@ -356,6 +356,7 @@ def _compaction_start(conversation: Conversation) -> HookReply:
         conversation.bring_up()
     except MissingState as error:
         conversation.note_fault(error)  # this machine's copy is saved all the same
+    conversation.doubt_reading()
     _, pressure = conversation.measure()
     with conversation.recording():
         why = f"Before a compaction ({conversation.event.source or 'unknown'})."

@@ -34,12 +34,6 @@ if TYPE_CHECKING:
         def in_agents_shell(self, environment: Mapping[str, str]) -> bool:
             """Say whether the host's agent runs a command, by any mark that the host sets."""
 
-        MARKS_PROVE: bool
-        """Whether no process that the host starts for an event ever has the marks of a tool call.
-
-        A Gateway that somebody started in the shell of a session has that shell's marks.
-        """
-
         def has_tool_marks(self, environment: Mapping[str, str]) -> bool:
             """Say whether this process has the marks that the host gives to its tool calls.
 

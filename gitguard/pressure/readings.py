@@ -50,18 +50,20 @@ def newest_pressure(host_session: HostSession, config: Config) -> Pressure | Non
     return _pressure_by(reading, host_session, config, first_turn=False)
 
 
-def lowers(
+def may_open_gate(
     reading: Reading, host_session: HostSession, config: Config, transcript: Transcript | None
 ) -> bool:
-    """Say whether a pushed reading makes the pressure less than without it, or lets nothing count.
+    """Say whether a pushed reading makes the pressure less than without it, or proves a window.
 
-    Raises `InvalidDocument` as `measure_pressure` does.
+    A window that it proves would make later readings less. Raises `InvalidDocument` as
+    `measure_pressure` does.
     """
-    before = _pressure_by(
-        _newest_of(host_session, None, transcript), host_session, config, first_turn=False
-    )
     after = _pressure_by(reading, host_session, config, first_turn=False)
-    return before is not None and (after is None or after.share < before.share)
+    if after is None or "raised" in after.window.source:
+        return True
+    newest_before = _newest_of(host_session, None, transcript)
+    before = _pressure_by(newest_before, host_session, config, first_turn=False)
+    return before is not None and after.share < before.share
 
 
 def has_reading(host_session: HostSession) -> bool:
@@ -198,13 +200,14 @@ def measure_compaction(
 
 def transcript_of(host_session: HostSession, named: Transcript | None = None) -> Transcript | None:
     """Return a conversation's transcript, or the given one; None where it is not there."""
-    if named is None and host_session.transcript:
-        named = Transcript(
-            host_session.transcript,
-            host_session.transcript_format,
-            host_session.transcript_session,
-        )
+    named = named or kept_transcript(host_session)
     return named if named is not None and os.path.exists(named.path) else None
+
+
+def kept_transcript(host_session: HostSession) -> Transcript | None:
+    """Return a conversation's transcript as its record has it."""
+    path, name = host_session.transcript, host_session.transcript_format
+    return Transcript(path, name, host_session.transcript_session) if path else None
 
 
 def _stored(stored: HostReading) -> Reading:

@@ -7,8 +7,13 @@ const MOST_ITEMS = 200;
 const DEFAULT_LIMIT = 8000;
 
 const ARGUMENTS = ["hook", "openclaw"];
-// Its own folder may be gone by now, and that would end the process before it began.
-const PLACE = { cwd: "/", stdio: ["pipe", "pipe", "ignore"] };
+
+/** Where gitguard runs: our own folder may be gone by now, and that would end it before it began. */
+function place() {
+  // A Gateway that was started in a session's shell has its mark, by which gitguard knows a tool.
+  const { OPENCLAW_SHELL: mark, ...env } = process.env;
+  return { cwd: "/", env, stdio: ["pipe", "pipe", "ignore"] };
+}
 
 /** What `gitguard init` wrote beside this file: {executable, limits, internal, wrappers}. */
 export function readConfig(folder) {
@@ -48,7 +53,7 @@ export async function ask(config, kind, payload) {
 export function tellNow(config, kind, payload) {
   const timeout = config.limits?.[kind] ?? DEFAULT_LIMIT;
   const input = JSON.stringify(payload);
-  spawnSync(program(config), ARGUMENTS, { ...PLACE, input, timeout, killSignal: "SIGKILL" });
+  spawnSync(program(config), ARGUMENTS, { ...place(), input, timeout, killSignal: "SIGKILL" });
 }
 
 function program(config) {
@@ -58,7 +63,7 @@ function program(config) {
 
 function run(program, input, limit) {
   return new Promise((resolve) => {
-    const child = spawn(program, ARGUMENTS, PLACE);
+    const child = spawn(program, ARGUMENTS, place());
     const said = [];
     const end = (text) => {
       clearTimeout(timer);

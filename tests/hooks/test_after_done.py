@@ -119,6 +119,17 @@ def test_the_next_prompt_and_another_conversation_are_not_denied(talk: Conversat
     assert writes(talk) == {}
 
 
+@pytest.mark.parametrize("words", ["go on", "yes", "thanks", "ok, commit it"])
+def test_a_word_that_begins_no_other_task_begins_a_turn_all_the_same(
+    talk: Conversation, words: str
+) -> None:
+    done(talk)
+    talk.send("Stop")
+    talk.clock.pass_by(60)
+    talk.prompt(words)
+    assert writes(talk) == {}
+
+
 def test_note_and_update_print_the_signal(place: Place) -> None:
     place.type("gitguard ensure")
     update = "gitguard update < ../update.json"

@@ -113,7 +113,6 @@ def test_a_gateway_that_a_session_started_still_serves_all(
         "GITGUARD_SESSION": ANNA,
         "GITGUARD_ROOT": str(other),
         "GITGUARD_HOST_SESSION": "same",
-        "OPENCLAW_SHELL": "exec",
     }
     gateway.turn(BEN, workspace, SECRET)
     assert "Quokka" not in gateway.turn(ANNA, workspace, "Hello")

@@ -93,6 +93,7 @@ class Host:
         self.program = folder / "bin" / "gitguard"
         self.agents: dict[str, Any] = {}
         """The agents in the host's configuration."""
+        self.environment: dict[str, str] = {}
         self.answers("")
         self.install()
 
@@ -128,7 +129,12 @@ class Host:
         done = subprocess.run(
             ["node", str(driver), str(self.folder / settings.PLUGIN), str(loads)],
             input=json.dumps(steps),
-            env={"PATH": path, "HOME": str(self.folder), "AGENTS": json.dumps(self.agents)},
+            env={
+                "PATH": path,
+                "HOME": str(self.folder),
+                "AGENTS": json.dumps(self.agents),
+                **self.environment,
+            },
             capture_output=True,
             text=True,
             timeout=60,
@@ -195,6 +201,15 @@ def test_a_turn_starts_one_process_for_each_event_it_needs(host: Host, loads: in
     assert [document["hook"] for document in host.sent()] == list(NEEDED)
     runs = (host.folder / "runs").read_text().splitlines()
     assert [line.split(" ", 1)[1] for line in runs] == ["hook openclaw"] * len(NEEDED)
+
+
+def test_a_gateway_that_a_session_started_is_not_taken_for_a_tool_call(host: Host) -> None:
+    host.environment = {"OPENCLAW_SHELL": "exec", "LANG": "C.UTF-8"}
+    host.answers("", script=f'env >> "{host.folder}/environment"')
+    host.run(*(step(NEWER, hook) for hook in ("before_prompt_build", "before_compaction")))
+    names = (host.folder / "environment").read_text()
+    assert "OPENCLAW_SHELL" not in names
+    assert "LANG=C.UTF-8" in names
 
 
 @pytest.mark.parametrize("copies", [False, True])

@@ -29,7 +29,6 @@ ABILITIES = Abilities(
     settings_files=(".claude/settings.local.json", ".claude/settings.json"),
     new_conversation="/clear",
 )
-MARKS_PROVE = True
 _KINDS = {
     "UserPromptSubmit": events.PROMPT,
     "PreToolUse": events.TOOL_START,

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 NAME = "openclaw"
 ABILITIES = Abilities(offers_pressure=True, hears_after_tools=False, ends_turns=False)
-MARKS_PROVE = False
 KINDS = {
     "agent:bootstrap": events.BOOTSTRAP,
     "before_prompt_build": events.PROMPT,
@@ -71,7 +70,10 @@ def in_agents_shell(environment: Mapping[str, str]) -> bool:
 
 
 def has_tool_marks(environment: Mapping[str, str]) -> bool:
-    """Say whether this process has the mark of a tool call (seen in 2026.9.6 and 2026.3.13)."""
+    """Say whether this process has the mark of a tool call (seen in 2026.9.6 and 2026.3.13).
+
+    The plugin takes the mark away that a Gateway inherits which was started in a session's shell.
+    """
     return bool(host_session(environment))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.errors import GitguardError
 from gitguard.model.text import timestamp
 from gitguard.store.session import holds
 from gitguard.store.session.host_session import Hold, HostSession
@@ -166,5 +167,18 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
         hosts[key] = conversation.replace(delivery=delivery, head=head)
     write_record(workspace, target, there.replace(host_sessions=hosts))
     remember_held(workspace, target, hosts)
+    _carry_open_calls(workspace, source, target)
     if THIS_SESSION in hosts:
         keep_hold(workspace, target, THIS_SESSION, hosts[THIS_SESSION])
+
+
+def _carry_open_calls(workspace: Workspace, source: Session, target: Session) -> None:
+    """Journal the calls that run in target as well, where their ends will be journaled."""
+    from gitguard.store.session.own_journal import OwnJournal
+
+    try:
+        open_calls = OwnJournal(workspace, source).open_calls()
+    except GitguardError:
+        return  # whoever works at source is told what is wrong with its journal
+    for entry in open_calls:
+        OwnJournal(workspace, target).append(entry)
