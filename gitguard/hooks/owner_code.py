@@ -27,7 +27,8 @@ OWNER_METHODS = frozenset(
 """Methods and functions of the library that choose for a person, or that speak as a host."""
 _OWNER_CALLS = (
     *("force=True", "untrusted=True", "theirs_too=True", "compacted=True", "take=True"),
-    "sessions.close(",
+    *("sessions.close(", "gitguard.cli.hook", "gitguard.cli.app", "gitguard.__main__"),
+    *("gitguard.cliimport", "gitguardimportcli"),
 )
 """Other calls of its, or parts of them, without blanks."""
 _IMPORTS = ("import gitguard", "from gitguard", "import_module", "__import__", "run_module")
@@ -105,6 +106,7 @@ def _python_of(line: str, folders: tuple[str, ...]) -> Iterator[str]:
     if is_elsewhere and _PROGRAM in line:
         # The same line may write the file, or hand on what another program reads.
         yield from (program.input for program in programs)
+        yield from (_code_of(program) for program in programs if program.name in ("echo", "printf"))
 
 
 def _scripts(path: str, folders: tuple[str, ...]) -> Iterator[str]:

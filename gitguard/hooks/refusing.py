@@ -90,7 +90,10 @@ def _read_call(event: HookEvent, places: Places) -> str:
     command = event.tool.command if event.tool else ""
     owner = owner_command(command)
     if owner:
-        return _refusal_of(owner)
+        from gitguard.hooks.mentions import only_mentions
+
+        if not only_mentions(command):
+            return _refusal_of(owner)
     from gitguard.hooks.own_folders import changed_folder
 
     folder = changed_folder(event, places)

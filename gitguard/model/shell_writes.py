@@ -80,7 +80,8 @@ def writes_of(line: str) -> ShellWrites:
         if program.name == UNREAD:
             is_hidden = True
         elif program.name in ("cd", "pushd"):
-            folders += Arguments(program.words, frozenset(), is_repeated=False).operands[:1]
+            operands = Arguments(program.words, frozenset(), is_repeated=False).operands
+            folders += operands[:1] or ["~"]
         else:
             changed = [*_changed(program)]
             paths += [path.replace(ends_work=is_last_step) for path in changed]

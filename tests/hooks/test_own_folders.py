@@ -51,6 +51,7 @@ WRITING = (
     "echo x > $XDG_CONFIG_HOME/gitguard/config.yaml",
     "rm -rf $GITGUARD_STATE_DIR",
     "cd ~/.config/gitguard && echo x > config.yaml",
+    "cd; echo x > .config/gitguard/config.yaml",
     "cd ~/.config; cd gitguard; sed -i s/a/b/ config.yaml",
     "pushd $HOME/.config/gitguard; touch config.yaml",
     "(cd ~/.config/gitguard && rm config.yaml)",
@@ -285,6 +286,9 @@ CODE = (
     "from gitguard.hooks.gate_question import override as o; o(store, 'S1', 'x')",
     "from gitguard.cli.app import main; main(['uninstall'])",
     "from gitguard import Guard; Guard.open('.').handle(event, abilities)",
+    "from gitguard.cli.hook import answer; answer(['claude-code'], b'')",
+    "from gitguard.cli import hook as h; h.run(['claude-code'])",
+    "from gitguard.__main__ import main; main()",
 )
 RUNNING = (
     'python3 -c "{}"',
@@ -293,6 +297,7 @@ RUNNING = (
     "sh -c 'cd x; python3 -' <<E\n{}\nE",
     'echo "{}" | python3 -',
     "cat > x.py <<'E'\n{}\nE\npython3 x.py",
+    'echo "{}" > x.py; python3 x.py',
     'sudo -u ada env X=1 python3.12 -c "{}"',
 )
 
