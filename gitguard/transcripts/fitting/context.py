@@ -80,7 +80,13 @@ def can_stand(entry: Entry) -> bool:
 def _behind_a_list(entries_by_id: dict[str, Entry], newest: Entry, compactions: int) -> Context:
     """Return what stands where a compaction lists what it keeps, and everything before is gone."""
     listed = _kept(entries_by_id, newest)
-    later = {name: entry for name, entry in entries_by_id.items() if entry.at > newest.at}
+    # Where the compaction's own line was moved, some of what it keeps stands behind it.
+    names = {entry.id for entry in listed}
+    later = {
+        name: entry
+        for name, entry in entries_by_id.items()
+        if entry.at > newest.at and name not in names
+    }
     summary_message = None if newest.blocks else _told_behind(newest, later.values())
     if summary_message is not None:
         later.pop(summary_message.id)

@@ -2,13 +2,15 @@
 
 A host goes back from the last line. If an entry at the end of the file stands behind what follows
 it, the host finds little of the conversation: the entry belongs before what follows it, and copies
-of what stands there already go. If the entries that follow the last one stand early in the file,
-the host misses them: they belong behind it. Elsewhere in a file the place of a line means nothing,
-and Claude Code itself may write the first one late.
+of what stands there already go. A result belongs before the next answer than its call's. If the
+entries that follow the last one stand early in the file, the host misses them: they belong behind
+it. Elsewhere in a file the place of a line means nothing, and Claude Code itself may write the
+first one late.
 """
 
 from __future__ import annotations
 
+from gitguard.model.conversation import AGENT, TOOL
 from gitguard.model.value import Value
 from gitguard.transcripts.rewriting.edits import Drop, Shift
 
@@ -36,10 +38,12 @@ def in_order(entries: Sequence[Entry], begin: int) -> InOrder:
     begin is where the line stands that remains first. What would make the branch of the last entry
     shorter is left alone.
     """
-    arranged = _arranged(entries, begin)
-    if branch_length(arranged.entries) < branch_length(entries):
-        return InOrder(entries)
-    return arranged
+    length = branch_length(entries)
+    for brings_back in (True, False):
+        arranged = _arranged(entries, begin, brings_back=brings_back)
+        if branch_length(arranged.entries) >= length:
+            return arranged
+    return InOrder(entries)
 
 
 def branch_length(entries: Sequence[Entry]) -> int:
@@ -53,16 +57,17 @@ def branch_length(entries: Sequence[Entry]) -> int:
     return len(passed)
 
 
-def _arranged(entries: Sequence[Entry], begin: int) -> InOrder:
+def _arranged(entries: Sequence[Entry], begin: int, *, brings_back: bool) -> InOrder:
+    """Put entries in order; if none is brought back, all come behind the last one."""
     order, moved, copies = list(entries), set[int](), list[int]()
     for _ in range(_ROUNDS):
         originals = {entry.id: entry for entry in reversed(order) if entry.id}
-        if early := _early(order, originals):
+        if early := _early(order, originals, anywhere=not brings_back):
             moved |= {order[place].at for place in early}
             block, places = [order[place] for place in early], set(early)
             order = [entry for place, entry in enumerate(order) if place not in places] + block
             continue
-        late = _late(order, originals)
+        late = _late(order, originals) if brings_back else {}
         gone = {at for at in late if _is_copy(order[at], originals[order[at].id])}
         brought = {place: to for place, to in late.items() if place not in gone}
         if not gone and not brought:
@@ -92,11 +97,13 @@ def _brought(order: list[Entry], to: dict[int, int], gone: set[int]) -> list[Ent
     return in_order
 
 
-def _early(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> list[int]:
+def _early(
+    entries: Sequence[Entry], originals: Mapping[str, Entry], *, anywhere: bool
+) -> list[int]:
     """Return the places of entries that follow the last one and stand before what it follows.
 
     They are in the order in which they follow: from the last one to the newest that goes back to
-    it.
+    it. anywhere: also those that stand between what the last one follows and the last one.
     """
     places = {id(entry): place for place, entry in enumerate(entries)}
     newest: dict[str, int] = {}
@@ -110,7 +117,8 @@ def _early(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> list[int
     chain: list[int] = []
     passed = {last.id}
     place = newest.get(last.id, -1)
-    if place < 0 or place >= upto or _follows(last, entries[place], originals):
+    stands_well = place >= upto and not anywhere
+    if place < 0 or stands_well or _follows(last, entries[place], originals):
         return []
     while place >= 0 and entries[place].id not in passed:
         passed.add(entries[place].id)
@@ -135,11 +143,34 @@ def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int,
         entry = entries[place]
         if entry.is_aside or not entry.id:
             continue
+        if entry.id not in first and (behind := _overtaken(place, entries, originals)):
+            places[place] = behind
+            continue
         before = first.get(entry.id, place)
         if last.get(entry.id, place) >= place or _follows(entry, entries[before], originals):
             break
         places[place] = before
     return places
+
+
+def _overtaken(place: int, entries: Sequence[Entry], originals: Mapping[str, Entry]) -> int:
+    """Return the place behind the call of a result that nothing follows, 0 if it stands well.
+
+    Only where several calls at once are several entries may nothing follow the result of one. No
+    other answer stands before it then.
+    """
+    result = entries[place]
+    call = originals.get(result.parent)
+    if result.role != TOOL or call is None or not call.message:
+        return 0
+    answers = (e for e in reversed(entries[:place]) if e.role == AGENT and not e.is_aside)
+    newest = next(answers, None)
+    if newest is None or newest.message == call.message:
+        return 0
+    parts = [entry for entry in entries[:place] if entry.message == call.message]
+    is_followed = any(_follows(newest, part, originals) for part in parts)
+    behind = next(at for at, entry in enumerate(entries) if entry is call) + 1
+    return behind if is_followed and behind < place else 0
 
 
 def _follows(entry: Entry, other: Entry, entries_by_id: Mapping[str, Entry]) -> bool:

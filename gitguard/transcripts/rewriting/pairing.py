@@ -143,7 +143,7 @@ class _Pairs:
     ) -> None:
         self._notes_between = notes_between
         self._results_name_tools = results_name_tools
-        self._entries = entries
+        self._entries = tuple(entries)
         self._calls: dict[str, _Call] = {}
         """The newest call of each id."""
         self._first: dict[str, _Call] = {}
@@ -162,7 +162,8 @@ class _Pairs:
         """Those that blocks are dropped of."""
         self._place = 0
         self._foreign: set[str] = set()
-        """The ids in blocks of kinds that nobody here knows; they may be calls or results."""
+        """The ids in blocks and lines of kinds that nobody here knows; they may be calls or
+        results."""
         self._moves: dict[_Call, Move] = {}
         self._early: dict[str, tuple[Entry, Block]] = {}
         """Results that stand before any call of their id; one may still come."""
@@ -172,10 +173,11 @@ class _Pairs:
 
     def pairing(self) -> Pairing:
         for entry in self._entries:
+            self._foreign.update(b.id for b in entry.blocks if b.kind == OTHER and b.id)
+        for entry in self._entries:
             if entry.kind != MESSAGE:
                 continue
             self._place += 1
-            self._foreign.update(b.id for b in entry.blocks if b.kind == OTHER and b.id)
             if entry.role == AGENT:
                 self._hear(entry)
             elif entry.role == TOOL:
@@ -235,7 +237,7 @@ class _Pairs:
             return
         call = _Call(entry, block, answer, "")
         is_fit = is_id(block.id, names_items=self._results_name_tools)
-        if block.id in self._ids or not is_fit:
+        if block.id not in self._foreign and (block.id in self._ids or not is_fit):
             call.id = self._free_id(block.id)
             self._edits.append(Reissue(entry.at, block.at, call.id))
             why = "an earlier call has its id" if is_fit else "models refuse its id"

@@ -292,8 +292,9 @@ class _Work:
             self._images = tuple(image for image in self._images if image.at in places)
             self._unsigned = tuple(where for where in self._unsigned if where[0] in places)
             entries = (*seen_by_model, *_strays(entries, seen_by_model, self._parents))
+        # What stands beside the way is found by its place, which is another one after a move.
         self._pairing = pair(
-            entries,
+            () if self._order.edits else entries,
             notes_between=self._writable.NOTES_BETWEEN,
             results_name_tools=self._writable.RESULTS_NAME_TOOLS,
         )

@@ -191,7 +191,7 @@ class _Scanner:
             self._is_flat = self._is_flat and not fields["parent"]
         if kind == HEADER:
             scan.headers.append(Entry.of(at, end, b"", fields))
-        elif id_ or kind != UNKNOWN:
+        elif id_ or kind != UNKNOWN or "blocks" in fields:
             self._newest = id_ or self._newest
             if kind in _TURNS or "is_aside" in fields or (self._newest and not id_):
                 scan.is_plain = False

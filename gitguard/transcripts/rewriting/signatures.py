@@ -1,10 +1,12 @@
 """Signatures that no API takes: of thinking, which is refused with them, and of calls and results.
 
-All are base64. A proxy of another model, or an answer that was cut off, leaves what is none.
+All are base64, but for the encrypted reasoning of OpenRouter, which pi keeps as JSON at its call. A
+proxy of another model, or an answer that was cut off, leaves what is none of them.
 """
 
 from __future__ import annotations
 
+from gitguard.model import json_text
 from gitguard.transcripts.rewriting.images import replaced_at
 
 TYPE_CHECKING = False
@@ -24,6 +26,23 @@ def is_signature(value: Any) -> bool:
     return isinstance(value, str) and value.isascii() and value.translate(_NO_LETTERS).isalnum()
 
 
+def _is_taken(value: Any) -> bool:
+    """Say whether an API takes a value as the signature of a call or a result."""
+    return is_signature(value) or (isinstance(value, str) and _is_reasoning(value))
+
+
+def _is_reasoning(text: str) -> bool:
+    """Say whether a text is a detail of the reasoning that OpenRouter wants back with the call."""
+    if not text.startswith("{"):
+        return False
+    try:
+        detail = json_text.decode(text)
+    except (ValueError, RecursionError):
+        return False
+    kind = detail.get("type")
+    return isinstance(kind, str) and kind.startswith("reasoning.") and "data" in detail
+
+
 def is_signed(block: dict[str, Any]) -> bool:
     """Say whether a block of thinking has a signature; other blocks need none."""
     member = _OF_THINKING.get(str(block.get("type")))
@@ -37,7 +56,7 @@ def refused_at(document: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...]
     for at, block in enumerate(content if isinstance(content, list) else ()):
         if isinstance(block, dict) and block.get("type") not in (*_OF_THINKING, "text"):
             members = (block[name] for name in _MEMBERS if name in block)
-            if not all(map(is_signature, members)):
+            if not all(map(_is_taken, members)):
                 call_id = block.get("id") or block.get("tool_use_id")
                 yield ("message", "content", at), str(call_id or "")
 
@@ -47,6 +66,6 @@ def unsigned(document: dict[str, Any], path: tuple[str | int, ...]) -> dict[str,
     block: Any = document
     for name in path:
         block = block[name]
-    members = {k: v for k, v in block.items() if k not in _MEMBERS or is_signature(v)}
+    members = {k: v for k, v in block.items() if k not in _MEMBERS or _is_taken(v)}
     changed: dict[str, Any] = replaced_at(document, path, members)
     return changed

@@ -61,6 +61,25 @@ def _sketch(
     return _PLAIN[at] if at < len(_PLAIN) else Block(TEXT, at)
 
 
+def ids_in(document: dict[str, Any]) -> tuple[Block, ...]:
+    """Return a block for each id in a line that nobody here understands.
+
+    It may be of a call or a result: a line of a later version can hold both.
+    """
+    ids: dict[str, None] = {}
+    waiting: list[Any] = [document]
+    while waiting:
+        holder = waiting.pop()
+        if isinstance(holder, list):
+            waiting += holder
+        elif isinstance(holder, dict):
+            waiting += holder.values()
+            for name, value in holder.items():
+                if isinstance(value, str) and value and name.lower().endswith("id"):
+                    ids[value] = None
+    return tuple([Block._of({"kind": OTHER, "at": 0, "id": id_}) for id_ in ids])
+
+
 def result(call: str, name: str) -> tuple[Block, ...]:
     """Return the one block of a message that is a result, by its call's id and its tool."""
     return (Block._of({"kind": RESULT, "at": 0, "id": call, "name": name}),)

@@ -8,7 +8,7 @@ look, and nothing else.
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, THINKING, TOOL
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, THINKING, TOOL, UNKNOWN
 from gitguard.transcripts.rewriting.pairing import clean_name, is_id
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ class Soundness:
             if len(self._entries) == before:
                 return False
         if fields["kind"] != MESSAGE:
-            return True
+            return fields["kind"] != UNKNOWN or "blocks" not in fields
         role = fields["role"]
         if role == AGENT:
             return self._hears(fields)

@@ -19,7 +19,7 @@ from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, ENVIRONM
 from gitguard.transcripts.formats.claude_code.reading import is_sub_agents
 from gitguard.transcripts.rewriting.images import replaced_at
 from gitguard.transcripts.rewriting.signatures import is_signed
-from gitguard.transcripts.rewriting.sketching import sketched
+from gitguard.transcripts.rewriting.sketching import ids_in, sketched
 from gitguard.transcripts.rewriting.tree import Mended, ids_with
 
 TYPE_CHECKING = False
@@ -36,6 +36,8 @@ RESULTS_NAME_TOOLS = False
 POINTERS: frozenset[str] = frozenset(("compactMetadata", "leafUuid"))
 MARK = "[gitguard] what stood here was taken out, and the conversation goes on from here"
 _CALLS, _INPUTS = ("tool_use",), ("input",)
+_UNDERSTOOD = frozenset(("user", "assistant", "progress", "attachment"))
+"""Kinds of lines between messages, besides `system`, of which is known what they hold."""
 _COMMON = ("isSidechain", "agentId", "promptId")
 
 
@@ -68,9 +70,12 @@ def sketch(document: dict[str, Any]) -> dict[str, Any]:
     if document.get("isSidechain"):
         fields["is_aside"] = True
     message = document.get("message")
-    if not isinstance(message, dict):
+    if kind not in _UNDERSTOOD:
+        if fields["id"] and (ids := ids_in(document)):
+            fields["blocks"] = ids
+    elif not isinstance(message, dict):
         return fields
-    if kind == "assistant":
+    elif kind == "assistant":
         fields["kind"], fields["role"] = MESSAGE, AGENT
         fields["message"] = word(message.get("id"))
         content = message.get("content")

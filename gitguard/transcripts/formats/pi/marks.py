@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_KINDS = frozenset(
+KINDS = frozenset(
     (
         *("message", "compaction", "branch_summary", "custom", "custom_message", "reset", "leaf"),
         *("model_change", "thinking_level_change", "label", "session_info"),
@@ -19,4 +19,4 @@ def shows(_path: str, line: dict[str, Any]) -> bool:
     kind, members = line.get("type"), line.keys()
     if kind == "session":  # the header of version 1 names no version
         return "version" in members or {"id", "timestamp", "cwd"} <= members
-    return kind in _KINDS and {"id", "parentId"} <= members
+    return kind in KINDS and {"id", "parentId"} <= members

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidInput
-from gitguard.model.conversation import AGENT, MESSAGE, TOOL
+from gitguard.model.conversation import AGENT, MESSAGE, TOOL, UNKNOWN
 from gitguard.transcripts import jsonl, session_entries
 from gitguard.transcripts.blocks import with_text, word
+from gitguard.transcripts.formats.pi.marks import KINDS
 from gitguard.transcripts.rewriting.images import replaced_at
-from gitguard.transcripts.rewriting.sketching import result, sketched
+from gitguard.transcripts.rewriting.sketching import ids_in, result, sketched
 from gitguard.transcripts.rewriting.tree import Mended
 from gitguard.transcripts.session_entries import OPENCLAW, PI, ROLES, STOPPED, Dialect
 
@@ -26,6 +27,8 @@ RESULTS_NAME_TOOLS = True
 POINTERS: frozenset[str] = frozenset(("firstKeptEntryId", "targetId", "fromId"))
 _NEWEST_SESSION = 3
 """The newest version of pi's and OpenClaw's sessions whose lines are known well enough."""
+_SILENT = KINDS - {"message"}
+"""Kinds of lines that hold neither calls nor results."""
 _ENVELOPE = ("type", "id", "parentId", "timestamp")
 
 fields_of = session_entries.fields_of
@@ -63,7 +66,7 @@ def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     message: Any = document.get("message")
     role = ROLES.get(word(message.get("role"))) if isinstance(message, dict) else None
     if role is None or document.get("type") != "message":
-        return session_entries.fields_of(document, dialect)
+        return _without_role(document, dialect)
     entry_id, parent = document.get("id"), document.get("parentId")
     fields: dict[str, Any] = {
         "kind": MESSAGE,
@@ -77,6 +80,14 @@ def sketched_by(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
     fields["blocks"] = sketched(message.get("content"), dialect.calls, dialect.inputs)
     if role == AGENT and (stopped := STOPPED.get(word(message.get("stopReason")))):
         fields["stopped"] = stopped
+    return fields
+
+
+def _without_role(document: dict[str, Any], dialect: Dialect) -> dict[str, Any]:
+    fields = session_entries.fields_of(document, dialect)
+    is_silent = fields["kind"] != UNKNOWN or document.get("type") in _SILENT
+    if not is_silent and (ids := ids_in(document)):
+        fields["blocks"] = ids
     return fields
 
 
