@@ -163,7 +163,7 @@ _LISTING = frozenset(("-v", "-V"))
 """With these `command` says what would run, and runs nothing."""
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "su"))
 _JOINING: dict[str, tuple[str, int]] = {
-    "eval": ("", 0),
+    **dict.fromkeys(("eval", "trap"), ("", 0)),
     "watch": ("-n --interval", 0),
     "ssh": ("-p -i -l -o -F -J -L -R -D -b -c -e -I -m -O -Q -S -W -w -E -B", 1),
 }

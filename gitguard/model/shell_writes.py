@@ -34,6 +34,7 @@ _TABLE: dict[str, tuple[str, str]] = {
     "sort": (_VALUE, "-o --output"),
     "git": (_VALUE, "-C --work-tree --git-dir -f --file -o --output"),
 }
+_MODES = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl"))
 _TARGET = ("-t", "--target-directory")
 _INTO = {"git": ("clone", "init", "worktree")}
 _IN_PLACE_OPTIONS = ["-i", "--in-place", "--inplace", "-i*"]
@@ -118,7 +119,11 @@ def _changed(program: ShellProgram) -> Iterator[WrittenPath]:
     if how == _IN_PLACE and not arguments.option_among(_IN_PLACE_OPTIONS):
         return
     if how in (_EACH, _IN_PLACE) or (how == _MOVED and name != "mv"):
-        yield from (WrittenPath(operand, name, moves=how == _MOVED) for operand in operands)
+        # What is changed with all below it counts like what is moved.
+        moves = how == _MOVED or (
+            name in _MODES and bool(arguments.option_among(["-R", "--recursive"]))
+        )
+        yield from (WrittenPath(operand, name, moves=moves) for operand in operands)
     if how == _LAST or name in ("mv", "ln"):
         yield from _into_target(name, words, operands)
 

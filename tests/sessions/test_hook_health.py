@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from gitguard import Guard
 from gitguard.cli.sessions import _overview_text
 from gitguard.hosts.claude_code import hooks, installing
-from gitguard.hosts.claude_code.health import hook_problems, switches
+from gitguard.hosts.claude_code.health import folder_changes, hook_problems, switches
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.sessions.hook_health import hook_health
 from gitguard.settings.project_install import InstallOptions
@@ -155,6 +155,22 @@ def test_settings_of_any_shape_without_our_hooks_are_never_healthy(value: object
     for settings in ({"hooks": value}, {"hooks": {"Stop": value}}, {"hooks": {"Stop": [value]}}):
         assert hook_problems(settings, PERSONAL, "") != []
     assert switches({"env": value, "disableAllHooks": value}, PERSONAL) in ([], [SWITCHED_OFF])
+    assert folder_changes({"env": value}, PERSONAL, {}) == []
+
+
+@pytest.mark.parametrize(
+    "variable", ["GITGUARD_ROOT", "GITGUARD_STATE_DIR", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME"]
+)
+def test_settings_that_send_hooks_to_other_folders_are_named(
+    talk: Installed, variable: str
+) -> None:
+    talk.change(lambda settings: settings.update(env={variable: "/elsewhere", "LANG": "C"}))
+    assert talk.problems() == (
+        f"`{variable}` in `env` of `{PERSONAL}` lets hooks use other folders than this command; "
+        "remove it there, or set it here too"
+    )
+    there = talk.with_environment(**{variable: "/elsewhere"})
+    assert all(not health.problems for health in hook_health(there.workspace))
 
 
 def test_a_command_that_runs_something_else_is_a_missing_hook(talk: Installed) -> None:

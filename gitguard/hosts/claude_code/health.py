@@ -16,6 +16,7 @@ from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from gitguard.hosts.health import InstalledSite, Read
@@ -27,6 +28,8 @@ MANAGED = (
 )
 """Settings of an organization, which go before all others."""
 _AGAIN = "run `gitguard init` again"
+_FOLDERS = ("GITGUARD_ROOT", "GITGUARD_STATE_DIR", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")
+"""Variables that tell where the workspace, the user's configuration and state are."""
 
 
 def look(site: InstalledSite, read: Read) -> HookHealth:
@@ -45,7 +48,9 @@ def look(site: InstalledSite, read: Read) -> HookHealth:
     for level in _levels(site):
         try:
             is_managed = level in MANAGED
-            problems += switches(read(level), _shown(level, site.root), managed=is_managed)
+            settings, shown = read(level), _shown(level, site.root)
+            problems += switches(settings, shown, managed=is_managed)
+            problems += folder_changes(settings, shown, site.environment)
         except GitguardError as error:
             notes.append(f"what that file sets is unknown: {error.message}")
     if site.environment.get(HOOKS_VARIABLE) == HOOKS_OFF:
@@ -114,6 +119,24 @@ def switches(settings: dict[str, Any], name: str, *, managed: bool = False) -> l
         switch = f"`{HOOKS_VARIABLE}={HOOKS_OFF}` in `env` of `{name}`"
         problems.append(f"{switch} switches them off; remove it there")
     return problems
+
+
+def folder_changes(
+    settings: dict[str, Any], name: str, environment: Mapping[str, str]
+) -> list[str]:
+    """Name the variables in one settings file by which hooks look elsewhere than this command.
+
+    They decide which configuration counts, and where halts are kept.
+    """
+    env = settings.get("env")
+    if not isinstance(env, dict):
+        return []
+    return [
+        f"`{variable}` in `env` of `{name}` lets hooks use other folders than this command; remove "
+        "it there, or set it here too"
+        for variable in _FOLDERS
+        if variable in env and env[variable] != environment.get(variable)
+    ]
 
 
 def _levels(site: InstalledSite) -> list[str]:
