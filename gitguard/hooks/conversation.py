@@ -189,7 +189,8 @@ class Conversation:
         if before is None or event.transcript in (None, before):
             return
         self.event = event.replace(transcript=before)
-        if self.is_believed:
+        # Also the end of the one call that runs may be sent by that call.
+        if not (event.from_tool or self.open_calls()):
             self.event = event
 
     def open_calls(self) -> tuple[JournalEntry, ...]:

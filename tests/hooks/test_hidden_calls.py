@@ -74,13 +74,17 @@ def test_a_transcript_that_a_call_brings_along_makes_no_prompt_the_users(
 
 
 @pytest.mark.parametrize(
-    "name", ["UserPromptSubmit", "SessionStart.compact", "PostCompact", "PreToolUse.Bash", "Stop"]
+    "name",
+    [
+        *("UserPromptSubmit", "SessionStart.compact", "PostCompact"),
+        *("PreToolUse.Bash", "PostToolUse.Bash", "Stop"),
+    ],
 )
 def test_a_transcript_that_a_call_brings_along_lifts_no_halt(talk: Conversation, name: str) -> None:
     halts_while_a_call_runs(talk)
     brought = brings_along(talk)
     talk.send_raw("SessionStart.compact", prompt_id="forged", **brought)
-    talk.send_raw(name, prompt_id="forged", **brought)
+    talk.send_raw(name, prompt_id="forged", tool_use_id="toolu_running", **brought)
     assert is_halted(talk)
     talk.prompt("go on")
     assert is_halted(talk)
