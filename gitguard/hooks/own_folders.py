@@ -106,11 +106,14 @@ class _OurFolders:
         }
 
     def assign(self, words: Iterable[str]) -> None:
-        """Take in the variables that words assign."""
+        """Take in the variables that words assign; a loop's has several values, and ours counts."""
+        names: set[str] = set()
         for word in words:
             name, equals, value = word.partition("=")
-            if equals and name.isidentifier():
-                self._variables[name] = self.with_variables(value)[:_LONGEST]
+            if equals and name.isidentifier() and name not in names:
+                value = self._home + value[1:] if self._home and value[:2] == "~/" else value
+                self._variables[name] = value = self.with_variables(value)[:_LONGEST]
+                names.update([name] * bool(self.holding(value)))
 
     def enter(self, folders: Iterable[str]) -> None:
         """Work in folders as well, one after the other."""

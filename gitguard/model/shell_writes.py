@@ -35,6 +35,7 @@ _TABLE: dict[str, tuple[str, str]] = {
     "git": (_VALUE, "-C --work-tree --git-dir -f --file -o --output"),
 }
 _MODES = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl"))
+_CHDIR = ("-C", "-D", "--chdir")
 _TARGET = ("-t", "--target-directory")
 _INTO = {"git": ("clone", "init", "worktree")}
 _IN_PLACE_OPTIONS = ["-i", "--in-place", "--inplace", "-i*"]
@@ -80,15 +81,24 @@ def writes_of(line: str) -> ShellWrites:
         paths += [WrittenPath(path, ends_work=is_last_step) for path in command.written]
         if program.name == UNREAD:
             is_hidden = True
+        elif program.name == "for" and program.words[1:2] == ["in"]:
+            words += [f"{program.words[0]}={value}" for value in program.words[2:]]
         elif program.name in ("cd", "pushd"):
             operands = Arguments(program.words, frozenset(), is_repeated=False).operands
             folders += operands[:1] or ["~"]
         else:
+            folders += _folder_before(program)
             changed = [*_changed(program)]
             paths += [path.replace(ends_work=is_last_step) for path in changed]
             is_hidden |= program.is_repeated and program.name in _TABLE
             is_hidden |= program.name == "find" and "-delete" in program.words
     return ShellWrites(tuple(paths), tuple(folders), tuple(words), is_hidden)
+
+
+def _folder_before(program: ShellProgram) -> list[str]:
+    """Return the folder that `env -C` or `sudo -D` makes a program work in."""
+    before = program.command.words[: -len(program.words) - 1]
+    return [*_option_values(before, _CHDIR)]
 
 
 def _ends_work(program: ShellProgram) -> bool:
@@ -118,6 +128,8 @@ def _changed(program: ShellProgram) -> Iterator[WrittenPath]:
     operands = arguments.operands
     if how == _IN_PLACE and not arguments.option_among(_IN_PLACE_OPTIONS):
         return
+    if name == "cp" and arguments.option_among(["-l", "--link", "-s", "--symbolic-link"]):
+        how = _EACH  # whoever writes the new name changes the file, as with `ln`
     if how in (_EACH, _IN_PLACE) or (how == _MOVED and name != "mv"):
         # What is changed with all below it counts like what is moved.
         moves = how == _MOVED or (
