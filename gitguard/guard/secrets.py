@@ -48,7 +48,10 @@ class WorkspaceSecrets:
                 return secrets.plan(wanted)
             purged = secrets.purge(wanted, reason, tell)
         current = self._sessions.any_session().name
-        others = [Session(name, name) for name in self._sessions.heads() if name != current]
+        file_store = self._sessions.store(self._sessions.any_session()).worktree.file_store
+        # Of an archived session nothing but its files is beside the others.
+        names = dict.fromkeys((*self._sessions.heads(), *file_store.sessions()))
+        others = [Session(name, name) for name in names if name != current]
         left = secrets.held_by(map(self._sessions.store, others))
         return purged.replace(elsewhere=purged.elsewhere + left)
 

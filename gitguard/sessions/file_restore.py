@@ -23,7 +23,7 @@ from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained, with_newest
-from gitguard.store.worktree.manifest import Manifest, unescaped
+from gitguard.store.worktree.manifest import REPOSITORY, Manifest, unescaped
 from gitguard.store.worktree.overlays import write_overlay
 from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
@@ -265,6 +265,10 @@ class FileRestore:
         """Say what no snapshot has: files of other repositories, and of a commit that is gone."""
         skipped = (path for path in look.new_files if path.endswith("/"))
         repositories = {path.rstrip("/") for path in skipped}
+        # One that is gone by now is not brought back, either.
+        repositories |= {
+            unescaped(file.path) for file in target.manifest.skipped if file.reason == REPOSITORY
+        }
         submodules = self._repository.submodules(look.commit)
         left_alone = [
             f"files in the submodule `{path}`" for path in submodules if _meet(path, paths)

@@ -6,9 +6,11 @@ written anew: a snapshot that lacks a file is none.
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from gitguard.errors import GitguardError
 from gitguard.sessions.secrets.leaks import UNREAD, Leak
-from gitguard.store.git.trees import PLAIN, PROGRAM
+from gitguard.store.git.trees import LINK, PLAIN, PROGRAM
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.consolidating import consolidate
 from gitguard.store.worktree.kept import with_newest
@@ -41,7 +43,15 @@ class SnapshotSecrets:
         """The rules that a content matches, by its id: snapshots share most of theirs."""
 
     def leaks(self) -> Iterator[Leak]:
-        """Yield what the snapshots hold, and which of them could not be read."""
+        """Yield what the snapshots hold, and which of them could not be read.
+
+        What is forgotten and still on the disk counts: a purge may have been cut off.
+        """
+        text = self._redactor.text
+        return (leak.replace(path=text(leak.path)) for leak in self._leaks())
+
+    def _leaks(self) -> Iterator[Leak]:
+        """Yield the same with the paths as they are, which may hold a secret themselves."""
         snapshots = self._store.worktree.kept_snapshots()
         with self._store.worktree.reader() as reader:
             for snapshot in snapshots.list():
@@ -49,6 +59,9 @@ class SnapshotSecrets:
                     yield from self._of(reader, snapshot)
                 except GitguardError:
                     yield Leak(PLACE, "", snapshot.id, UNREAD, snapshot.name)
+            for snapshot in snapshots.forgotten():
+                with suppress(GitguardError):  # a part of it may be off the disk already
+                    yield from self._of(reader, snapshot)
 
     def forget(self) -> None:
         """Take the snapshots with a finding out of the list, and the look that names the newest.
@@ -58,7 +71,7 @@ class SnapshotSecrets:
         """
         leaking: dict[str, list[str]] = {}
         unread = set()
-        for leak in self.leaks():
+        for leak in self._leaks():
             leaking.setdefault(leak.commit, []).append(leak.path)
             if leak.rule == UNREAD:
                 unread.add(leak.commit)
@@ -92,10 +105,15 @@ class SnapshotSecrets:
             snapshots.write(stay)
 
     def _of(self, reader: SnapshotReader, snapshot: KeptSnapshot) -> Iterator[Leak]:
-        for path, entry in reader.snapshot(snapshot.id).overlay.items():
-            if entry.mode in (PLAIN, PROGRAM):
+        stored = reader.of_root(snapshot.id, snapshot.root)
+        for path, entry in stored.overlay.items():
+            if entry.mode in (PLAIN, PROGRAM, LINK):
                 for rule in self._found_in(reader, entry.id):
                     yield Leak(PLACE, "", snapshot.id, rule, escaped(path))
+        names = {*map(escaped, stored.overlay), *stored.manifest.names, *stored.removed_beneath}
+        for name in sorted(names):
+            for finding in self._redactor.find(name):
+                yield Leak(PLACE, "", snapshot.id, finding.rule, name)
 
     def _found_in(self, reader: SnapshotReader, blob: str) -> tuple[str, ...]:
         if blob not in self._rules:

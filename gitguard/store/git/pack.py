@@ -90,8 +90,17 @@ class Pack:
 
 def is_index(data: bytes, id_length: int) -> bool:
     """Say whether bytes are a whole index of a pack, by the checksum that ends it."""
+    return data.startswith(_INDEX) and _ends_with_checksum(data, id_length)
+
+
+def is_pack(data: bytes, id_length: int) -> bool:
+    """Say whether bytes are a whole pack, by the checksum that ends it."""
+    return data.startswith(_PACK) and _ends_with_checksum(data, id_length)
+
+
+def _ends_with_checksum(data: bytes, id_length: int) -> bool:
     width = id_length // 2
-    return data.startswith(_INDEX) and data[-width:].hex() == _digest(id_length, data[:-width])
+    return data[-width:].hex() == _digest(id_length, data[:-width])
 
 
 def id_of(kind: str, data: bytes, id_length: int) -> str:

@@ -16,9 +16,9 @@ from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files, folders
 from gitguard.store.disk.lock import Lock
+from gitguard.store.disk.seal import Seal
 from gitguard.store.git.place import Place, locate
 from gitguard.store.session.naming import Session, is_session_name
-from gitguard.store.session.seal import Seal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Workspace:
         """Return the store of file snapshots."""
         from gitguard.store.worktree.file_store import FileStore
 
-        return FileStore(self.place, repository.git, self.clock, self.at_step)
+        return FileStore(self.place, repository.git, self.clock, self.at_step, seal=self.seal)
 
     # Folders
 

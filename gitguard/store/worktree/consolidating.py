@@ -6,11 +6,14 @@ that hold the same objects twice, and the next run removes them.
 
 from __future__ import annotations
 
+from gitguard.errors import GitFailed
 from gitguard.store.worktree.file_store import PACKING_LIMIT
 from gitguard.store.worktree.kept import KeptSnapshots
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gitguard.store.worktree.file_store import FileStore
 
 MANY = 50
@@ -33,7 +36,7 @@ def consolidate(
     with store.alone(patience):
         # First what is removed, then what stays: what is not listed here is not touched.
         packs = store.packs()
-        store.index_packs()
+        _require_readable(store, store.index_packs())
         lists = [KeptSnapshots(store, name) for name in store.sessions()]
         contents = [(snapshots, snapshots.list()) for snapshots in lists]
         roots = dict.fromkeys(snapshot.root for _, listed in contents for snapshot in listed)
@@ -48,6 +51,16 @@ def consolidate(
         for snapshots, listed in contents:
             if not listed:
                 snapshots.drop()
+
+
+def _require_readable(store: FileStore, unsound: Iterable[str]) -> None:
+    """Raise where a pack is whole and git cannot read it now, as on a full disk."""
+    for name in sorted(unsound):
+        if store.is_whole(name):
+            raise GitFailed(
+                f"`git index-pack` makes no index of `{name}.pack`, which is whole",
+                "Free some space and run `gitguard session maintain --mode enforce`",
+            )
 
 
 def _readable(store: FileStore, roots: tuple[str, ...]) -> tuple[str, ...]:

@@ -15,12 +15,13 @@ from gitguard.errors import GitFailed, GitguardError
 from gitguard.store.disk import files
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.objects import is_object_id
-from gitguard.store.git.pack import Pack, is_index
+from gitguard.store.git.pack import Pack, is_index, is_pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from gitguard.store.disk.seal import Seal
     from gitguard.store.git.place import Place
     from gitguard.store.git.plumbing import Plumbing
     from gitguard.store.git.reader import ObjectReader
@@ -37,9 +38,12 @@ _PACK, _INDEX = ".pack", ".idx"
 _LIST = ".list"
 _JOINT = "~"
 """Between the name of a session, which has none, and the root of a snapshot."""
+_TOGETHER = "pack-"
+"""How the name of a pack begins in which git put several snapshots."""
 _LARGEST_PACK = 64 << 20
 """Bytes of objects that are held in memory; those beyond go into another pack."""
 _INDEX_LIMIT = 1 << 30
+_PACK_LIMIT = 1 << 40
 _DURABLE = ("core.fsync=pack,pack-metadata", "pack.threads=1", "pack.writeReverseIndex=false")
 PACKING_LIMIT = 600.0
 """Seconds for packing everything together, where a person waits for it."""
@@ -54,14 +58,18 @@ class FileStore:
         git: Plumbing,
         clock: Callable[[], float],
         at_step: Callable[[str], object] = str,
+        *,
+        seal: Seal,
     ) -> None:
         """Describe the store of a repository, to which git leads; nothing is made yet.
 
-        at_step is told of each step, where tests crash.
+        at_step is told of each step, where tests crash. seal vouches for what this machine laid on
+        another commit.
         """
         self.folder = os.path.join(place.common_dir, NAME)
         self.objects = os.path.join(self.folder, "objects")
         self._lists = os.path.join(self.folder, "kept")
+        self.seal = seal
         self.at_step = at_step
         self._packs = os.path.join(self.objects, "pack")
         self._git = git.of_store(self.folder)
@@ -162,18 +170,35 @@ class FileStore:
         indexed = set(self._names(_INDEX))
         unsound = set()
         for name in self.packs():
-            if name in indexed and (_JOINT not in name or self._is_indexed(name)):
+            if name in indexed and self._is_indexed(name):
                 continue
             if not self._is_written_again(name):
                 unsound.add(name)
         return frozenset(unsound)
 
     def _is_indexed(self, name: str) -> bool:
+        """Say whether a pack has a whole index, and that of no other pack."""
+        width = len(name.rpartition(_JOINT)[2].removeprefix(_TOGETHER)) // 2
         try:
             data = files.read_bytes(self._path(name + _INDEX), limit=_INDEX_LIMIT) or b""
-        except GitguardError:
+            ending = self._ending(name, width)
+        except (OSError, GitguardError):
             return False
-        return is_index(data, len(name.rpartition(_JOINT)[2]))
+        return is_index(data, 2 * width) and data[-2 * width : -width] == ending
+
+    def _ending(self, name: str, width: int) -> bytes:
+        """Return the last bytes of a pack, which are its checksum."""
+        handle = os.open(self._path(name + _PACK), os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            os.lseek(handle, -width, os.SEEK_END)
+            return os.read(handle, width)
+        finally:
+            os.close(handle)
+
+    def is_whole(self, name: str) -> bool:
+        """Say whether a pack is as it was written, by the checksum that ends it."""
+        data = files.read_bytes(self._path(name + _PACK), limit=_PACK_LIMIT) or b""
+        return is_pack(data, len(name.rpartition(_JOINT)[2].removeprefix(_TOGETHER)))
 
     def _is_written_again(self, name: str) -> bool:
         """Let git write the index of a pack; say whether it did."""
@@ -204,12 +229,16 @@ class FileStore:
         question = ("pack-objects", "--revs", "--quiet", aside)
         done = self._git.start(*question, settings=_DURABLE).finish(request, limit=limit)
         if done.returncode:
+            # Where the disk is full, git leaves what it wrote, and the next try leaves more.
+            for name in files.names_in(self._packs):
+                if name.startswith("tmp_pack_"):
+                    files.remove(self._path(name))
             raise self._git.failure("pack-objects", done)
         name = done.stdout.decode("ascii", "replace").strip()
         if not is_object_id(name):
             raise GitFailed("`git pack-objects` named no pack")
         files.settle_folder(self._packs)
-        return f"pack-{name}"
+        return _TOGETHER + name
 
     def remove(self, packs: Iterable[str]) -> None:
         """Remove packs, and whatever processes that died left beside packs."""

@@ -80,6 +80,14 @@ class KeptSnapshots:
             by_root.update(self._read_roots(unlisted))
         return tuple(sorted(by_root.values(), key=lambda snapshot: snapshot.at))
 
+    def forgotten(self) -> tuple[KeptSnapshot, ...]:
+        """Return the session's snapshots that are not kept any more, and still on the disk."""
+        if not self.store.is_there:
+            return ()
+        listed = {snapshot.root for snapshot in self.list()}
+        unlisted = (root for root in self.store.commits() if root not in listed)
+        return tuple(snapshot for _, snapshot in self._read_roots(unlisted))
+
     def lock(self) -> Lock:
         """Return the lock under which the list and what it names are written."""
         return self.store.shared()
@@ -133,7 +141,7 @@ class KeptSnapshots:
         is_whole = False
         for line in data.splitlines():
             words = _words(line)
-            if words[:1] == [_FORGOTTEN]:
+            if words[:1] == [_FORGOTTEN] and len(words) == 2:
                 by_root.pop(words[1], None)
                 forgotten.add(words[1])
             elif words:

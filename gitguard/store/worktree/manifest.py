@@ -9,6 +9,8 @@ from gitguard.model.record import Record
 from gitguard.model.value import Value
 
 FORMAT = 1
+REPOSITORY = "a repository of its own"
+"""Why a folder is left out that has a git directory."""
 _ESCAPED = range(0xDC80, 0xDD00)
 """How Python spells bytes of a name that are no UTF-8."""
 
@@ -77,6 +79,12 @@ class Manifest(Record):
         return frozenset(map(unescaped, self.removed))
 
     @property
+    def names(self) -> frozenset[str]:
+        """All paths that stand in it, as they are escaped."""
+        skipped = (file.path for file in self.skipped)
+        return frozenset((*self.removed, *skipped, *self.raw, *self.by_shell, *self.by_restore))
+
+    @property
     def authors(self) -> Authors:
         """Who changed files, as far as no tool of the agent did."""
         shell, restore = frozenset(map(unescaped, self.by_shell)), map(unescaped, self.by_restore)
@@ -94,6 +102,7 @@ def read_manifest(data: bytes) -> Manifest:
         document = decode_json(data.decode())
         if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
             raise ValueError("it has another format")
+        document.pop("seal", None)
         return Manifest.from_document(document)
     except (ValueError, InvalidInput) as error:
         raise InvalidDocument(f"the snapshot's manifest does not read: {error}") from error

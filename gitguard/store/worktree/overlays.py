@@ -14,7 +14,13 @@ from gitguard.store.git.pack import id_of
 from gitguard.store.git.reader import ObjectReader
 from gitguard.store.git.trees import FOLDER, PLAIN, SUBMODULE, TreeEntry, Trees, file_at
 from gitguard.store.worktree.kept import KeptSnapshots
-from gitguard.store.worktree.manifest import Manifest, dump_manifest, escaped, read_manifest
+from gitguard.store.worktree.manifest import (
+    Manifest,
+    dump_manifest,
+    escaped,
+    read_manifest,
+    unescaped,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +55,8 @@ class Snapshot(Value):
     """What is stored of it, by path."""
     committed: frozenset[str] = frozenset()
     """The paths of the overlay that were as in a commit, and hold what git stores of them."""
+    removed_beneath: tuple[str, ...] = ()
+    """The paths that the commit has and the one that it was laid on first had not."""
     is_base_lost: bool = False
     """Whether that commit is gone; then `tree` has what HEAD has where nothing is stored."""
 
@@ -71,6 +79,8 @@ class _Stored(Value):
     files: Entries
     first: str = ""
     """The tree that was stored first, where this one lays it on another commit."""
+    is_sealed: bool = False
+    """Whether this machine laid it on another commit."""
 
 
 class SnapshotReader(ObjectReader):
@@ -81,6 +91,7 @@ class SnapshotReader(ObjectReader):
         super().__init__(repository.place.common_dir, repository.git, repository.disguises())
         self._repository = repository
         self._store = store
+        self.seal = store.seal
         self._session_name = session_name
         self._stored = store.reader() if store.is_there else None
         self._id_length = 40
@@ -114,17 +125,24 @@ class SnapshotReader(ObjectReader):
 
     def _read_snapshot(self, snapshot_id: str) -> Snapshot:
         listed = self._listed(snapshot_id)
-        if listed is None or self._stored is None:
+        if listed is None:
+            raise InvalidDocument(f"the snapshot {snapshot_id} is not kept")
+        return self.of_root(snapshot_id, listed.root)
+
+    def of_root(self, snapshot_id: str, root: str) -> Snapshot:
+        """Return a snapshot by its root, also one that is not kept any more; raise the same."""
+        if self._stored is None:
             raise InvalidDocument(f"the snapshot {snapshot_id} is not kept")
         self._id_length = len(snapshot_id)
         trees = Trees(self._stored)
-        stored = self._read_tree(self._stored, trees.of_commit(listed.root), snapshot_id)
+        stored = self._read_tree(self._stored, trees.of_commit(root), snapshot_id)
         if not stored.first:
-            return self._laid_on_base(snapshot_id, listed.root, stored, stored)
+            return self._laid_on_base(snapshot_id, root, stored, stored)
         if stored.first != snapshot_id:
-            raise InvalidDocument(f"commit {listed.root} is no root of the snapshot {snapshot_id}")
+            raise InvalidDocument(f"commit {root} is no root of the snapshot {snapshot_id}")
         first = self._read_tree(self._stored, stored.first, snapshot_id)
-        return self._laid_on_base(snapshot_id, listed.root, first, stored)
+        # A checkpoint vouches for the tree that was stored first, and our seal for another one.
+        return self._laid_on_base(snapshot_id, root, first, stored if stored.is_sealed else first)
 
     def _listed(self, snapshot_id: str) -> KeptSnapshot | None:
         # A session that was forked from another one names its snapshots, too.
@@ -137,8 +155,7 @@ class SnapshotReader(ObjectReader):
                 return self._lists[name][snapshot_id]
         return None
 
-    @staticmethod
-    def _read_tree(reader: ObjectReader, tree: str, snapshot_id: str) -> _Stored:
+    def _read_tree(self, reader: ObjectReader, tree: str, snapshot_id: str) -> _Stored:
         trees = Trees(reader)
         entries = trees.entries(tree)
         files, manifest, first = (entries.get(name) for name in (_FILES, _MANIFEST, _FIRST))
@@ -148,7 +165,10 @@ class SnapshotReader(ObjectReader):
             raise InvalidDocument(f"tree {tree} is no snapshot of files")
         data = reader.read(manifest.id, "blob", limit=_MANIFEST_LIMIT)
         stored_files = dict(trees.files(files.id))
-        return _Stored(read_manifest(data), stored_files, first.id if first is not None else "")
+        if first is None:
+            return _Stored(read_manifest(data), stored_files)
+        is_sealed = self.seal.holds(data, _place(files.id, first.id))
+        return _Stored(read_manifest(data), stored_files, first.id, is_sealed)
 
     def _laid_on_base(
         self, snapshot_id: str, root: str, first: _Stored, stored: _Stored
@@ -171,6 +191,7 @@ class SnapshotReader(ObjectReader):
             base,
             overlay,
             frozenset(committed),
+            stored.manifest.removed if stored.first else (),
             is_base_lost=is_lost,
         )
 
@@ -185,25 +206,30 @@ class SnapshotReader(ObjectReader):
         return tree
 
 
-def write_overlay(entries: Entries, manifest: Manifest, write: Write, first: str = "") -> str:
-    """Write the tree of a snapshot with its files; return its id.
+def write_overlay(entries: Entries, manifest: Manifest, write: Write) -> str:
+    """Write the tree of a snapshot with its files; return its id."""
+    files = Trees(None).changed("", entries, write)
+    return _write_tree(files, dump_manifest(manifest), write)
 
-    first is the tree that was stored for it first, where this one lays it on another commit.
-    """
-    trees = Trees(None)
-    blob = write("blob", dump_manifest(manifest))
-    files = trees.changed("", entries, write)
-    parts = {_FILES: TreeEntry(FOLDER, files), _MANIFEST: TreeEntry(PLAIN, blob)}
+
+def _write_tree(files: str, manifest: bytes, write: Write, first: str = "") -> str:
+    parts = {_FILES: TreeEntry(FOLDER, files), _MANIFEST: TreeEntry(PLAIN, write("blob", manifest))}
     if first:
         parts[_FIRST] = TreeEntry(FOLDER, first)
-    return trees.changed("", parts, write)
+    return Trees(None).changed("", parts, write)
+
+
+def _place(files: str, first: str) -> str:
+    """Return what the seal of a manifest is good for: files laid beneath one snapshot."""
+    return f"snapshot {first} on {files}"
 
 
 def without(snapshot: Snapshot, paths: Iterable[str], write: Write) -> str:
     """Write a snapshot anew that lacks some paths; return its id."""
     lacking = frozenset(paths)
     entries = {path: entry for path, entry in snapshot.overlay.items() if path not in lacking}
-    return write_overlay(entries, snapshot.manifest, write)
+    raw = tuple(name for name in snapshot.manifest.raw if unescaped(name) not in lacking)
+    return write_overlay(entries, snapshot.manifest.replace(raw=raw), write)
 
 
 def on_another_base(reader: SnapshotReader, snapshot: Snapshot, base: str, write: Write) -> str:
@@ -226,4 +252,6 @@ def on_another_base(reader: SnapshotReader, snapshot: Snapshot, base: str, write
                 write("blob", reader.read(entry.id, "blob", limit=_OBJECT_LIMIT))
             committed[path] = entry
     beneath = Manifest(base, removed=tuple(sorted(removed)))
-    return write_overlay(committed, beneath, write, snapshot.id)
+    files = trees.changed("", committed, write)
+    sealed = reader.seal.put_on(dump_manifest(beneath), _place(files, snapshot.id))
+    return _write_tree(files, sealed, write, snapshot.id)

@@ -14,6 +14,7 @@ from gitguard.store.git.trees import LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry
 from gitguard.store.git.worktree_files import FileContent, ReadLimits, WorktreeFiles
 from gitguard.store.worktree.manifest import (
     NOBODY,
+    REPOSITORY,
     Authors,
     Manifest,
     SkippedFile,
@@ -189,7 +190,7 @@ class _Taking:
     def _refusal_unread(self, path: str) -> str:
         """Say why a file is left out without a look into it; empty where nothing says so."""
         if path.endswith("/"):
-            return "a repository of its own"
+            return REPOSITORY
         if is_secret_file(path):
             return "its name says that it holds secrets"
         return self._reason(self._search.out_of_time) if self._search.is_over else ""

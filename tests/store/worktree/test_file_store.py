@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 from pathlib import Path
 
 import pytest
 
-from gitguard.errors import Locked, NothingFound
+from gitguard.errors import GitFailed, Locked, NothingFound
 from gitguard.guard import Guard
+from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
 from gitguard.store.worktree.consolidating import MANY, consolidate
+from gitguard.store.worktree.manifest import Manifest, dump_manifest
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.file_stores import all_objects, has_bytes, packs_of, size_of, store_of
 from tests.support.kept_files import Files, files_of, tree_of
@@ -271,6 +274,15 @@ def test_a_restore_names_the_repositories_whose_files_it_leaves(
     assert worked.files.plan(newest(worked), ("sub",)).unseen == unseen[:1]
 
 
+def test_a_restore_names_a_repository_that_is_gone_by_now(worked: Guard, git: Git) -> None:
+    nested = Git(git.root / "nested")
+    nested.root.mkdir()
+    nested.start()
+    name = save(worked, git, "two\n")
+    shutil.rmtree(nested.root)
+    assert worked.files.plan(name).unseen == ("files in `nested`, a repository of its own",)
+
+
 # The disk
 
 
@@ -468,3 +480,86 @@ def test_a_list_that_somebody_changed_gives_no_files_that_were_not_taken(
     with pytest.raises(NothingFound):
         worked.files.plan(first.name)
     assert path.exists()
+
+
+# What somebody made of it
+
+
+@pytest.mark.parametrize("damage", [b"", b"half of an index"])
+def test_the_index_of_packed_snapshots_is_made_again_before_anything_is_removed(
+    worked: Guard, git: Git, tmp_path: Path, damage: bytes
+) -> None:
+    first = newest(worked)
+    save(worked, git, "two\n")
+    maintain(worked)
+    for path in (store_of(git) / "objects" / "pack").glob("pack-*.idx"):
+        path.chmod(0o600)
+        path.write_bytes(damage)
+    save(worked, git, "three\n")
+    maintain(worked)
+    assert exported(worked, first, tmp_path / "first")["untracked"][1] == UNCOMMITTED.encode()
+
+
+def test_the_index_of_another_pack_is_none(worked: Guard, git: Git, tmp_path: Path) -> None:
+    first = newest(worked)
+    save(worked, git, "two\n")
+    one, two = sorted((store_of(git) / "objects" / "pack").glob("main~*.idx"))[:2]
+    one_index, two_index = one.read_bytes(), two.read_bytes()
+    one.write_bytes(two_index)
+    two.write_bytes(one_index)
+    maintain(worked)
+    assert exported(worked, first, tmp_path / "first")["untracked"][1] == UNCOMMITTED.encode()
+
+
+def test_a_pack_that_git_cannot_read_at_the_moment_is_not_removed(
+    worked: Guard, git: Git, tmp_path: Path
+) -> None:
+    first = newest(worked)
+    packs = store_of(git) / "objects" / "pack"
+    for path in packs.glob("*.idx"):
+        path.unlink()
+    store = worked.store().worktree.file_store
+    # A folder at the place of the new index stands for a disk without room for it.
+    names = [packs / f"{path.stem}.{os.getpid()}.tmp" for path in packs.glob("*.pack")]
+    for name in names:
+        name.mkdir()
+    with pytest.raises(GitFailed):
+        consolidate(store)
+    for name in names:
+        name.rmdir()
+    consolidate(store)
+    assert exported(worked, first, tmp_path / "first")["untracked"][1] == UNCOMMITTED.encode()
+
+
+def test_what_somebody_lays_a_snapshot_on_is_not_believed(
+    worked: Guard, git: Git, tmp_path: Path
+) -> None:
+    name = newest(worked)
+    before = exported(worked, name, tmp_path / "before")
+    snapshots = worked.store().worktree.kept_snapshots()
+    *older, snapshot = snapshots.list()
+    writer = snapshots.writer(len(snapshot.id))
+    forged = {"never taken": TreeEntry(PLAIN, writer.write("blob", b"forged\n"))}
+    manifest = writer.write("blob", dump_manifest(Manifest(snapshot.base)))
+    parts = {
+        "files": TreeEntry(FOLDER, Trees(None).changed("", forged, writer.write)),
+        "manifest.json": TreeEntry(PLAIN, manifest),
+        "first": TreeEntry(FOLDER, snapshot.id),
+    }
+    tree = Trees(None).changed("", parts, writer.write)
+    snapshots.put((*older, snapshots.keep(snapshot, writer, tree)))
+    assert exported(worked, name, tmp_path / "after") == before
+
+
+def test_packing_that_fails_leaves_no_half_of_a_pack(worked: Guard, git: Git) -> None:
+    save(worked, git, "two\n")
+    (pack,) = (
+        path
+        for path in (store_of(git) / "objects" / "pack").glob("main~*.pack")
+        if UNCOMMITTED.encode() in path.read_bytes()
+    )
+    # The snapshot after it names contents of this pack.
+    pack.write_bytes(b"")
+    with pytest.raises(GitFailed):
+        maintain(worked)
+    assert not [name for name in packs_of(git) if "tmp" in name]
