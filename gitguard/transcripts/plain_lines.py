@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.model import json_text
 from gitguard.store.disk.files import write_all
-from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def _unpacked(path: str) -> Iterator[bytes]:
 
 def _chat(path: str, head: bytes) -> dict[str, Any] | None:
     """Return the chat that a whole file is, None for a file of lines."""
-    begin = head.lstrip()
+    begin = cleaned(head).lstrip()
     if not begin.startswith(b"{") or os.path.getsize(path) > _LARGEST_DOCUMENT:
         return None
     first, end, _ = begin.partition(b"\n")
@@ -130,12 +129,10 @@ def _chat(path: str, head: bytes) -> dict[str, Any] | None:
         return None  # its first line is a whole one; a hook asks, so the file is not read for it
     if b'"sessionId"' not in begin and b'"projectHash"' not in begin:
         return None
-    try:
-        document = json_text.decode(_whole(path).decode())
-    except (ValueError, RecursionError):
+    document = read_line(_whole(path))
+    if isinstance(document, Unread) or "projectHash" not in document:
         return None
-    is_chat = isinstance(document, dict) and isinstance(document.get("messages"), list)
-    return document if is_chat and "projectHash" in document else None
+    return document if isinstance(document.get("messages"), list) else None
 
 
 def _whole(path: str) -> bytes:
@@ -147,11 +144,13 @@ def _whole(path: str) -> bytes:
 
 
 def _lines_of(chat: dict[str, Any]) -> Iterator[bytes]:
-    header = {name: chat[name] for name in _HEADER if name in chat}
-    yield _line(header)
+    from gitguard.transcripts.fast_json import writer
+
+    line = writer(0)
+    yield line({name: chat[name] for name in _HEADER if name in chat})
     for message in chat["messages"]:
         if isinstance(message, dict):
-            yield _line({**message, "results": _results(message)})
+            yield line({**message, "results": _results(message)})
 
 
 def _results(message: dict[str, Any]) -> list[Any]:
@@ -160,7 +159,3 @@ def _results(message: dict[str, Any]) -> list[Any]:
     calls = calls if isinstance(calls, list) else []
     results = (call.get("result") for call in calls if isinstance(call, dict))
     return [part for result in results if isinstance(result, list) for part in result]
-
-
-def _line(document: dict[str, Any]) -> bytes:
-    return json_text.encode(document).encode(errors="backslashreplace") + b"\n"

@@ -276,6 +276,22 @@ def test_a_chat_of_one_json_document_is_read(tmp_path: Path, indent: int | None)
     read_by_all(path, "gemini")
 
 
+@pytest.mark.parametrize(
+    "odd", ["1e400", "[" * 400 + "]" * 400, "8" * 6_000, '"\\ud800"'], ids=lambda odd: odd[:6]
+)
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "marked"])
+def test_a_chat_of_one_json_document_may_hold_what_pythons_json_does_not_read(
+    tmp_path: Path, odd: str, mark: bytes
+) -> None:
+    path = tmp_path / "session-2026-01-10T02-00-aaaaaaaa.json"
+    document = json.dumps(chat(later="ODD")).replace('"ODD"', odd).replace('"a.txt"', odd)
+    path.write_bytes(mark + document.encode() + b"\r\n\r\n")
+    named = recognise(str(path))
+    assert usage_of(named, DEFAULTS).tokens == 12_874
+    assert blocks(named)[-2:] == [CALL, RESULT]
+    read_by_all(path)
+
+
 # pi's format 1
 
 
