@@ -472,7 +472,11 @@ def _new_parents(scan: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dic
 
 
 def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
-    """Let the first entry of each ring follow the one before it, which goes back to its start."""
+    """Let the first entry of each ring follow the newest before it that goes back to its start.
+
+    A link of the active branch is not broken for one that closes the gap before another entry.
+    """
+    active = _links_of_branch(entries) - parents.keys()
     entries_by_id = {entry.id: entry for entry in entries}
     rooted: set[str] = set()
     for entry in entries:
@@ -483,10 +487,21 @@ def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
             here = entries_by_id.get(parents.get(here.at, here.parent))
         if here is not None and here.id in way:
             ring = list(way)[list(way).index(here.id) :]
-            first = min((way[id_] for id_ in ring), key=lambda entry: entry.at)
+            first = min((way[id_] for id_ in ring), key=lambda e: (e.at in active, e.at))
             before = [entry.id for entry in entries if entry.at < first.at]
-            parents[first.at] = before[-1] if before and before[-1] in rooted else ""
+            parents[first.at] = next((id_ for id_ in reversed(before) if id_ in rooted), "")
         rooted |= way.keys()
+
+
+def _links_of_branch(entries: Sequence[Entry]) -> set[int]:
+    """Return where the entries begin that a host meets when it goes back from the last one."""
+    entries_by_id = {entry.id: entry for entry in entries}
+    links: set[int] = set()
+    here = entries_by_id.get(entries[-1].id) if entries else None
+    while here is not None and here.at not in links:
+        links.add(here.at)
+        here = entries_by_id.get(here.parent)
+    return links
 
 
 def _has_copies(entries: Sequence[Entry]) -> bool:

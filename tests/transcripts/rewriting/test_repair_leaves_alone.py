@@ -18,6 +18,7 @@ from tests.support.written_conversations import (
     Result,
     agent,
     blocks_of,
+    branch,
     read,
     user,
     write,
@@ -187,3 +188,19 @@ def test_the_last_line_may_stand_before_a_compaction(tmp_path: Path) -> None:
         repaired(write(path, [*whole[:at], whole[-1], *whole[at:-1]]), "claude-code")
         assert way(read(path)) == way(whole), at
         assert repaired(path, "claude-code").needs_nothing
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_closing_a_gap_breaks_no_link_of_the_active_branch(tmp_path: Path, name: str) -> None:
+    documents = PAIRED[name](
+        (user("one"), agent("two"), user("three"), agent("four"), user("five"))
+    )
+    first = int(name != "claude-code")
+    header, (one, _, three, four, five) = documents[:first], documents[first:]
+    path = write(tmp_path / "x_01a1-ffc5.jsonl", [*header, one, four, three, five])
+    assert repaired(path, name).messages_after == 4
+    own = "id" if first else "uuid"
+    assert [document[own] for document in branch(read(path))] == [
+        document[own] for document in (one, three, four, five)
+    ]
+    assert repaired(path, name).needs_nothing
