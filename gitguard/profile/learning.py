@@ -96,6 +96,14 @@ def past_advice(
     return Past(tuple(advised), add_up(advised), tuple(problems))
 
 
+def _own_newest(store: SessionStore) -> str:
+    """Return the newest checkpoint that this machine wrote; raise why there is none."""
+    head, verdict = store.judged_head()
+    if verdict.problem is not None and not head.committed:
+        raise verdict.problem
+    return head.committed
+
+
 def _advised_in(
     store: SessionStore, head: str, suffix: str, past_heads: dict[str, str]
 ) -> list[Advised]:
@@ -104,7 +112,7 @@ def _advised_in(
     Of an archived one each commit is noted with the suffix that names it.
     """
     advised = []
-    start = head if suffix else store.readable_head().committed
+    start = head if suffix else _own_newest(store)
     for checkpoint in islice(store.chain.history(start), _MOST_LOOKED_AT):
         if suffix:
             past_heads[checkpoint.id] = suffix

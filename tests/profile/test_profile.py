@@ -460,11 +460,17 @@ def test_hidden_thinking_is_shown_without_a_number(tmp_path: Path) -> None:
     assert line.split() == ["thinking", "(1)", "hidden", "by", "the", "host"]
 
 
-def test_a_sub_agents_part_is_nobodys_context(tmp_path: Path) -> None:
+def test_a_sub_agents_own_transcript_is_its_context(tmp_path: Path) -> None:
     found = profiled(opened(CLAUDE_CODE / "transcript.subagent.jsonl", tmp_path))
-    assert counts(found) == {}
-    assert found.usage.tokens is None
-    assert found.pattern.name == UNKNOWN
+    assert counts(found) == {"user messages": 1, "answers": 4, "tool calls": 3, "tool results": 3}
+
+
+def test_a_sub_agents_part_of_a_conversation_is_nobodys_context(tmp_path: Path) -> None:
+    aside = opened(CLAUDE_CODE / "transcript.subagent.jsonl", tmp_path).path
+    main = claude_code_lines([user("why?"), agent("because")])
+    lines = [json.loads(line) for line in Path(aside).read_text().splitlines()]
+    path = write(tmp_path / "both.jsonl", [*main, *lines])
+    assert counts(profiled(recognise(str(path)))) == {"user messages": 1, "answers": 1}
 
 
 # The story that entries tell

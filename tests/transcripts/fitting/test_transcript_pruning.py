@@ -235,9 +235,12 @@ def test_a_second_run_finds_nothing_and_touches_nothing(tmp_path: Path, dialect:
 def test_a_cleared_result_says_what_it_was(tmp_path: Path) -> None:
     many = [said for i in range(12) for said in call(str(i))]
     transcript = DIALECTS["claude-code"](tmp_path / "talk.jsonl", [*many, *AFTER])
-    config = DEFAULTS.replace(window=DEFAULTS.window.replace(cap=16_000))
+    config = DEFAULTS.replace(
+        window=DEFAULTS.window.replace(cap=16_000),
+        budget=DEFAULTS.budget.replace(history_share=0.01),
+    )
     done = prune_it(transcript, config)
-    assert done.room == 0, "the reserve takes so small a window whole"
+    assert done.room == 160, "no result fits into so small a share"
     assert {verdict.action for verdict in done.verdicts} == {CLEAR}
     assert set(texts_of(transcript)) == {
         "[gitguard: 60,008 characters of `bash` cleared; run the tool again to see them]"
