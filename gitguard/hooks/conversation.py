@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from gitguard.hooks.told_line import ToldLine
     from gitguard.model.config.config import Config
-    from gitguard.model.events import Abilities, HookEvent, HookReply, ToolCall
+    from gitguard.model.events import Abilities, HookEvent, HookReply, ToolCall, Transcript
     from gitguard.model.pressure import Pressure
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.differences import Differences
@@ -112,6 +112,7 @@ class Conversation:
         self.said_at = ""
         """When the event came, where it is answered later than that; else empty."""
         self._is_believed: bool | None = None
+        self._doubted_transcript: Transcript | None = None
         self._keep_to_transcript()
 
     def _look_apart(self) -> tuple[bool, CurrentSession]:
@@ -190,7 +191,9 @@ class Conversation:
             return
         self.event = event.replace(transcript=before)
         # Also the end of the one call that runs may be sent by that call.
-        if not (event.from_tool or self.open_calls()):
+        if event.from_tool or self.open_calls():
+            self._doubted_transcript = event.transcript
+        else:
             self.event = event
 
     def open_calls(self) -> tuple[JournalEntry, ...]:
@@ -248,20 +251,27 @@ class Conversation:
         is marked, and stops nobody.
         """
         try:
-            pressure = measure_pressure(
-                self.record,
-                self.config,
-                pushed=self.event.reading,
-                transcript=self.event.transcript,
-                model=self.event.model,
-                first_turn=self.abilities.offers_pressure or self.record.turns <= 1,
-            )
+            pressure = self._pressure_by(self.event.transcript)
+            if self._doubted_transcript is not None and self.event.kind == events.TOOL_START:
+                # A host that goes on in another file is halted by that one, and none is let go.
+                there = self._pressure_by(self._doubted_transcript)
+                pressure = max(filter(None, (pressure, there)), key=_share, default=None)
             if self.abilities.offers_pressure and pressure is not None:
                 self._expect_usage(pressure)
         except GitguardError as error:
             self.note_fault(error)
             return False, None
         return True, pressure
+
+    def _pressure_by(self, transcript: Transcript | None) -> Pressure | None:
+        return measure_pressure(
+            self.record,
+            self.config,
+            pushed=self.event.reading,
+            transcript=transcript,
+            model=self.event.model,
+            first_turn=self.abilities.offers_pressure or self.record.turns <= 1,
+        )
 
     def doubt_reading(self) -> None:
         """Leave out a reading that may open the gate, if a tool call runs that may have sent it.
@@ -532,6 +542,10 @@ class Conversation:
     def note_fault(self, error: GitguardError) -> None:
         """Leave a mark of a fault of ours, which `status` shows; the agent goes on."""
         self.workspace.note_fault(f"answering {self.event.kind}", error)
+
+
+def _share(pressure: Pressure) -> float:
+    return pressure.share
 
 
 class Recording:

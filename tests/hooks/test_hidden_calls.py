@@ -97,6 +97,18 @@ def test_a_conversation_that_goes_on_in_another_file_is_read_there(talk: Convers
     assert is_halted(talk)
 
 
+def test_a_conversation_that_goes_on_in_another_file_beside_a_stale_call_is_halted_by_it(
+    talk: Conversation,
+) -> None:
+    talk.uses(50_000)
+    runs(talk)  # and the host is killed
+    talk.transcript = talk.root.parent / "moved.jsonl"
+    talk.uses(CRITICAL)
+    talk.send("SessionStart.resume")
+    talk.prompt("Go on with the lexer")
+    assert is_halted(talk)
+
+
 # A window
 
 
