@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 UNREAD = "could-not-be-read"
 """Stands for a rule where nobody can say what is there."""
+NAMED_VALUE = "named-value"
+"""Stands for the rule of a value that a person gives."""
 MESSAGE = "message"
 """Where a finding lies that is in the commit's message."""
 

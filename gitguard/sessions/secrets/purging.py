@@ -19,7 +19,7 @@ from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.sessions.choice import refuse_unknown
 from gitguard.sessions.secrets.cleaning import SessionFiles
-from gitguard.sessions.secrets.leaks import UNREAD, Cleaned, Leak, clean_checkpoint
+from gitguard.sessions.secrets.leaks import NAMED_VALUE, UNREAD, Cleaned, Leak, clean_checkpoint
 from gitguard.sessions.secrets.snapshot_leaks import SnapshotSecrets
 from gitguard.store.session.archive import SessionArchive
 from gitguard.store.session.checkpoint import SNAPSHOT_FILE
@@ -63,7 +63,8 @@ class SessionSecrets:
         self._rewriting = Rewriting(store.repository(), store.chain)
         self._redactor = redactor_of(redaction, value_rules(value) if value else ())
         self._files = SessionFiles(store, self._redactor)
-        self._snapshots = SnapshotSecrets(store, self._redactor)
+        self._value = value
+        self._snapshots = SnapshotSecrets(store, self._redactor, value)
         self._cleaned: dict[str, Cleaned] = {}
 
     def lock(self) -> Lock:
@@ -158,7 +159,7 @@ class SessionSecrets:
                 leaks.append(Leak(ref, "", "", UNREAD, ref))
                 continue
             leaks += self._leaks(ref, past)
-            leaks += SnapshotSecrets(store, self._redactor).leaks()
+            leaks += SnapshotSecrets(store, self._redactor, self._value).leaks()
         return tuple(leaks)
 
     # The history
@@ -262,7 +263,7 @@ def value_rules(value: str) -> tuple[Rule, ...]:
             f"the value has fewer than {_SHORTEST_VALUE} characters; too much else would match it"
         )
     longest_first = sorted(texts, key=len, reverse=True)
-    return tuple(Rule("named-value", (text.lower(),), escape(text)) for text in longest_first)
+    return tuple(Rule(NAMED_VALUE, (text.lower(),), escape(text)) for text in longest_first)
 
 
 def _in_json(text: str) -> tuple[str, ...]:

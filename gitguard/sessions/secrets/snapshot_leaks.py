@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 from gitguard.errors import GitguardError
-from gitguard.sessions.secrets.leaks import UNREAD, Leak
+from gitguard.sessions.secrets.leaks import NAMED_VALUE, UNREAD, Leak
 from gitguard.store.git.trees import LINK, PLAIN, PROGRAM
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.consolidating import consolidate
@@ -30,13 +30,16 @@ if TYPE_CHECKING:
 PLACE = "gitguard/files.git"
 """How findings call the place where snapshots are."""
 _FILE_LIMIT = 1 << 30
+_ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
+"""How a binary file may have a value."""
 
 
 class SnapshotSecrets:
     """What the kept snapshots of one session hold, beyond what the user committed."""
 
-    def __init__(self, store: SessionStore, redactor: Redactor) -> None:
-        """Look by a redactor."""
+    def __init__(self, store: SessionStore, redactor: Redactor, value: str = "") -> None:
+        """Look by a redactor, and for one value also where a binary file has no string of it."""
+        self._values = [value.encode(e, "replace") for e in _ENCODINGS] if value else []
         self._store = store
         self._redactor = redactor
         self._rules: dict[str, tuple[str, ...]] = {}
@@ -123,5 +126,7 @@ class SnapshotSecrets:
                 rules |= dict.fromkeys(finding.rule for finding in self._redactor.find(part))
                 if is_binary(data):
                     rules |= dict.fromkeys(self._redactor.rules_of_glued(part))
+            if any(value in data for value in self._values):
+                rules[NAMED_VALUE] = None
             self._rules[blob] = tuple(rules)
         return self._rules[blob]

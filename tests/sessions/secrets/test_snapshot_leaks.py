@@ -110,3 +110,18 @@ def test_a_purge_names_the_files_of_an_archived_session_that_hold_the_value(
     close_it(other, "other")
     done = begun.secrets.purge("1", value="correcthorse", reason="It got into a file")
     assert [leak.path for leak in done.elsewhere] == ["settings.py"]
+
+
+@pytest.mark.parametrize("value", ["ab12cd", "пароль-кит"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_a_purge_finds_any_value_in_a_binary_file(
+    begun: Guard, git: Git, value: str, encoding: str
+) -> None:
+    data = value.encode(encoding)
+    (git.root / "file.bin").write_bytes(b"\0\1" + data + b"\1\0")
+    begun.checkpoint("With it")
+    (git.root / "file.bin").unlink()
+    begun.checkpoint("Without it")
+    assert has_bytes(git, data)
+    begun.secrets.purge("1", value=value, reason="It got into a file")
+    assert not has_bytes(git, data)
