@@ -94,10 +94,9 @@ class FileStore:
 
     def make(self, id_length: int) -> None:
         """Make what there is not of the store, for ids of a length."""
-        folders = (self._packs, self._lists, os.path.join(self.folder, "refs"))
-        for folder in folders:
-            if not os.path.isdir(folder):
-                files.make_folder(folder)
+        folders = (self.folder, self.objects, self._packs, self._lists)
+        for folder in (*folders, os.path.join(self.folder, "refs")):
+            files.make_folder(folder)  # and private again, where somebody changed its mode
         if self.is_there:
             return
         config = _CONFIG % ("sha1" if id_length == 40 else "sha256")

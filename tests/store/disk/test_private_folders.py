@@ -54,7 +54,8 @@ def test_a_folder_that_others_may_write_is_made_private_when_it_is_used(
     tops = (state, git.root / ".gitguard", git.root / ".git" / "gitguard")
     for path in modes(*tops):
         os.chmod(path, 0o775)
-    open_guard(state_home=str(state)).note({"next_action": "Look"})
+    (git.root / "new.py").write_text("new\n")
+    open_guard(state_home=str(state)).checkpoint("A snapshot of the new file")
     ours = modes(*tops)
     assert set(ours.values()) == {0o700}, ours
 
