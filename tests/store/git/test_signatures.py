@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.errors import GitguardError, HeadAdvanced, Tampered, Untrusted
+from gitguard.errors import GitguardError, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
