@@ -97,6 +97,8 @@ class FileStore:
         folders = (self.folder, self.objects, self._packs, self._lists)
         for folder in (*folders, os.path.join(self.folder, "refs")):
             files.make_folder(folder)  # and private again, where somebody changed its mode
+        for folder in (self.folder, self._lists):
+            files.sweep(folder, self._clock())
         if self.is_there:
             return
         config = _CONFIG % ("sha1" if id_length == 40 else "sha256")
