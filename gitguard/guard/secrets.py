@@ -51,9 +51,9 @@ class WorkspaceSecrets:
         file_store = self._sessions.store(self._sessions.any_session()).worktree.file_store
         # Of an archived session nothing but its files is beside the others.
         names = dict.fromkeys((*self._sessions.heads(), *file_store.sessions()))
-        others = [Session(name, name) for name in names if name != current]
-        left = secrets.held_by(map(self._sessions.store, others))
-        return purged.replace(elsewhere=purged.elsewhere + left)
+        other_sessions = [Session(name, name) for name in names if name != current]
+        findings = secrets.held_by(map(self._sessions.store, other_sessions))
+        return purged.replace(elsewhere=purged.elsewhere + findings)
 
     def _current(self, value: str) -> SessionSecrets:
         store = self._sessions.store(self._sessions.any_session())
