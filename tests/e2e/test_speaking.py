@@ -107,9 +107,7 @@ def test_a_forged_compaction_in_a_tool_call_lifts_no_halt_and_a_genuine_one_does
     wait_until((tmp_path / "begun").exists, 30)
     # A program beside the host asks the gate, which halts the conversation.
     window = ("--window", "200000")  # an assumed window would halt nobody
-    halting.run(
-        "gate", "--host-session", session, "--tokens", str(CRITICAL), *window, check=False
-    )
+    halting.run("gate", "--host-session", session, "--tokens", str(CRITICAL), *window, check=False)
     (tmp_path / "speak").touch()
     process.communicate(timeout=60)
     assert not (halting.repo / "must-not-run").exists()
