@@ -23,12 +23,12 @@ from gitguard.hosts import find_host
 from gitguard.model.codec import STATE_LIMIT, load_json, load_yaml
 from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.events import Transcript
+from gitguard.state.checkpoint import parse_commit
+from gitguard.state.snapshot import folded_upto, read_snapshot
 from gitguard.store.session.anchor import AnchorFile
-from gitguard.store.session.checkpoint import parse_commit
 from gitguard.store.session.journal import JournalFile
 from gitguard.store.session.session_record import decode_record
 from gitguard.store.session.settings_files import load_config
-from gitguard.store.session.snapshot import folded_upto, read_snapshot
 from gitguard.store.session.state_file import decode_state, is_whole
 from gitguard.transcripts import find_format
 from tests.conftest import Git

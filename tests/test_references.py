@@ -14,8 +14,8 @@ from gitguard.cli.app import app
 from gitguard.model.codec import load_json, load_yaml
 from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.triggers import TRIGGERS
-from gitguard.store.session.checkpoint import parse_commit
-from gitguard.store.session.task import read_state
+from gitguard.state.checkpoint import parse_commit
+from gitguard.state.task import read_state
 from tests.generating import generate_references as generated
 from tests.support import written_conversations as written
 from tests.support.pages import check_console

@@ -163,7 +163,7 @@ def test_the_compiled_templates_are_those_of_today() -> None:
 def test_rendering_does_not_import_jinja() -> None:
     program = (
         "import sys; from gitguard.store.session.composing import render_summary; "
-        "from gitguard.store.session.task import new_task; "
+        "from gitguard.state.task import new_task; "
         "render_summary(new_task('main', '2026-01-31T09:30:00Z')); print('jinja2' in sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

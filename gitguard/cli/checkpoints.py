@@ -15,7 +15,7 @@ from gitguard.cli.untrusted import mark_of, untrusted_option
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import counted, one_line
 from gitguard.model.triggers import NO_MESSAGE
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+from gitguard.state.checkpoint import SNAPSHOT_FILE
 
 if TYPE_CHECKING:
     from typing import Any

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitguard.review.listing import Log, LogEntry
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint
 
 _NONE_YET = "No checkpoints yet; `gitguard ensure` begins the session."
 _MOST = 20

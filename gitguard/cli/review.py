@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gitguard.guard.review import AtCommit
     from gitguard.review.knowledge import Knowledge, Row
     from gitguard.review.piece import CodeChange
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
 
 _SHORT = 7
 _SUBJECT = 72

@@ -10,7 +10,7 @@ from gitguard.model.text import one_line, shorten
 if TYPE_CHECKING:
     from gitguard.cli.console import Console
     from gitguard.sessions.startup import Startup
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
 
 
 def say_startup(console: Console, startup: Startup) -> None:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 
 from gitguard.model.checks import only_check
-from gitguard.model.items import (
+from gitguard.model.text import timestamp
+from gitguard.model.value import Value
+from gitguard.state.items import (
     COMMAND_OUTCOMES,
     HOOK,
     Artifact,
@@ -18,14 +20,12 @@ from gitguard.model.items import (
     Origin,
     Step,
 )
-from gitguard.model.text import timestamp
-from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
 
 CALLS = "# What the tool calls did"
 """Stands before the lists of calls: the session's state has lists with the same headings."""

@@ -21,16 +21,16 @@ from gitguard.compaction.earlier import (
 from gitguard.model.checks import checks_of
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.events import COMMAND_LIMIT
-from gitguard.model.items import PASSED
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
 from gitguard.model.plan_calls import answered, plan_change
 from gitguard.model.text import counted, cut_middle, one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.store.session import capture
-from gitguard.store.session import entries as journal
-from gitguard.store.session.entries import JournalEntry
-from gitguard.store.session.task import new_task
+from gitguard.state import capture
+from gitguard.state import entries as journal
+from gitguard.state.entries import JournalEntry
+from gitguard.state.items import PASSED
+from gitguard.state.task import new_task
 from gitguard.transcripts.fitting.facts import entries_of, parameters, relative, touched
 
 TYPE_CHECKING = False
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.model.conversation import Block
-    from gitguard.model.items import Command, Failure
     from gitguard.model.redaction.redactor import Redactor
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.items import Command, Failure
+    from gitguard.state.task import TaskState
     from gitguard.transcripts.fitting.chunks import Unit
 
 _COMMAND, _OUTPUT = 200, 300

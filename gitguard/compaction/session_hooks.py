@@ -11,7 +11,7 @@ from gitguard.pressure.readings import measure_pressure
 from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.handoff.handoff_file import current_work
 from gitguard.sessions.resume.sections import sections_of
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.naming import Session

@@ -8,9 +8,9 @@ from textwrap import wrap
 from gitguard.compaction.earlier import CALLS, RULES, Earlier, earlier_in
 from gitguard.compaction.extraction import extract
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.model.thread import KEY_GIST, MARKED
-from gitguard.model.words import kind_of_prompt
 from gitguard.sessions.resume.filling import fill
+from gitguard.state.thread import KEY_GIST, MARKED
+from gitguard.state.words import kind_of_prompt
 from gitguard.transcripts.fitting.facts import SAID_BY_USER, entries_of, said_in
 
 TYPE_CHECKING = False

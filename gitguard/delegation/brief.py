@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.items import texts
 from gitguard.model.text import cut_to, one_line, shorten, visible
 from gitguard.model.value import Value
 from gitguard.rendering import render
+from gitguard.state.items import texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
 
 LONGEST = 8_000
 """Characters of a whole description, about 2,000 tokens."""

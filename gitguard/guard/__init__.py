@@ -10,7 +10,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput
 from gitguard.model import triggers
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.conversations import read_conversation
 from gitguard.store.session.settings_files import load_user_config, open_workspace
 from gitguard.store.session.state_file import Durable
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from gitguard.settings.installer import Installer, Outcome
     from gitguard.settings.instructions_install import InstructionsInstaller
     from gitguard.settings.project_install import InstallOptions
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.naming import Session
     from gitguard.store.session.store import Saved, SessionStore
-    from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Places
 
 
@@ -263,7 +263,7 @@ class Guard:
 
         host_session is the conversation in which it notes, empty outside of one.
         """
-        from gitguard.store.session.task_changes import APPEND
+        from gitguard.state.changes import APPEND
 
         return self._change(changes, new_task=new_task, lists=APPEND, host_session=host_session)
 
@@ -271,7 +271,7 @@ class Guard:
         self, document: dict[str, Any], *, replace: bool = False, host_session: str = ""
     ) -> Noted:
         """Apply a document of fields, whole or not at all; replace does so with every list."""
-        from gitguard.store.session.task_changes import BY_FIELD, REPLACE
+        from gitguard.state.changes import BY_FIELD, REPLACE
 
         lists = REPLACE if replace else BY_FIELD
         return self._change(document, new_task=False, lists=lists, host_session=host_session)

@@ -13,9 +13,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.items import Origin
+    from gitguard.state.items import Origin
+    from gitguard.state.task import TaskState
     from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.task import TaskState
 
 _SAVE = (
     "Save what only you know: `gitguard note --decision TEXT --why TEXT`, `--failure`, `--next`.]"

@@ -12,7 +12,7 @@ from gitguard.hooks.told_line import BRANCH
 from gitguard.model.config.config import FOLLOW_BRANCH
 from gitguard.model.text import one_line, seconds, shorten
 from gitguard.sessions.branch_change import branch_change, refuse
-from gitguard.store.session import entries
+from gitguard.state import entries
 from gitguard.store.session.current import current_name
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 from gitguard.errors import InvalidInput
-from gitguard.model.items import texts
 from gitguard.model.value import Value
+from gitguard.state.items import texts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Thresholds
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
 
 MISSING = "(missing)"
 LOW, MEDIUM, HIGH = "low", "medium", "high"

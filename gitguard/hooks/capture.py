@@ -9,7 +9,8 @@ from gitguard.model import triggers
 from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.model.text import cut_middle, one_line
 from gitguard.model.transcript import AGENT, USER
-from gitguard.store.session import entries, state_file
+from gitguard.state import entries
+from gitguard.store.session import state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
+    from gitguard.state.task import TaskState
     from gitguard.store.session.state_file import Diagnosed, Ready
-    from gitguard.store.session.task import TaskState
 
 PROMPT_LIMIT = 2000
 _LOOKED_AT = 16_384
@@ -39,7 +40,7 @@ def record_prompt(conversation: Conversation, reading: Ready | Diagnosed) -> Non
     state = ready.state if ready is not None else None
     if ready is not None and ready.state.is_done:
         from gitguard.sessions.notes import end_task
-        from gitguard.store.session.task import new_task
+        from gitguard.state.task import new_task
 
         try:
             ready = end_task(conversation.store, ready)
@@ -58,7 +59,7 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
     """Journal a prompt, with what the agent had asked or said at length where it answers that."""
     if not prompt:
         return
-    from gitguard.model.words import question_answered
+    from gitguard.state.words import question_answered
 
     answer = "" if conversation.has_changed_task else conversation.record.answer
     settles = question_answered(answer, conversation.event.prompt)
@@ -87,11 +88,11 @@ def _filled(
 
     Small talk begins no task in place of the one before, but goes on with the conversation's own.
     """
-    from gitguard.model.items import ROUTINE, SMALL_TALK, Origin
-    from gitguard.model.words import gist, kind_of_prompt
-    from gitguard.store.session.spoken import kept_words
-    from gitguard.store.session.task import as_of, following
-    from gitguard.store.session.task_changes import fill_from_prompt
+    from gitguard.state.changes import fill_from_prompt
+    from gitguard.state.items import ROUTINE, SMALL_TALK, Origin
+    from gitguard.state.spoken import kept_words
+    from gitguard.state.task import as_of, following
+    from gitguard.state.words import gist, kind_of_prompt
 
     store, host_session = conversation.store, conversation.event.host_session
     own_state = as_of(state, host_session, store.now)
@@ -130,8 +131,8 @@ def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:
 
 def record_answer(conversation: Conversation) -> None:
     """Journal what the answer that ends a turn states."""
-    from gitguard.model.thread import AT_LENGTH
-    from gitguard.model.words import conclusions
+    from gitguard.state.thread import AT_LENGTH
+    from gitguard.state.words import conclusions
 
     # Secrets are taken out first: a part of one would not be known for one.
     answer = _without_secrets(conversation, conversation.event.answer.strip())
@@ -144,8 +145,8 @@ def record_answer(conversation: Conversation) -> None:
 
 def record_summary(conversation: Conversation) -> None:
     """Journal the parts of the host's own summary that say where the work stands."""
-    from gitguard.model.thread import AT_LENGTH
-    from gitguard.model.words import standing_of
+    from gitguard.state.thread import AT_LENGTH
+    from gitguard.state.words import standing_of
 
     summary = _without_secrets(conversation, conversation.event.summary)
     entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))
@@ -183,7 +184,7 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
         messages = messages[:-1]  # the prompt itself, which the host wrote down before it told us
     if len(messages) > _MOST_MESSAGES:
         messages = [messages[0], *messages[-_MOST_MESSAGES:]]
-    from gitguard.model.words import question_answered
+    from gitguard.state.words import question_answered
 
     earlier: list[JournalEntry] = []
     answer = ""

@@ -28,10 +28,10 @@ from gitguard.pressure.readings import (
     summary_tokens,
     with_proof,
 )
+from gitguard.state.entries import STARTED, JournalEntry
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
-from gitguard.store.session.entries import STARTED, JournalEntry
 from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
@@ -412,7 +412,7 @@ class Conversation:
             return Saved(trigger, pending="nobody ran `gitguard repair --trust` here yet")
         if pressure is None:
             _, pressure = self.measure()
-        from gitguard.store.session.circumstances import Circumstances
+        from gitguard.state.circumstances import Circumstances
 
         circumstances = Circumstances(
             pressure,

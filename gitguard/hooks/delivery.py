@@ -114,7 +114,7 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Di
 def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, first: bool) -> str:
     from gitguard.sessions.resume.block import is_due
     from gitguard.sessions.resume.building import resume_of
-    from gitguard.store.session.task import as_of
+    from gitguard.state.task import as_of
 
     head = conversation.look_at_head()
     if not is_due(conversation.record, head.committed):

@@ -15,7 +15,7 @@ from gitguard.pressure.readings import (
     measure_pressure,
     with_given,
 )
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.conversations import (
     THIS_SESSION,
     conversations_here,

@@ -10,7 +10,8 @@ from gitguard.hooks.shell_commands import destructive_rule, is_plainly_harmless
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
-from gitguard.store.session import entries, state_file
+from gitguard.state import entries
+from gitguard.store.session import state_file
 from gitguard.store.session.conversations import hold_path, keep_hold
 from gitguard.store.session.session_record import read_record
 

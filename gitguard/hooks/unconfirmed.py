@@ -12,13 +12,13 @@ from gitguard.hooks import capture, delivery
 from gitguard.hooks.told_line import STATUS
 from gitguard.model.events import HookReply
 from gitguard.model.text import one_line, seconds
-from gitguard.store.session import entries
+from gitguard.state import entries
 from gitguard.store.session.host_session import UnconfirmedPrompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
 
 _MOST = 8
 """So many prompts of a conversation wait; of more, the oldest are given up."""
@@ -46,7 +46,7 @@ def keep_prompt(conversation: Conversation) -> HookReply:
 
 
 def _prompt_of(conversation: Conversation) -> UnconfirmedPrompt:
-    from gitguard.store.session.spoken import kept_words
+    from gitguard.state.spoken import kept_words
 
     words = capture.clean(conversation, one_line(conversation.event.prompt))
     turn_id, calls = conversation.event.turn_id, conversation.open_calls()
@@ -95,7 +95,7 @@ def doubt_answers(conversation: Conversation, entry: JournalEntry) -> JournalEnt
     """
     if conversation.is_believed:
         return entry
-    from gitguard.store.session.spoken import ANSWERED
+    from gitguard.state.spoken import ANSWERED
 
     for answer in entry.answers:
         question, _, words = answer.partition(ANSWERED)
@@ -134,7 +134,7 @@ def _journal(conversation: Conversation, kind: str, prompt: UnconfirmedPrompt) -
 
 def _typed(conversation: Conversation, since: float) -> set[str]:
     """Return what the transcript has as the user's since a time, as prompts are kept."""
-    from gitguard.store.session.spoken import kept_words
+    from gitguard.state.spoken import kept_words
     from gitguard.transcripts import prompts_since
 
     transcript, words = conversation.event.transcript, conversation.config.capture.words

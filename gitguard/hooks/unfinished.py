@@ -13,13 +13,13 @@ from gitguard.hooks.capture import take_in_stopped_calls
 from gitguard.model.events import Transcript
 from gitguard.model.text import seconds
 from gitguard.model.transcript import AGENT
-from gitguard.store.session import entries
+from gitguard.state import entries
 from gitguard.store.session.state_file import newest_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.state_file import Ready
 
@@ -103,7 +103,7 @@ def _words_of_turn(
     since is when the turn began or the one before it ended. Nothing that the user said marks this
     in the transcript if the host began the turn.
     """
-    from gitguard.model.words import conclusions, telling
+    from gitguard.state.words import conclusions, telling
     from gitguard.transcripts import find_format
 
     texts: list[str] = []

@@ -1,6 +1,6 @@
 """Which commands of a shell line build, test, check or start something.
 
-A successor needs these: they say how the work is checked. `model/check_outcomes.py` says how each
+A successor needs these: they say how the work is checked. `state/check_outcomes.py` says how each
 ended, and for that a check knows its place among the other commands of its line.
 """
 

@@ -9,19 +9,19 @@ from __future__ import annotations
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
-from gitguard.model.items import HOOK
 from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
-from gitguard.store.session.task import START, upgraded
+from gitguard.state.items import HOOK
+from gitguard.state.task import START, upgraded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.session.chain_check import Verified
-    from gitguard.store.session.checkpoint import Checkpoint
 
     Key = tuple[str, str, tuple[str, ...]]
     """Field, id and text: what makes an item the same one in another checkpoint."""

@@ -20,20 +20,20 @@ from gitguard.review.report import (
     without_secrets,
 )
 from gitguard.sessions.verification import verify
+from gitguard.state.task import START, TaskState, upgraded
 from gitguard.store.session.naming import Session
 from gitguard.store.session.other_machine import marks_in
-from gitguard.store.session.task import START, TaskState, upgraded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
     from typing import Any
 
-    from gitguard.model.items import Item
     from gitguard.review.piece import Link, Piece
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.items import Item
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
 _REMOTE = re.compile(

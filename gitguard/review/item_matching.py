@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    from gitguard.model.items import Item
+    from gitguard.state.items import Item
 
 _NOT_CONTENT = ("id", "origin", "label")
 """What can differ while an item says the same: a label is the item's place in its list."""

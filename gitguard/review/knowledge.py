@@ -9,7 +9,7 @@ from gitguard.model.value import Value
 from gitguard.review.sentences import sentences
 from gitguard.review.states import read_state_of
 from gitguard.sessions.state_comparison import compare_states
-from gitguard.store.session.task import START, new_task
+from gitguard.state.task import START, new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from gitguard.review.sentences import Sentence
     from gitguard.sessions.state_comparison import FieldChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.git.reader import ObjectReader
-    from gitguard.store.session.checkpoint import Checkpoint
-    from gitguard.store.session.task import TaskState
 
 _COUNTED = {
     "decisions": "decision",

@@ -15,8 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.session.archive import Archived
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
 _FEW = 200

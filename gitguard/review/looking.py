@@ -12,9 +12,9 @@ from gitguard.store.session.state_file import decode_state
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.sessions.history import Difference
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 
 class CheckpointChange(Value):

@@ -6,7 +6,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint
 
 EXACT, PATCH, TRAILER, SQUASHED, LIKELY = CERTAINTIES = (
     "exact",

@@ -18,8 +18,8 @@ from gitguard.review.older_forms import older_forms
 from gitguard.review.piece import ChangedPath, CodeChange, Link, Piece
 from gitguard.review.states import read_state_of
 from gitguard.sessions.state_comparison import compare_states
+from gitguard.state.checkpoint import parse_commit
 from gitguard.store.git.commits import CodeCommits, CommitRange
-from gitguard.store.session.checkpoint import parse_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from gitguard.review.courses import Courses
     from gitguard.review.links import Tie
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.commits import Changes, HistoryCommit
     from gitguard.store.git.reader import ObjectReader
-    from gitguard.store.session.checkpoint import Checkpoint
 
 _ANCESTORS = 20
 """Commits before those that are asked about, which say where work on them began."""

@@ -7,10 +7,10 @@ agent noted stays, even where it repeats a prompt: noting it was the agent's cho
 from __future__ import annotations
 
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
-from gitguard.model.items import HOOK, Item
 from gitguard.model.text import counted, one_line, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
+from gitguard.state.items import HOOK, Item
 from gitguard.store.session.composing import render_summary
 
 TYPE_CHECKING = False
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.review.piece import Link
-    from gitguard.store.session.checkpoint import Checkpoint
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
 
 _SHORT = 7
 _SUBJECT = 100

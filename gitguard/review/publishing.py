@@ -20,8 +20,8 @@ from gitguard.review.projection import files_of, message_of, projected, shown_in
 from gitguard.review.states import read_state_of
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.verification import verify
+from gitguard.state.checkpoint import SNAPSHOT_FILE
 from gitguard.store.git.remote import PUBLISHED_REFS, RefUpdate, Remote
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE
 from gitguard.store.session.naming import Session
 
 TYPE_CHECKING = False
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from gitguard.review.piece import Link, Piece
     from gitguard.review.projection import Projection, Step
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.reader import ObjectReader
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
 REVIEW_REFS = "refs/heads/gitguard-review/"

@@ -6,7 +6,13 @@ checkpoint: where it appeared, whether it is still there, and who it comes from.
 
 from __future__ import annotations
 
-from gitguard.model.items import (
+from gitguard.model.redaction.rules import walls
+from gitguard.model.text import counted
+from gitguard.model.triggers import COMPACTION, HALT
+from gitguard.model.value import Value
+from gitguard.review.piece import LIKELY, PATCH, SQUASHED, TRAILER
+from gitguard.state.checkpoint import FOLLOWS
+from gitguard.state.items import (
     FAILED,
     HOOK,
     Artifact,
@@ -16,22 +22,16 @@ from gitguard.model.items import (
     Failure,
     Note,
 )
-from gitguard.model.redaction.rules import walls
-from gitguard.model.text import counted
-from gitguard.model.triggers import COMPACTION, HALT
-from gitguard.model.value import Value
-from gitguard.review.piece import LIKELY, PATCH, SQUASHED, TRAILER
 from gitguard.store.git.objects import is_object_id
-from gitguard.store.session.checkpoint import FOLLOWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Any
 
-    from gitguard.model.items import Item
     from gitguard.review.piece import CodeChange, Piece
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.items import Item
 
 FIELDS = (
     *("decisions", "failed_attempts", "constraints", "invariants", "pending_assumptions"),

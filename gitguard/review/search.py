@@ -9,7 +9,7 @@ from gitguard.review.entries import FIELDS, Entry
 from gitguard.review.index import is_of_field
 from gitguard.review.times import parse_since
 from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
-from gitguard.store.session.checkpoint import checkpoint_name
+from gitguard.state.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from gitguard.model.items import (
+from gitguard.model.text import counted, percent
+from gitguard.model.transcript import AGENT, USER
+from gitguard.model.value import Value
+from gitguard.review.report import NOTED, OUTSIDE, SHELL, TOOLS
+from gitguard.state.items import (
     CONSTRAINT,
     CORRECTION,
     FAILED,
@@ -12,10 +16,6 @@ from gitguard.model.items import (
     RAN,
     REQUEST,
 )
-from gitguard.model.text import counted, percent
-from gitguard.model.transcript import AGENT, USER
-from gitguard.model.value import Value
-from gitguard.review.report import NOTED, OUTSIDE, SHELL, TOOLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,18 +7,18 @@ control characters nor colours, so that a terminal, a report and a web page can 
 from __future__ import annotations
 
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
-from gitguard.model.items import AGENT_KINDS, UNFINISHED
 from gitguard.model.text import counted, spelled_out
 from gitguard.model.value import Value
 from gitguard.review.item_matching import content_of, matched
-from gitguard.store.session.task import IN_PROGRESS, START, TaskState
+from gitguard.state.items import AGENT_KINDS, UNFINISHED
+from gitguard.state.task import IN_PROGRESS, START, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from gitguard.model.items import Command, Exchange, Failure, Item, Origin, Step
+    from gitguard.state.items import Command, Exchange, Failure, Item, Origin, Step
 
 
 class Sentence(Value):

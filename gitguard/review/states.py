@@ -9,9 +9,9 @@ from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.git.reader import ObjectReader
-    from gitguard.store.session.checkpoint import Checkpoint
-    from gitguard.store.session.task import TaskState
 
 
 def read_state_of(reader: ObjectReader, checkpoint: Checkpoint) -> TaskState:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed, InvalidInput
-from gitguard.model.items import CONSTRAINT, CORRECTION, REQUEST
 from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
@@ -18,9 +17,10 @@ from gitguard.review.entries import DECISION, FAILURE, MESSAGE
 from gitguard.review.index import is_of_field
 from gitguard.review.search import match_of
 from gitguard.review.words import folded
+from gitguard.state.checkpoint import checkpoint_name
+from gitguard.state.items import CONSTRAINT, CORRECTION, REQUEST
 from gitguard.store.disk import files
 from gitguard.store.git.blame import BlamedFile
-from gitguard.store.session.checkpoint import checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from gitguard.errors import Complete
 from gitguard.model import triggers
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state.circumstances import Circumstances
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.state.task import TaskState
     from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 
 def finish(store: SessionStore, ready: Ready) -> None:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
 

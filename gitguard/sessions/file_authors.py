@@ -11,8 +11,8 @@ from gitguard.errors import GitguardError, InvalidDocument, NothingFound
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.sessions.stopped_calls import unwritten_stops
+from gitguard.state import entries
 from gitguard.store.git.trees import Trees, file_at
-from gitguard.store.session import entries
 from gitguard.store.session.state_file import decode_state
 from gitguard.store.worktree.planned import BY_OTHERS
 
@@ -20,9 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gitguard.model.items import Artifact
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.items import Artifact
     from gitguard.store.git.differences import Differences
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.manifest import Authors
     from gitguard.store.worktree.overlays import Snapshot, SnapshotReader

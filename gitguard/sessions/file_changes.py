@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from gitguard.sessions.file_authors import Interval
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.overlays import Snapshot
 

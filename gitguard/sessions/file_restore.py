@@ -11,15 +11,15 @@ import os
 from gitguard.errors import Busy, GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
 from gitguard.model.actions import ADDED
-from gitguard.model.items import CORRECTION, Origin
 from gitguard.model.text import counted, shell_word
-from gitguard.model.thread import extend, said_by_user
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
 from gitguard.sessions.stopped_calls import journal_all_stops
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.items import CORRECTION, Origin
+from gitguard.state.thread import extend, said_by_user
 from gitguard.store.git.trees import TreeEntry
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained, with_newest
@@ -33,9 +33,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.trees import Write
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.store import Saved, SessionStore
     from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.overlays import Snapshot, SnapshotReader

@@ -15,13 +15,13 @@ from gitguard.sessions.archiving import archive_of, find_archived
 from gitguard.sessions.choice import is_unknown, living_owner, refuse_tracked, settle
 from gitguard.sessions.forking import can_begin, fork_state, locks_of
 from gitguard.sessions.startup import start_up
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.task import begun_from, moved_away
 from gitguard.store.session import standing
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
 from gitguard.store.session.store import LOCK_TIMEOUT, SessionStore
-from gitguard.store.session.task import begun_from, moved_away
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

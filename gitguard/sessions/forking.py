@@ -8,17 +8,17 @@ from gitguard.errors import InvalidInput
 from gitguard.model import triggers
 from gitguard.sessions.choice import settle
 from gitguard.sessions.startup import begin_start
+from gitguard.state.circumstances import Circumstances
 from gitguard.store.session import standing, state_file
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.store import LOCK_TIMEOUT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitguard.state.task import TaskState
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.store import Saved, SessionStore
-    from gitguard.store.session.task import TaskState
 
 
 def fork(source: SessionStore, target: SessionStore, repository: Repository) -> Saved:

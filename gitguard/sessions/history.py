@@ -9,15 +9,15 @@ from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.text import diff_texts
 from gitguard.model.value import Value
 from gitguard.sessions.state_comparison import FieldChange, compare_states
-from gitguard.store.session.checkpoint import FILES
+from gitguard.state.checkpoint import FILES
 from gitguard.store.session.composing import render_summary
 from gitguard.store.session.standing import refuse_reading
 from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.code_history import CodeCommit
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.standing import Head
     from gitguard.store.session.store import SessionStore
 

@@ -18,10 +18,10 @@ from gitguard.sessions.archiving import archive_of, put_away
 from gitguard.sessions.choice import living_owner
 from gitguard.sessions.kept_files import forget_old
 from gitguard.sessions.maintenance_record import is_to_try, note_maintenance
+from gitguard.state.checkpoint import parse_commit
 from gitguard.store.disk import files
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.chain import own_sessions
-from gitguard.store.session.checkpoint import parse_commit
 from gitguard.store.session.conversations import all_conversations
 from gitguard.store.session.current import current_name
 from gitguard.store.session.naming import Session

@@ -5,15 +5,16 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, dump_json
-from gitguard.model.items import Origin
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.store.session import apart, task
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state import task
+from gitguard.state.changes import update_state
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.items import Origin
+from gitguard.store.session import apart
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.state_file import OURS, Ready
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
-from gitguard.store.session.task_changes import update_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.redaction.redactor import RuleMatch
+    from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
 _NOTED_LISTS = (

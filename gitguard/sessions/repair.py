@@ -6,12 +6,12 @@ from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import STATE_FILE
 from gitguard.sessions.signed_head import take_signed
 from gitguard.sessions.taking import adopt, archive_uncommitted, take_in
+from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.snapshot import folded_upto
 from gitguard.store.session import standing, state_file
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.session_record import new_record, read_record, write_record
-from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False

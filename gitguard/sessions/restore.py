@@ -6,14 +6,14 @@ from gitguard.errors import GitguardError, Untrusted
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.sessions.state_comparison import StateChange
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 _NOTHING = Circumstances()
 

@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from gitguard.state.task import TaskState
     from gitguard.store.session.archive import Archived
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 
 class SessionGoal(Value):

@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.signature import SignatureVerdict
     from gitguard.store.git.signing import SignatureCheck
-    from gitguard.store.session.checkpoint import Checkpoint
 
 _WAY_OUT = "Look at it with `gitguard show`; if it is not yours, go back with `gitguard restore`"
 

@@ -21,14 +21,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.git.signature import SignatureVerdict
     from gitguard.store.session.anchor import Anchor
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.naming import Session
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 MOST_UNASKED = 100
 """So many signatures are checked where nobody asked for it, as each takes milliseconds."""

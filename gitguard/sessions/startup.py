@@ -8,22 +8,22 @@ from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.sessions.choice import refuse_tracked, settle
 from gitguard.sessions.other_tools import refuse_legacy
+from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.snapshot import folded_upto
+from gitguard.state.task import new_task
 from gitguard.store.session import standing, state_file
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.naming import Session
 from gitguard.store.session.own_journal import make_session_files
-from gitguard.store.session.snapshot import folded_upto
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved, SessionStore
-from gitguard.store.session.task import new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Config
+    from gitguard.state.task import TaskState
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
-    from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
 BEGUN = "begun"

@@ -8,9 +8,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.store.session.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.session.store import Saved
-    from gitguard.store.session.task import TaskState
 
 
 class StateChange(Value):

@@ -13,7 +13,7 @@ from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
 from gitguard.sessions.hook_health import hook_health, tried_versions
 from gitguard.sessions.last_event import LastEvent, last_event
 from gitguard.sessions.maintenance_record import is_due
-from gitguard.store.session.checkpoint import checkpoint_name
+from gitguard.state.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.health import HookHealth
     from gitguard.model.config.config import Config
+    from gitguard.state.task import TaskState
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Diagnosed, Ready
-    from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
     _Seen = tuple[Ready | Diagnosed | None, Head | None, GitguardError | None]

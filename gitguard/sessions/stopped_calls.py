@@ -11,7 +11,7 @@ import os
 from gitguard.errors import GitguardError
 from gitguard.model.events import Transcript
 from gitguard.model.text import one_line, timestamp
-from gitguard.store.session import entries
+from gitguard.state import entries
 from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gitguard.model.transcript import StoppedCall
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
 

@@ -15,8 +15,8 @@ from gitguard.pressure.readings import count_compactions, measure_pressure
 from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.archiving import histories_if_archived, refuse_archived
 from gitguard.sessions.choice import refuse_unknown
+from gitguard.state.checkpoint import parse_commit
 from gitguard.store.disk import files
-from gitguard.store.session.checkpoint import parse_commit
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.naming import Session

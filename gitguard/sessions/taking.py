@@ -9,25 +9,25 @@ from gitguard.model.digest import sha256
 from gitguard.model.text import counted
 from gitguard.sessions.choice import settle
 from gitguard.sessions.state_comparison import StateChange
+from gitguard.state.changes import update_state
+from gitguard.state.checkpoint import SNAPSHOT_FILE
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.snapshot import folded_upto
+from gitguard.state.task import new_task
 from gitguard.store.session import apart, standing, state_file
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart
 from gitguard.store.session.other_machine import marked, not_ours
 from gitguard.store.session.own_journal import make_session_files
-from gitguard.store.session.snapshot import folded_upto
-from gitguard.store.session.task import new_task
-from gitguard.store.session.task_changes import update_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.state.task import TaskState
     from gitguard.store.session.apart import PendingNote
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Edited, Ready
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 _NOTHING = Circumstances()
 

@@ -17,9 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.items import EarlierTask
+    from gitguard.state.items import EarlierTask
+    from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 _MOST_BEGINNINGS = 200
 """Beginnings of tasks that are read, newest first; each tells of the tasks before it."""

@@ -14,7 +14,7 @@ from gitguard.model.record import read_field
 from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.store.session.task import TaskState, read_state, upgraded
+from gitguard.state.task import TaskState, read_state, upgraded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

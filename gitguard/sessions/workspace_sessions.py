@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from gitguard.sessions.startup import Startup
     from gitguard.sessions.stored_sessions import Imported, StoredConversation, StoredSession
     from gitguard.sessions.tasks import SessionTask
+    from gitguard.state.circumstances import Circumstances
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.archive import Archived
-    from gitguard.store.session.circumstances import Circumstances
     from gitguard.store.session.naming import Session
     from gitguard.store.session.store import Saved
     from gitguard.store.session.workspace import Workspace

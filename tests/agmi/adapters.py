@@ -21,7 +21,7 @@ from gitguard import Guard
 from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_FILE, dump_json, load_json
 from gitguard.model.digest import sha256
-from gitguard.store.session.checkpoint import FILES
+from gitguard.state.checkpoint import FILES
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places

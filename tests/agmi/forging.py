@@ -14,9 +14,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, load_json
-from gitguard.store.session.checkpoint import FILES, SNAPSHOT_FILE
+from gitguard.state.checkpoint import FILES, SNAPSHOT_FILE
+from gitguard.state.task import read_state
 from gitguard.store.session.composing import render_summary
-from gitguard.store.session.task import read_state
 
 SEQUENCE = "Sequence"
 

@@ -21,17 +21,17 @@ from gitguard.model.digest import sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.resume.block import Header, build_resume
-from gitguard.store.session import entries as journal
-from gitguard.store.session.capture import work_of
-from gitguard.store.session.checkpoint import CheckpointRecord
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state import entries as journal
+from gitguard.state.capture import work_of
+from gitguard.state.checkpoint import CheckpointRecord
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.entries import JournalEntry
+from gitguard.state.task import TaskState
 from gitguard.store.session.composing import compose
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.journal import JournalPart
 from gitguard.store.session.naming import Session
 from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
-from gitguard.store.session.task import TaskState
 from gitguard.transcripts import find_format
 from tests.benches import (
     bench_disk,

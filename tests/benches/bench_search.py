@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gitguard.model.codec import STATE_FILE, dump_json
-from gitguard.model.items import Decision, Exchange, Note, Origin, derived_id
+from gitguard.state.checkpoint import CheckpointRecord
+from gitguard.state.items import Decision, Exchange, Note, Origin, derived_id
 from gitguard.store.session.anchor import INDEX
-from gitguard.store.session.checkpoint import CheckpointRecord
 from tests.benches.bench_verify import import_history
 
 if TYPE_CHECKING:
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
     from tests.benches.bench_workspace import Scratch
 
 FAST_ENOUGH_MS = 100.0

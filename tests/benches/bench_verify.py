@@ -9,8 +9,8 @@ from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
 from gitguard.sessions.verification import verify
+from gitguard.state.checkpoint import FILES, CheckpointRecord, format_message
 from gitguard.store.session.anchor import identity_of
-from gitguard.store.session.checkpoint import FILES, CheckpointRecord, format_message
 from gitguard.store.session.store import SessionStore
 
 if TYPE_CHECKING:

@@ -11,10 +11,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from gitguard import Guard
-from gitguard.model.items import Origin
+from gitguard.state.changes import update_state
+from gitguard.state.items import Origin
+from gitguard.state.task import TaskState, new_task
 from gitguard.store.session.store import SessionStore
-from gitguard.store.session.task import TaskState, new_task
-from gitguard.store.session.task_changes import update_state
 from gitguard.store.session.workspace import Places
 from tests.support.measuring import Row, compare
 

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.items import Origin
 from gitguard.model.text import encodable, spelled_out, visible
 from gitguard.sessions.handoff.recovery_block import Source, build_recovery
 from gitguard.sessions.resume.block import Header, build_resume
-from gitguard.store.session.snapshot import Work
-from gitguard.store.session.task import new_task
-from gitguard.store.session.task_changes import update_state
+from gitguard.state.changes import update_state
+from gitguard.state.items import Origin
+from gitguard.state.snapshot import Work
+from gitguard.state.task import new_task
 from tests.conftest import Git
 from tests.support.hidden_characters import UGLY, hidden_in
 from tests.support.hostile import answer, every_hook, gitguard, inside, payload, tree_of

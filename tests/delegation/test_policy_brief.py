@@ -13,9 +13,9 @@ from gitguard.delegation.brief import LONGEST, BriefOptions, build_brief
 from gitguard.delegation.briefing import brief
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
 from gitguard.guard import Guard
-from gitguard.model.items import Origin
-from gitguard.store.session.task import TaskState, new_task
-from gitguard.store.session.task_changes import update_state
+from gitguard.state.changes import update_state
+from gitguard.state.items import Origin
+from gitguard.state.task import TaskState, new_task
 from tests.support.secret_samples import some
 
 NOW = "2026-01-31T09:30:00Z"

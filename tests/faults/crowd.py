@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from gitguard.errors import GitguardError, Locked
 from gitguard.guard import Guard
-from gitguard.model.items import texts
+from gitguard.state.items import texts
 from tests.faults.report import Failure, Row
 from tests.faults.world import World
 

@@ -18,12 +18,12 @@ from gitguard.errors import (
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent
-from gitguard.model.items import texts
 from gitguard.sessions.archiving import bring_back, close, find_archived
 from gitguard.sessions.following import follow
+from gitguard.state.entries import ENDED, JournalEntry
+from gitguard.state.items import texts
 from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import ENDED, JournalEntry
 from gitguard.store.session.naming import Session
 from tests.faults import repairing
 from tests.faults.acting import Outcome, act_apart

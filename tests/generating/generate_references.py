@@ -19,26 +19,26 @@ from gitguard.errors import GitguardError, StatusSignal
 from gitguard.model.codec import dump_json
 from gitguard.model.config.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, Config
 from gitguard.model.fields import Kind
-from gitguard.model.items import Note, Origin, derived_id
 from gitguard.model.record import Record
 from gitguard.model.triggers import EVENT_RULES
 from gitguard.sessions.resume.block import Header, build_resume
-from gitguard.store.session import checkpoint
-from gitguard.store.session.anchor import Anchor, StateCopy
-from gitguard.store.session.composing import render_summary
-from gitguard.store.session.entries import JournalEntry
-from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
-from gitguard.store.session.identity import RepositoryRecord
-from gitguard.store.session.kept_look import KeptLook
-from gitguard.store.session.snapshot import (
+from gitguard.state import checkpoint
+from gitguard.state.changes import update_state
+from gitguard.state.entries import JournalEntry
+from gitguard.state.items import Note, Origin, derived_id
+from gitguard.state.snapshot import (
     SnapshotMeta,
     TokenUsage,
     Work,
     render_snapshot,
     snapshot_of,
 )
-from gitguard.store.session.task import REQUIRED, TaskState, new_task
-from gitguard.store.session.task_changes import update_state
+from gitguard.state.task import REQUIRED, TaskState, new_task
+from gitguard.store.session.anchor import Anchor, StateCopy
+from gitguard.store.session.composing import render_summary
+from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
+from gitguard.store.session.identity import RepositoryRecord
+from gitguard.store.session.kept_look import KeptLook
 from tests.generating import compile_templates, draw_session
 from tests.generating.json_schema import config_schema, snapshot_schema, state_schema
 from tests.generating.report_schema import report_schema

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitguard.model.config.config import Config
-from gitguard.store.session.snapshot import Snapshot
-from gitguard.store.session.task import SCHEMA_VERSION, TaskState
+from gitguard.state.snapshot import Snapshot
+from gitguard.state.task import SCHEMA_VERSION, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

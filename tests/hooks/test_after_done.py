@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from gitguard.state.task import DONE_ACTIONS
 from gitguard.store.session.state_file import DONE
-from gitguard.store.session.task import DONE_ACTIONS
 from tests.support.command_place import Place
 from tests.support.conversation import Conversation
 from tests.support.hook_replies import denies

@@ -20,7 +20,7 @@ from gitguard.hooks.bundle import (
     relevant_artifacts,
 )
 from gitguard.model.config.config import Thresholds
-from gitguard.store.session.task import TaskState, new_task, read_state
+from gitguard.state.task import TaskState, new_task, read_state
 from tests.support.state_documents import note, state_document
 
 LIMITS = Thresholds()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from gitguard.model.config.config import tighten
+from gitguard.state.spoken import SHORT_WORDS
 from gitguard.store.session.settings_files import load_user_config
-from gitguard.store.session.spoken import SHORT_WORDS
 from tests.support.conversation import Conversation
 from tests.support.ways_of_saying import LONG, MARK, WAYS_IN
 

@@ -15,9 +15,9 @@ from gitguard.hosts.claude_code import hooks
 from gitguard.model.codec import SUMMARY_FILE
 from gitguard.model.host_additions import outside_of
 from gitguard.model.text import timestamp
-from gitguard.model.thread import is_heard
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE
-from gitguard.store.session.snapshot import read_snapshot
+from gitguard.state.checkpoint import SNAPSHOT_FILE
+from gitguard.state.snapshot import read_snapshot
+from gitguard.state.thread import is_heard
 from gitguard.transcripts.formats.claude_code import lines
 from tests.support.conversation import Conversation
 

@@ -17,9 +17,9 @@ from gitguard.hooks.conversation import Conversation as OpenConversation
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
+from gitguard.state.entries import JournalEntry
 from gitguard.store.session.conversations import carry, keep_conversation, read_conversation
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record, write_record
 from tests.support.conversation import BLOCK, Conversation

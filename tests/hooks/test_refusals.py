@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from gitguard.model.items import Exchange
 from gitguard.model.text import timestamp
-from gitguard.model.thread import is_refusal
+from gitguard.state.items import Exchange
+from gitguard.state.thread import is_refusal
 from tests.support.conversation import Conversation
 
 COMMAND = "git push --force"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.model.items import Artifact
+from gitguard.state.items import Artifact
 from tests.conftest import Process, kill
 from tests.support.conversation import Clock, Conversation
 

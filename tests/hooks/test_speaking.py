@@ -16,7 +16,7 @@ from gitguard.hosts.claude_code import hooks
 from gitguard.hosts.openclaw import hooks as openclaw
 from gitguard.model import events
 from gitguard.model.events import HookEvent, ToolCall
-from gitguard.model.thread import is_heard
+from gitguard.state.thread import is_heard
 from gitguard.store.session.host_session import HostSession, UnconfirmedPrompt
 from tests.support.conversation import Conversation
 from tests.support.hook_processes import payload, run_hook

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.model.check_outcomes import outcomes_of
 from gitguard.model.checks import checks_of
-from gitguard.model.items import FAILED, PASSED, RAN
-from gitguard.model.outdated_checks import Run, in_doubt, mended
+from gitguard.state.check_outcomes import outcomes_of
+from gitguard.state.items import FAILED, PASSED, RAN
+from gitguard.state.outdated_checks import Run, in_doubt, mended
 
 RUFF = "All checks passed!"
 PYTEST, PYTEST_FAILED = "12 passed in 0.31s", "2 failed, 10 passed in 0.31s"

@@ -26,7 +26,7 @@ from gitguard.model.events import (
 )
 from gitguard.model.pressure import Pressure, Window
 from gitguard.pressure.bands import band_of, bands
-from gitguard.store.session.entries import ENDED, FAILED, JournalEntry
+from gitguard.state.entries import ENDED, FAILED, JournalEntry
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.journal import JournalFile
 from tests.support.conversation import Conversation

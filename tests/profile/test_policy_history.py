@@ -32,7 +32,7 @@ from gitguard.profile.habits import (
 )
 from gitguard.profile.learning import is_newest, record_advice
 from gitguard.profile.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state.circumstances import Circumstances
 from tests.support.conversation import Conversation
 from tests.support.profile_page import members, named_on_the_page
 

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from gitguard.model.items import (
+from gitguard.model.transcript import USER
+from gitguard.review.gathering import References
+from gitguard.review.piece import EXACT, ChangedPath, CodeChange, Link, Piece
+from gitguard.review.report import Moment, Override, Report, Verdict, report_of
+from gitguard.state.checkpoint import Checkpoint, Code
+from gitguard.state.items import (
     CONSTRAINT,
     FAILED,
     HOOK,
@@ -15,11 +20,6 @@ from gitguard.model.items import (
     Note,
     Origin,
 )
-from gitguard.model.transcript import USER
-from gitguard.review.gathering import References
-from gitguard.review.piece import EXACT, ChangedPath, CodeChange, Link, Piece
-from gitguard.review.report import Moment, Override, Report, Verdict, report_of
-from gitguard.store.session.checkpoint import Checkpoint, Code
 
 WEB = "https://code.example/acme/mirror"
 REFERENCES = References(WEB, True, ("main",))

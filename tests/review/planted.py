@@ -15,7 +15,16 @@ from typing import Any, NamedTuple
 from gitguard.guard import Guard
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.digest import sha256
-from gitguard.model.items import (
+from gitguard.model.text import timestamp
+from gitguard.model.transcript import AGENT, USER
+from gitguard.state.checkpoint import (
+    SNAPSHOT_FILE,
+    CheckpointRecord,
+    Code,
+    checkpoint_name,
+    format_message,
+)
+from gitguard.state.items import (
     CONSTRAINT,
     FAILED,
     HOOK,
@@ -31,17 +40,7 @@ from gitguard.model.items import (
     Origin,
     derived_id,
 )
-from gitguard.model.text import timestamp
-from gitguard.model.transcript import AGENT, USER
-from gitguard.store.session.checkpoint import (
-    SNAPSHOT_FILE,
-    CheckpointRecord,
-    Code,
-    checkpoint_name,
-    format_message,
-)
-from gitguard.store.session.composing import render_summary
-from gitguard.store.session.snapshot import (
+from gitguard.state.snapshot import (
     SnapshotMeta,
     TokenUsage,
     Work,
@@ -49,7 +48,8 @@ from gitguard.store.session.snapshot import (
     render_snapshot,
     snapshot_of,
 )
-from gitguard.store.session.task import TaskState
+from gitguard.state.task import TaskState
+from gitguard.store.session.composing import render_summary
 
 BEGIN = 1_772_438_400
 """2026-03-02T08:00:00Z, when the work begins."""

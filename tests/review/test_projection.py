@@ -7,7 +7,6 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.items import Decision, EarlierTask, Note, Origin
 from gitguard.model.transcript import USER
 from gitguard.review.piece import CodeChange, Link
 from gitguard.review.projection import (
@@ -17,12 +16,13 @@ from gitguard.review.projection import (
     shown_in,
     steps_of,
 )
-from gitguard.store.session import entries
-from gitguard.store.session.capture import fold
-from gitguard.store.session.checkpoint import Checkpoint, Code
-from gitguard.store.session.entries import JournalEntry
+from gitguard.state import entries
+from gitguard.state.capture import fold
+from gitguard.state.checkpoint import Checkpoint, Code
+from gitguard.state.entries import JournalEntry
+from gitguard.state.items import Decision, EarlierTask, Note, Origin
+from gitguard.state.task import TaskState, new_task
 from gitguard.store.session.state_file import decode_state
-from gitguard.store.session.task import TaskState, new_task
 
 AT = "2026-11-25T09:00:00Z"
 BY_USER = Origin(USER, AT, "S1", 1)

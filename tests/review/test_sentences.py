@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.actions import ACTIONS
-from gitguard.model.items import (
+from gitguard.review.sentences import Sentence, printable, sentences
+from gitguard.state.items import (
     Artifact,
     Command,
     Decision,
@@ -21,8 +22,7 @@ from gitguard.model.items import (
     Step,
     ToolOutput,
 )
-from gitguard.review.sentences import Sentence, printable, sentences
-from gitguard.store.session.task import TaskState, new_task
+from gitguard.state.task import TaskState, new_task
 from tests.support.state_documents import NOW
 
 EMPTY = new_task("main", NOW)

@@ -16,7 +16,7 @@ import pytest
 
 from gitguard.errors import MissingState
 from gitguard.guard import Guard
-from gitguard.store.session.task import REQUIRED
+from gitguard.state.task import REQUIRED
 from tests.conftest import Git
 from tests.faults.sandbox import sealed
 from tests.support.hostile import PAYLOADS, answer, payload

@@ -19,8 +19,8 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.guard import Guard
+from gitguard.state.entries import JournalEntry
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard

@@ -25,10 +25,10 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
-from gitguard.model.items import texts
+from gitguard.state.entries import JournalEntry
+from gitguard.state.items import texts
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.current import current_session, read_owner
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard

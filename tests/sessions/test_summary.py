@@ -12,15 +12,14 @@ from gitguard.errors import InvalidDocument
 from gitguard.model.codec import STATE_LIMIT, dump_yaml, load_yaml
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.sessions.resume.block import Header, build_resume
-from gitguard.store.session.checkpoint import (
+from gitguard.state.checkpoint import (
     SNAPSHOT_FILE,
     CheckpointRecord,
     Code,
     format_message,
     parse_commit,
 )
-from gitguard.store.session.composing import render_summary
-from gitguard.store.session.snapshot import (
+from gitguard.state.snapshot import (
     Snapshot,
     SnapshotMeta,
     TokenUsage,
@@ -30,7 +29,8 @@ from gitguard.store.session.snapshot import (
     render_snapshot,
     snapshot_of,
 )
-from gitguard.store.session.task import read_state
+from gitguard.state.task import read_state
+from gitguard.store.session.composing import render_summary
 from tests.conftest import Git, OpenGuard
 from tests.support.state_documents import NOW, STATES, note, state_document
 

@@ -12,6 +12,7 @@ PACKAGE = Path(gitguard.__file__).parent
 FLOORS = (
     {"errors"},
     {"model"},
+    {"state"},
     {"store/disk", "template_runtime"},
     {"store/git", "transcripts", "hosts", "compiled_templates"},
     {"rendering"},

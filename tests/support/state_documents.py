@@ -7,10 +7,10 @@ from typing import Any
 from hypothesis import strategies as st
 
 from gitguard.model.fields import Kind
-from gitguard.model.items import Note, Origin
 from gitguard.model.record import Record
 from gitguard.model.text import timestamp
-from gitguard.store.session.task import TaskState
+from gitguard.state.items import Note, Origin
+from gitguard.state.task import TaskState
 
 NOW = "2026-01-31T09:30:00Z"
 

@@ -18,10 +18,10 @@ from gitguard.store.disk import artifacts, files
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.handoff import HandoffConfig
-    from gitguard.store.session.snapshot import Work
+    from gitguard.state.snapshot import Work
+    from gitguard.state.task import TaskState
     from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 FILE_LIMIT = 256 << 10
 """Bytes of a hand-off file that are read back; ours is always smaller."""
@@ -78,7 +78,7 @@ def current_work(
     store: SessionStore, ready: Ready | None = None, *, compacting: bool = False
 ) -> tuple[TaskState, Work]:
     """Return the state with what the journal adds, and the work, as a checkpoint would now."""
-    from gitguard.store.session.capture import work_of
+    from gitguard.state.capture import work_of
 
     state, part = store.at_one_moment(lambda: store.folded(ready or store.look()))
     return state, work_of(part.entries, state, store.clock(), compacting=compacting)

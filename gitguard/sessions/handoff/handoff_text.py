@@ -9,20 +9,20 @@ from __future__ import annotations
 import re
 
 from gitguard.model.digest import sha256
-from gitguard.model.items import AGENT_KINDS, FROM_ELSEWHERE, texts
 from gitguard.model.text import one_line, shorten
-from gitguard.model.thread import MARKED, labelled
 from gitguard.model.value import Value
 from gitguard.rendering import render
-from gitguard.store.session.task import START
+from gitguard.state.items import AGENT_KINDS, FROM_ELSEWHERE, texts
+from gitguard.state.task import START
+from gitguard.state.thread import MARKED, labelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitguard.model.redaction.redactor import Redactor
-    from gitguard.store.session.snapshot import Work
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.snapshot import Work
+    from gitguard.state.task import TaskState
 
 _ITEM_LIMIT = 300
 _MOST_ITEMS = 20

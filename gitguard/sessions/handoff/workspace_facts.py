@@ -23,8 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.handoff import HandoffConfig
     from gitguard.model.redaction.redactor import Redactor
+    from gitguard.state.task import TaskState
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.task import TaskState
 
 _LIMIT = 64 << 10
 """Bytes that are read of a plan's beginning and of a log's end."""

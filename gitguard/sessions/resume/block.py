@@ -15,9 +15,9 @@ from gitguard.sessions.resume.sections import sections_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.state.snapshot import Work
+    from gitguard.state.task import TaskState
     from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.snapshot import Work
-    from gitguard.store.session.task import TaskState
 
 LEAST_TOKENS = 300
 """The smallest block: below it the required sections would not all find a few words' room."""

@@ -16,21 +16,21 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import timestamp
 from gitguard.sessions.resume.block import Header, build_resume
-from gitguard.store.session import capture
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.state import capture
+from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
+from gitguard.state.spoken import about_words
 from gitguard.store.session.session_record import read_record
-from gitguard.store.session.spoken import about_words
 from gitguard.store.session.standing import PUT_BACK, judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.state.entries import JournalEntry
+    from gitguard.state.snapshot import Beginning, Work
+    from gitguard.state.task import TaskState
     from gitguard.store.session.chain_check import Verified
-    from gitguard.store.session.entries import JournalEntry
-    from gitguard.store.session.snapshot import Beginning, Work
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import Ready
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.task import TaskState
 
 _BETWEEN_TURNS = frozenset({triggers.RECOVERY, triggers.TURN_END, triggers.SESSION_END})
 """Triggers at which no tool runs any more, so that one that did not end was interrupted."""
@@ -164,7 +164,7 @@ def _committed_work(state: TaskState, snapshot: Beginning | None) -> Work:
 
 
 def _beginning(data: bytes) -> Beginning | None:
-    from gitguard.store.session.snapshot import read_beginning
+    from gitguard.state.snapshot import read_beginning
 
     try:
         return read_beginning(data)

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from gitguard.model.redaction.redactor import Redactor
+    from gitguard.state.checkpoint import Code
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.checkpoint import Code
 
 _LINE_LIMIT = 360
 _MOST_NAMES = 3

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.items import FROM_ELSEWHERE
 from gitguard.model.text import one_line, seconds
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.state.items import FROM_ELSEWHERE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.items import Item, Note, Origin
+    from gitguard.state.items import Item, Note, Origin
 
 FENCE = "gitguard-resume"
 _IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)

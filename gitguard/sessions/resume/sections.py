@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.items import ACTIVE, CONCLUSION, FAILED
 from gitguard.model.text import one_line, shorten
-from gitguard.model.words import without_label
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
     NOBODY,
@@ -36,12 +34,14 @@ from gitguard.sessions.resume.thread_sections import (
     says,
     words_of_the_user,
 )
+from gitguard.state.items import ACTIVE, CONCLUSION, FAILED
+from gitguard.state.words import without_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.items import Artifact, Command, Exchange, Failure, Step
-    from gitguard.store.session.snapshot import Work
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.items import Artifact, Command, Exchange, Failure, Step
+    from gitguard.state.snapshot import Work
+    from gitguard.state.task import TaskState
 
 _WAITING = re.compile(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")
 """Calls that only wait: whoever takes over has nothing to try again."""

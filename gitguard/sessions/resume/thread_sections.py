@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.items import (
+from gitguard.model.text import one_line, shorten
+from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.sessions.resume.reader import Reader, item_of, present, single
+from gitguard.state.items import (
     AGENT_KINDS,
     CONCLUSION,
     CORRECTION,
@@ -13,17 +16,14 @@ from gitguard.model.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.model.text import one_line, shorten
-from gitguard.model.thread import MARKED, is_heard, is_refusal
-from gitguard.model.words import is_replaced, next_step_of, sentences, words_of
-from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.sessions.resume.reader import Reader, item_of, present, single
+from gitguard.state.thread import MARKED, is_heard, is_refusal
+from gitguard.state.words import is_replaced, next_step_of, sentences, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
 
 _PASTED = re.compile(r"```.*?(?:```|$)", re.DOTALL)
 _PASTE = 60

@@ -9,8 +9,8 @@ from gitguard.errors import InvalidDocument
 from gitguard.model.codec import STATE_FILE, dump_json, load_json
 from gitguard.model.redaction.redactor import RuleMatch
 from gitguard.model.value import Value
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE
-from gitguard.store.session.snapshot import read_snapshot, render_snapshot
+from gitguard.state.checkpoint import SNAPSHOT_FILE
+from gitguard.state.snapshot import read_snapshot, render_snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from gitguard.sessions.choice import refuse_unknown
 from gitguard.sessions.secrets.cleaning import SessionFiles
 from gitguard.sessions.secrets.leaks import NAMED_VALUE, UNREAD, Cleaned, Leak, clean_checkpoint
 from gitguard.sessions.secrets.snapshot_leaks import SnapshotSecrets
+from gitguard.state.checkpoint import SNAPSHOT_FILE
+from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.archive import SessionArchive
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE
-from gitguard.store.session.circumstances import Circumstances
 from gitguard.store.session.rewriting import PastCheckpoint, Remains, Rewriting
 
 TYPE_CHECKING = False

@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
     from gitguard.store.session.workspace import Workspace
 
 _NOTES = "notes.jsonl"

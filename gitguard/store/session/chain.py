@@ -12,6 +12,7 @@ from gitguard.errors import (
     RefMoved,
     Tampered,
 )
+from gitguard.state.checkpoint import Checkpoint, CheckpointRecord, Code, format_message
 from gitguard.store.disk import files
 from gitguard.store.git.objects import ObjectsGone
 from gitguard.store.session import identity
@@ -31,7 +32,6 @@ from gitguard.store.session.chain_check import (
     has_checkpoint,
     refuse,
 )
-from gitguard.store.session.checkpoint import Checkpoint, CheckpointRecord, Code, format_message
 from gitguard.store.session.naming import is_session_name
 from gitguard.store.session.standing import (
     ADVANCED,

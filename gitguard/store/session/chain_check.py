@@ -11,16 +11,16 @@ from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampere
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.digest import sha256
 from gitguard.model.value import Value
+from gitguard.state.checkpoint import FILES, checkpoint_name, parse_commit
 from gitguard.store.git.reader import TREE_LIMIT, entries_of
-from gitguard.store.session.checkpoint import FILES, checkpoint_name, parse_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping, Sequence
 
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.reader import Contents, ObjectReader
     from gitguard.store.session.anchor import Anchor
-    from gitguard.store.session.checkpoint import Checkpoint
     from gitguard.store.session.naming import Session
 
 

@@ -6,12 +6,12 @@ import os
 
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
-from gitguard.model.items import FROM_ELSEWHERE
 from gitguard.model.text import timestamp
 from gitguard.rendering import render
-from gitguard.store.session.capture import work_of
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE, CheckpointRecord, checkpoint_name
-from gitguard.store.session.snapshot import (
+from gitguard.state.capture import work_of
+from gitguard.state.checkpoint import SNAPSHOT_FILE, CheckpointRecord, checkpoint_name
+from gitguard.state.items import FROM_ELSEWHERE
+from gitguard.state.snapshot import (
     SnapshotMeta,
     TokenUsage,
     previous_of,
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.model.redaction.redactor import Redactor
-    from gitguard.store.session.checkpoint import Code
-    from gitguard.store.session.circumstances import Circumstances
+    from gitguard.state.checkpoint import Code
+    from gitguard.state.circumstances import Circumstances
+    from gitguard.state.task import TaskState
     from gitguard.store.session.journal import JournalPart
-    from gitguard.store.session.task import TaskState
 
 
 def compose(

@@ -7,8 +7,7 @@ import os
 from gitguard.model import json_text
 from gitguard.model.codec import check_format, dump_line
 from gitguard.model.value import Value
-from gitguard.store.disk import files
-from gitguard.store.session.entries import (
+from gitguard.state.entries import (
     ENDED,
     FAILED,
     STARTED,
@@ -16,6 +15,7 @@ from gitguard.store.session.entries import (
     open_calls,
     read_entries,
 )
+from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,15 +8,15 @@ machine").
 
 from __future__ import annotations
 
-from gitguard.model.items import Exchange, Item, derived_id
-from gitguard.model.thread import shortened
+from gitguard.state.items import Exchange, Item, derived_id
+from gitguard.state.thread import shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
     from typing import Any
 
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.task import TaskState
 
 _STATED = {"goal_from": "goal", "next_from": "next_action"}
 """Fields without an id, and the text that each says the origin of."""

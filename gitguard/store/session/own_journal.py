@@ -12,7 +12,7 @@ from gitguard.store.session.journal import SEALED, JournalFile, JournalPart, hea
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
     from gitguard.store.session.moment import Moment
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
@@ -45,7 +45,7 @@ class OwnJournal(JournalFile):
 
     def _line(self, entry: JournalEntry) -> bytes:
         if self._words != WORDS_WHOLE:
-            from gitguard.store.session.spoken import kept_entry
+            from gitguard.state.spoken import kept_entry
 
             entry = kept_entry(entry, self._words)
         return dump_line(self._workspace.redactor.document(entry.line())[0])

@@ -9,19 +9,19 @@ from __future__ import annotations
 import os
 
 from gitguard.model.value import Value
+from gitguard.state.checkpoint import FOLLOWS, purged_message
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.git.remote import PUBLISHED_REFS
 from gitguard.store.session.anchor import Anchor
 from gitguard.store.session.chain_check import refuse
-from gitguard.store.session.checkpoint import FOLLOWS, purged_message
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.chain import Chain
-    from gitguard.store.session.checkpoint import Checkpoint
 
 
 _COMMIT_LIMIT = 1 << 16

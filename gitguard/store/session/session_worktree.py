@@ -12,8 +12,8 @@ from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.model.text import counted, timestamp
 from gitguard.model.triggers import WITHOUT_HASTE
 from gitguard.model.value import Value
+from gitguard.state.entries import cut_off_calls
 from gitguard.store.disk import files
-from gitguard.store.session.entries import cut_off_calls
 from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
 from gitguard.store.session.session_record import read_record
 from gitguard.store.worktree.consolidating import MANY, consolidate
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from gitguard.model.config.files import FilesConfig
+    from gitguard.state.entries import JournalEntry
     from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.naming import Session
     from gitguard.store.session.own_journal import OwnJournal

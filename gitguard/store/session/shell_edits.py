@@ -16,14 +16,14 @@ from functools import cached_property
 from gitguard.model.checks import checks_of
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.value import Value
-from gitguard.store.session import entries
+from gitguard.state import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Sequence
 
+    from gitguard.state.entries import JournalEntry
     from gitguard.store.git.differences import Differences
-    from gitguard.store.session.entries import JournalEntry
     from gitguard.store.session.journal import JournalPart
 
 _GENERATED = frozenset(("__pycache__", "node_modules"))

@@ -17,8 +17,8 @@ from gitguard.errors import (
 )
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
+from gitguard.state.checkpoint import Code, checkpoint_name
 from gitguard.store.session.anchor import RETURN_NOTED, RETURNED
-from gitguard.store.session.checkpoint import Code, checkpoint_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

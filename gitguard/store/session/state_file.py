@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.redaction.redactor import RuleMatch
+    from gitguard.state.task import TaskState
     from gitguard.store.session.anchor import AnchorFile, StateCopy
     from gitguard.store.session.naming import Session
-    from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
 FORMAT = 1
@@ -117,7 +117,7 @@ def newest_own(reading: Ready | Diagnosed) -> Ready | None:
 
 def decode_state(data: bytes, what: str) -> TaskState:
     """Read a state from bytes, or raise `InvalidDocument`."""
-    from gitguard.store.session.task import read_state
+    from gitguard.state.task import read_state
 
     return read_state(load_json(data, what=what))
 
@@ -136,7 +136,7 @@ def is_whole(data: bytes) -> bool:
     """
     try:
         document = load_json(data, what="the state")
-        from gitguard.store.session.task import read_state
+        from gitguard.state.task import read_state
 
         state = read_state(document)
     except InvalidDocument:
@@ -263,7 +263,7 @@ class StateFiles:
 
     def _decode_written(self, written: StateCopy) -> tuple[TaskState, bool]:
         """Return the copy's state, and whether an older gitguard wrote it."""
-        from gitguard.store.session.task import read_state
+        from gitguard.state.task import read_state
 
         document = load_json(written.state.encode(), what="the state's copy")
         state = read_state(document)
@@ -525,7 +525,7 @@ class StateFiles:
 
 def _begun(state: TaskState) -> TaskState:
     """Return a state whose goal and next action say `START` where they are empty."""
-    from gitguard.store.session.task import START
+    from gitguard.state.task import START
 
     unset = {name: START for name in _NEVER_EMPTY if not getattr(state, name).strip()}
     return state.replace(**unset) if unset else state

@@ -29,20 +29,20 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from gitguard.model.config.config import Config
-    from gitguard.model.items import Origin
+    from gitguard.state.circumstances import Circumstances
+    from gitguard.state.items import Origin
+    from gitguard.state.task import TaskState
     from gitguard.store.disk.lock import Lock
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
-    from gitguard.store.session.circumstances import Circumstances
     from gitguard.store.session.journal import JournalPart
     from gitguard.store.session.kept_look import KeptLook
     from gitguard.store.session.naming import Session
     from gitguard.store.session.session_worktree import SessionWorktree
     from gitguard.store.session.standing import Head, HeadVerdict
     from gitguard.store.session.state_file import Diagnosed, Ready
-    from gitguard.store.session.task import TaskState
     from gitguard.store.session.workspace import Workspace
 
     T = TypeVar("T")
@@ -205,7 +205,7 @@ class SessionStore:
 
     def folded(self, ready: Ready) -> tuple[TaskState, JournalPart]:
         """Return the state with what the journal adds to it, and what of the journal counts."""
-        from gitguard.store.session.capture import fold
+        from gitguard.state.capture import fold
 
         part = self.journal.read(ready.journal_id, ready.journal_offset)
         code = self.repository().checked_out_commit() if part.unfolded else ""
@@ -214,7 +214,7 @@ class SessionStore:
     def origin(self, conversation: str = "", turn: int = 0) -> Origin:
         """Return where what the agent notes now comes from."""
         # Imported here, because a hook that only captures makes no item.
-        from gitguard.model.items import Origin
+        from gitguard.state.items import Origin
 
         origin = Origin(when=self.now, conversation=conversation, turn=turn)
         return origin.at_commit(self.repository().checked_out_commit())
@@ -341,7 +341,7 @@ class SessionStore:
         head: Head,
         snapshot: str,
     ) -> Saved:
-        from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+        from gitguard.state.checkpoint import SNAPSHOT_FILE
         from gitguard.store.session.composing import compose
 
         sequence = (head.anchor.sequence if head.anchor else 0) + 1
@@ -394,7 +394,7 @@ class SessionStore:
 
     def write_snapshot(self, data: bytes) -> None:
         """Replace the working copy of the newest snapshot by one without secrets."""
-        from gitguard.store.session.checkpoint import SNAPSHOT_FILE
+        from gitguard.state.checkpoint import SNAPSHOT_FILE
 
         files.write_bytes(self.workspace.working_file(self.session, SNAPSHOT_FILE), data)
         self.workspace.at_step("snapshot-written")

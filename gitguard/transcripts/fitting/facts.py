@@ -1,6 +1,6 @@
 """What a part of a conversation tells without a model: what was said, and which files it touched.
 
-Words are read by the rules of the thread (`model/thread.py`). Whose tools they are does not matter:
+Words are read by the rules of the thread (`state/thread.py`). Whose tools they are does not matter:
 a file is what a call names as its path.
 Secrets are taken out before anything is cut, because half a secret matches no rule.
 """
@@ -11,18 +11,18 @@ import os
 import re
 
 from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER
-from gitguard.model.items import ROUTINE, SMALL_TALK, Origin
 from gitguard.model.text import shorten
-from gitguard.model.thread import SHORT, read_prompt, said_by_agent, shortened
-from gitguard.model.words import question_answered, telling
+from gitguard.state.items import ROUTINE, SMALL_TALK, Origin
+from gitguard.state.thread import SHORT, read_prompt, said_by_agent, shortened
+from gitguard.state.words import question_answered, telling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.model.conversation import Block, Entry
-    from gitguard.model.items import Exchange
     from gitguard.model.redaction.redactor import Redactor
+    from gitguard.state.items import Exchange
     from gitguard.transcripts.fitting.chunks import Unit
 
 SAID_BY_USER = "- User: "

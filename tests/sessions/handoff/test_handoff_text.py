@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model.config.handoff import HandoffConfig
-from gitguard.model.items import Origin
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.handoff.handoff_file import FILE_LIMIT
 from gitguard.sessions.handoff.handoff_text import (
@@ -23,9 +22,10 @@ from gitguard.sessions.handoff.handoff_text import (
     written_for,
 )
 from gitguard.sessions.handoff.recovery_block import Source, build_recovery, cut, stale_because
-from gitguard.store.session.snapshot import Work
-from gitguard.store.session.task import TaskState, new_task
-from gitguard.store.session.task_changes import update_state
+from gitguard.state.changes import update_state
+from gitguard.state.items import Origin
+from gitguard.state.snapshot import Work
+from gitguard.state.task import TaskState, new_task
 from tests.support.state_documents import notes
 
 NOW = "2026-01-31T09:30:00Z"

@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.items import Artifact, Decision, Exchange, Failure, Note, Origin, Step, texts
 from gitguard.model.text import seconds, timestamp
-from gitguard.model.thread import refused_by_user, said_by_agent, said_by_user
-from gitguard.model.words import gist
 from gitguard.sessions.resume.block import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
-from gitguard.store.session.snapshot import Work
-from gitguard.store.session.task import LastAction, TaskState, new_task
+from gitguard.state.items import Artifact, Decision, Exchange, Failure, Note, Origin, Step, texts
+from gitguard.state.snapshot import Work
+from gitguard.state.task import LastAction, TaskState, new_task
+from gitguard.state.thread import refused_by_user, said_by_agent, said_by_user
+from gitguard.state.words import gist
 from tests.support.state_documents import BY_HOOK, notes
 
 NOW = "2026-01-31T09:30:00Z"

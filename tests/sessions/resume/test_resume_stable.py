@@ -10,10 +10,10 @@ import pytest
 
 from gitguard import Guard
 from gitguard.sessions.resume.building import stable_block
-from gitguard.store.session import entries
-from gitguard.store.session.circumstances import Circumstances
+from gitguard.state import entries
+from gitguard.state.circumstances import Circumstances
+from gitguard.state.entries import JournalEntry
 from gitguard.store.session.conversations import keep_conversation
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.host_session import HostSession
 from tests.conftest import Clock, Git
 

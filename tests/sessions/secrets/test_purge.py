@@ -12,8 +12,8 @@ from gitguard.guard import Guard
 from gitguard.model.codec import dump_json
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.secrets.leaks import clean_checkpoint
+from gitguard.state.entries import JournalEntry
 from gitguard.store.session.conversations import keep_conversation
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.host_session import HostSession, Stop
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard

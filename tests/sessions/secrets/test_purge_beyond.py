@@ -9,8 +9,8 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.sessions.handoff.handoff_file import Handoff
 from gitguard.sessions.secrets.leaks import UNREAD
+from gitguard.state.entries import JournalEntry
 from gitguard.store.session.current import current_session
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from gitguard.errors import EditedState, InvalidDocument, InvalidInput, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.codec import dump_json, dump_line
+from gitguard.state.entries import JournalEntry
 from gitguard.store.disk.seal import Seal
 from gitguard.store.session.conversations import keep_conversation, read_conversation
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation

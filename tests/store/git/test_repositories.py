@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.errors import GitFailed, InvalidInput, NotARepository, Pending
 from gitguard.guard import Guard
-from gitguard.model.items import texts
+from gitguard.state.items import texts
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.naming import Session
 from tests.conftest import Clock, Git, OpenGuard

@@ -19,8 +19,10 @@ from gitguard.errors import GitguardError, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
-from gitguard.model.items import texts
 from gitguard.sessions.signed_head import MOST_UNASKED, Ahead, judge
+from gitguard.state.checkpoint import Checkpoint, Code
+from gitguard.state.entries import JournalEntry
+from gitguard.state.items import texts
 from gitguard.store.git import plumbing
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository
@@ -33,8 +35,6 @@ from gitguard.store.git.signature import (
     judge_gpg,
     judge_ssh,
 )
-from gitguard.store.session.checkpoint import Checkpoint, Code
-from gitguard.store.session.entries import JournalEntry
 from gitguard.store.session.naming import Session
 from tests.conftest import Clock, Git
 from tests.support.keys import GpgKeys, Machine, SshKeys

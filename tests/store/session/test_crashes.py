@@ -18,7 +18,7 @@ import pytest
 
 from gitguard.errors import GitFailed, GitguardError, MissingState, NotReadable, NotWritable
 from gitguard.guard import Guard
-from gitguard.model.items import texts
+from gitguard.state.items import texts
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git, OpenGuard

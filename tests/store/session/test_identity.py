@@ -12,7 +12,7 @@ import pytest
 from gitguard.errors import EditedState, InvalidInput, MissingState, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
-from gitguard.model.items import texts
+from gitguard.state.items import texts
 from gitguard.store.session import identity
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import Places

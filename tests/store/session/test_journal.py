@@ -9,14 +9,14 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.events import PlanItem
-from gitguard.model.items import Artifact
 from gitguard.model.text import seconds
-from gitguard.store.session import capture
-from gitguard.store.session import entries as journaling
-from gitguard.store.session.entries import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, JournalEntry
+from gitguard.state import capture
+from gitguard.state import entries as journaling
+from gitguard.state.entries import ENDED, FAILED, INTERRUPTED, PROMPT, STARTED, JournalEntry
+from gitguard.state.items import Artifact
+from gitguard.state.snapshot import SnapshotMeta, render_snapshot, snapshot_of
+from gitguard.state.task import LastAction, new_task
 from gitguard.store.session.journal import JournalFile
-from gitguard.store.session.snapshot import SnapshotMeta, render_snapshot, snapshot_of
-from gitguard.store.session.task import LastAction, new_task
 from tests.conftest import Clock, Git
 from tests.support.session_files import session_file
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.model.items import FROM_ELSEWHERE
+from gitguard.state.items import FROM_ELSEWHERE
 from tests.support.conversation import Conversation
 
 REF = "refs/heads/gitguard/main"

@@ -13,8 +13,8 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, Locked, MissingState
 from gitguard.guard import Guard
-from gitguard.model.items import texts
-from gitguard.store.session.entries import ENDED, FAILED, JournalEntry
+from gitguard.state.entries import ENDED, FAILED, JournalEntry
+from gitguard.state.items import texts
 from gitguard.store.session.workspace import Places
 from tests.conftest import Git, OpenGuard
 from tests.support.session_branches import BRANCH

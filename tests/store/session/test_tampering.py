@@ -11,7 +11,7 @@ import pytest
 
 from gitguard.errors import EditedState, GitguardError, MissingState, Tampered, Untrusted
 from gitguard.guard import Guard
-from gitguard.model.items import texts
+from gitguard.state.items import texts
 from gitguard.store.session.naming import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import BLOCK, Conversation

@@ -121,7 +121,7 @@ def test_before_a_destructive_call_changed_files_are_enough_for_a_checkpoint(
 ) -> None:
     store = worked.sessions.store()
     from gitguard.model.triggers import BEFORE_DESTRUCTIVE
-    from gitguard.store.session.circumstances import Circumstances
+    from gitguard.state.circumstances import Circumstances
 
     worked.checkpoint("Now")
     with store.lock():

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.guard import Guard
-from gitguard.model.items import texts
-from gitguard.store.session.task import read_state
+from gitguard.state.items import texts
+from gitguard.state.task import read_state
 
 NOW = "2026-01-31T09:30:00Z"
 

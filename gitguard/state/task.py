@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
-from gitguard.model.items import (
+from gitguard.model.record import Record
+from gitguard.model.text import shorten
+from gitguard.model.transcript import AGENT
+from gitguard.state.items import (
     CONSTRAINT,
     HOOK,
     OUTCOMES,
@@ -23,9 +26,6 @@ from gitguard.model.items import (
     ToolOutput,
     derived_id,
 )
-from gitguard.model.record import Record
-from gitguard.model.text import shorten
-from gitguard.model.transcript import AGENT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -295,6 +295,6 @@ def upgraded(document: dict[str, Any]) -> dict[str, Any]:
         )
     if version == SCHEMA_VERSION:
         return document
-    from gitguard.store.session.migrations import upgrade
+    from gitguard.state.migrations import upgrade
 
     return upgrade(document, version, SCHEMA_VERSION)

@@ -8,11 +8,11 @@ notes are no words in this sense.
 from __future__ import annotations
 
 from gitguard.model.config.config import WORDS_OFF, WORDS_WHOLE
-from gitguard.store.session import entries
+from gitguard.state import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.session.entries import JournalEntry
+    from gitguard.state.entries import JournalEntry
 
 SHORT_WORDS = 200
 """Characters that `short` keeps of each message; the gist of most corrections fits in."""
@@ -50,14 +50,14 @@ def kept_words(text: str, words: str, *, by_user: bool = True) -> str:
         return text
     if words == WORDS_OFF:
         return ""
-    from gitguard.model.words import conclusions, gist
+    from gitguard.state.words import conclusions, gist
 
     return gist(text, SHORT_WORDS) if by_user else conclusions(text, SHORT_WORDS)
 
 
 def _short_answer(answer: str) -> str:
     from gitguard.model.text import shorten
-    from gitguard.model.words import gist
+    from gitguard.state.words import gist
 
     question, _, said = answer.partition(ANSWERED)
     return f"{shorten(question, _QUESTION)}{ANSWERED}{gist(said, SHORT_WORDS)}"

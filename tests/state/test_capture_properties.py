@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from gitguard.model.codec import dump_json
 from gitguard.model.events import PlanItem
-from gitguard.model.items import AGENT_KINDS
 from gitguard.model.text import seconds, timestamp
-from gitguard.model.thread import is_heard
 from gitguard.model.transcript import USER
 from gitguard.sessions.resume.block import Header, build_resume
-from gitguard.store.session import entries as journal
-from gitguard.store.session.capture import fold, work_of
-from gitguard.store.session.entries import JournalEntry
-from gitguard.store.session.task import TaskState, new_task
+from gitguard.state import entries as journal
+from gitguard.state.capture import fold, work_of
+from gitguard.state.entries import JournalEntry
+from gitguard.state.items import AGENT_KINDS
+from gitguard.state.task import TaskState, new_task
+from gitguard.state.thread import is_heard
 
 NOW = "2026-01-31T09:30:00Z"
 STATE_LIMIT = 64 * 1024

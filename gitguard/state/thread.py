@@ -8,7 +8,9 @@ so that adding piece by piece gives the same as adding all.
 
 from __future__ import annotations
 
-from gitguard.model.items import (
+from gitguard.model.text import one_line, shorten
+from gitguard.model.transcript import AGENT, USER
+from gitguard.state.items import (
     ANSWER,
     CONCLUSION,
     CONSTRAINT,
@@ -21,9 +23,7 @@ from gitguard.model.items import (
     derived_id,
     labelled_text,
 )
-from gitguard.model.text import one_line, shorten
-from gitguard.model.transcript import AGENT, USER
-from gitguard.model.words import conclusions, gist, kind_of_prompt, telling
+from gitguard.state.words import conclusions, gist, kind_of_prompt, telling
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

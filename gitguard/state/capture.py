@@ -9,9 +9,14 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model import thread
-from gitguard.model.check_outcomes import outcomes_of
-from gitguard.model.items import (
+from gitguard.model.text import seconds, shorten
+from gitguard.model.transcript import USER
+from gitguard.model.value import Value
+from gitguard.state import entries as journal
+from gitguard.state import thread
+from gitguard.state.changes import merge_artifacts
+from gitguard.state.check_outcomes import outcomes_of
+from gitguard.state.items import (
     ACTIVE,
     DONE,
     HOOK,
@@ -27,15 +32,10 @@ from gitguard.model.items import (
     derived_id,
     texts,
 )
-from gitguard.model.outdated_checks import Run, in_doubt, mended
-from gitguard.model.text import seconds, shorten
-from gitguard.model.transcript import USER
-from gitguard.model.value import Value
-from gitguard.store.session import entries as journal
-from gitguard.store.session.snapshot import IDLE, IN_PROGRESS, WAITING, Work
-from gitguard.store.session.spoken import ANSWERED
-from gitguard.store.session.task import LastAction
-from gitguard.store.session.task_changes import merge_artifacts
+from gitguard.state.outdated_checks import Run, in_doubt, mended
+from gitguard.state.snapshot import IDLE, IN_PROGRESS, WAITING, Work
+from gitguard.state.spoken import ANSWERED
+from gitguard.state.task import LastAction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from gitguard.model.events import PlanItem
-    from gitguard.model.items import Exchange
-    from gitguard.store.session.entries import JournalEntry
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.entries import JournalEntry
+    from gitguard.state.items import Exchange
+    from gitguard.state.task import TaskState
 
     T = TypeVar("T")
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.check_outcomes import JOINED
 from gitguard.model.checks import LONGEST_COMMAND, checks_of
-from gitguard.model.items import FAILED, PASSED
 from gitguard.model.value import Value
+from gitguard.state.check_outcomes import JOINED
+from gitguard.state.items import FAILED, PASSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model.items import CONSTRAINT, REQUEST, SMALL_TALK, Exchange, Origin
 from gitguard.model.text import timestamp
-from gitguard.model.thread import (
+from gitguard.model.transcript import AGENT, USER
+from gitguard.state.items import CONSTRAINT, REQUEST, SMALL_TALK, Exchange, Origin
+from gitguard.state.thread import (
     AT_LENGTH,
     MARKED,
     MOST_CONCLUSIONS,
@@ -23,8 +24,7 @@ from gitguard.model.thread import (
     said_by_user,
     summary,
 )
-from gitguard.model.transcript import AGENT, USER
-from gitguard.model.words import kind_of_prompt
+from gitguard.state.words import kind_of_prompt
 
 LONG = "The parser reads the file and builds a tree of it. " * 60
 """3,060 characters."""

@@ -16,7 +16,7 @@ from gitguard.store.session.workspace import Places
 from tests.conftest import Clock, Git
 from tests.support.needed import need
 
-ARCHIVE = Path(__file__).parents[2] / "first_version" / "repository.tar.gz"
+ARCHIVE = Path(__file__).parents[1] / "first_version" / "repository.tar.gz"
 _WRITTEN_AT = "/tmp/gitguard-first-version/repo/.git"
 SLUGGED = "Feature/Übersicht of Tabs"
 HALTED = "22222222"

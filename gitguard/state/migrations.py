@@ -7,8 +7,8 @@ what the item said when it first appeared, and never from the clock or from chan
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.items import ANSWER, CONCLUSION, DONE, HOOK, OPEN, REQUEST, derived_id
 from gitguard.model.transcript import AGENT, USER
+from gitguard.state.items import ANSWER, CONCLUSION, DONE, HOOK, OPEN, REQUEST, derived_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.items import ANSWER, CONSTRAINT, CORRECTION, REQUEST, ROUTINE, SMALL_TALK
 from gitguard.model.text import one_line, shorten
+from gitguard.state.items import ANSWER, CONSTRAINT, CORRECTION, REQUEST, ROUTINE, SMALL_TALK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

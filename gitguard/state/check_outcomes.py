@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 
 from gitguard.model.checks import checks_of
-from gitguard.model.items import FAILED, PASSED, RAN
 from gitguard.model.text import shorten
 from gitguard.model.value import Value
+from gitguard.state.items import FAILED, PASSED, RAN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

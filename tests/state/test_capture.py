@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from gitguard.guard import Guard
 from gitguard.model.events import PlanItem
-from gitguard.model.items import ANSWER, Artifact, Decision, Exchange
 from gitguard.model.text import seconds, timestamp
-from gitguard.store.session import capture
-from gitguard.store.session.checkpoint import SNAPSHOT_FILE
-from gitguard.store.session.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, JournalEntry
-from gitguard.store.session.snapshot import Snapshot, read_snapshot
-from gitguard.store.session.task import TaskState, new_task, read_state
+from gitguard.state import capture
+from gitguard.state.checkpoint import SNAPSHOT_FILE
+from gitguard.state.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, JournalEntry
+from gitguard.state.items import ANSWER, Artifact, Decision, Exchange
+from gitguard.state.snapshot import Snapshot, read_snapshot
+from gitguard.state.task import TaskState, new_task, read_state
 from tests.conftest import OpenGuard
 from tests.support.conversation import Conversation
 

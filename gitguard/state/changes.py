@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
-from gitguard.model.items import Artifact, Item, Note, random_id
 from gitguard.model.record import read_field
-from gitguard.store.session.task import IN_PROGRESS, START, TaskState
+from gitguard.state.items import Artifact, Item, Note, random_id
+from gitguard.state.task import IN_PROGRESS, START, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.model.items import Origin
+    from gitguard.state.items import Origin
 BY_FIELD, APPEND, REPLACE = "by field", "append", "replace"
 """What a change does to a list."""
 CAPTURED = ("files_read", "tools_used", "plan", "exchanges", "commands", "host_summary", "dropped")

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 from gitguard import Guard
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import dump_json, load_json
-from gitguard.model.items import Origin, texts
 from gitguard.model.text import is_timestamp, timestamp
-from gitguard.store.session.task import REQUIRED, SCHEMA_VERSION, new_task, read_state
-from gitguard.store.session.task_changes import update_state
+from gitguard.state.changes import update_state
+from gitguard.state.items import Origin, texts
+from gitguard.state.task import REQUIRED, SCHEMA_VERSION, new_task, read_state
 from tests.generating.json_schema import config_schema, state_schema
 from tests.support.state_documents import NOW, STATES, note, state_document
 
-SCHEMA_FILE = Path(__file__).parents[3] / "references" / "reference" / "task-state.schema.json"
+SCHEMA_FILE = Path(__file__).parents[2] / "references" / "reference" / "task-state.schema.json"
 
 
 def changed(path: str, value: Any) -> dict[str, Any]:

@@ -9,19 +9,19 @@ from __future__ import annotations
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.codec import dump_yaml, load_yaml
-from gitguard.model.items import labelled_text
 from gitguard.model.record import Record
-from gitguard.model.thread import KEY_GIST, key_exchanges, labelled
 from gitguard.model.transcript import AGENT, USER
 from gitguard.model.value import Value
-from gitguard.store.session.checkpoint import checkpoint_name
+from gitguard.state.checkpoint import checkpoint_name
+from gitguard.state.items import labelled_text
+from gitguard.state.thread import KEY_GIST, key_exchanges, labelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.items import Exchange
-    from gitguard.store.session.task import TaskState
+    from gitguard.state.items import Exchange
+    from gitguard.state.task import TaskState
 
 SCHEMA = "openclaw/checkpoint"
 VERSION = 1

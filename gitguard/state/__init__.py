@@ -1,0 +1,1 @@
+"""The domain, without disk, git or clock: task state, its changes, a checkpoint's record."""
