@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 import gitguard
-from gitguard.hosts import HOSTS
+from gitguard.hosts import HOOKS, HOSTS, find_host, names
 from gitguard.model.record import Record
 from gitguard.model.value import Value
 from tests.support.house import DOORS, FLOOR, HOUSED, MODULES, PACKAGE, room_of
@@ -135,6 +135,39 @@ def test_only_adapters_name_a_host(module: str) -> None:
         text = re.sub(r'"[^"]*"', "", text)  # models are called after the hosts' makers and hosts
     names = "|".join(re.escape(name).replace("-", "[-_ ]?") for name in HOSTS)
     assert not re.findall(rf".*(?:claude|\b(?:{names})(?![a-z])).*", text)
+
+
+def commands_of_hosts() -> set[str]:
+    abilities = [find_host(name).ABILITIES for name in names(HOOKS)]
+    return {c for a in abilities for c in (a.compact_command, a.new_conversation)}
+
+
+def names_of_hosts() -> set[str]:
+    """Return hosts' tools and events whose names are no words of English: `TaskCreate`."""
+    adapters = [module for module in MODULES if module.startswith("hosts/")]
+    constants = (n for m in adapters for n in ast.walk(tree_of(m)) if isinstance(n, ast.Constant))
+    values = {value for each in constants if isinstance(value := each.value, str)}
+    return {value for value in values if re.fullmatch(r"(?:[A-Z][a-z]+){2,}", value)}
+
+
+HOSTS_WORDS = re.compile(
+    "|".join(
+        (
+            *(rf"(?<![\w./-]){re.escape(command)}\b" for command in sorted(commands_of_hosts())),
+            *(rf"\b{name}\b" for name in sorted(names_of_hosts())),
+        )
+    )
+)
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) not in KNOW_HOSTS])
+def test_only_adapters_know_a_hosts_commands_tools_and_events(module: str) -> None:
+    assert not HOSTS_WORDS.findall((PACKAGE / module).read_text())
+
+
+def test_the_words_that_the_engine_avoids_are_those_that_hosts_have() -> None:
+    assert {"/compact", "/clear", "/new"} <= commands_of_hosts()
+    assert {"TaskCreate", "TaskUpdate", "TodoWrite", "PreToolUse"} <= names_of_hosts()
 
 
 def test_the_hosts_whose_names_the_engine_avoids_are_all_of_the_table() -> None:

@@ -6,6 +6,7 @@ compaction and a state agree on which failures are still open and how a command 
 
 from __future__ import annotations
 
+from gitguard import hosts
 from gitguard.compaction.earlier import (
     CHECKS,
     COMMANDS,
@@ -22,7 +23,7 @@ from gitguard.model.checks import checks_of
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.events import COMMAND_LIMIT
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
-from gitguard.model.plan_calls import answered, plan_change
+from gitguard.model.plan_calls import PlanChange, whole_plan, written_list
 from gitguard.model.text import counted, cut_middle, one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -187,8 +188,7 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
     )
     what = command or ", ".join((*reads, *writes)) or parameters(call)
     said = redactor.text(cut_middle(result.text.strip(), _HEAD, _TAIL))
-    answer = answered(call.name, arguments, result.text)
-    plan = plan_change(call.name, arguments, answer, redactor.shorten)
+    plan = _plan(call, result.text, redactor)
     error = (verdict(said, ERROR_LIMIT) or "no output") if result.is_error else ""
     return JournalEntry(
         event=journal.FAILED if result.is_error else journal.ENDED,
@@ -207,3 +207,15 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
         plan=plan.items,
         whole_plan=plan.is_whole,
     )
+
+
+def _plan(call: Block, answer: str, redactor: Redactor) -> PlanChange:
+    """Return what a call did to the plan; each host's tools have names of their own."""
+    arguments = call.given or {}
+    for name in hosts.names(hosts.PLANS):
+        tools = hosts.load(name, hosts.PLANS)
+        if call.name in tools.TOOLS:
+            result = tools.answered(call.name, arguments, answer)
+            change: PlanChange = tools.plan_change(call.name, arguments, result, redactor.shorten)
+            return change
+    return whole_plan(written_list(arguments), redactor.shorten)

@@ -334,8 +334,8 @@ class Conversation:
         from gitguard.hooks.notices import Occasion, line_of
 
         is_saved = saved is not None and bool(saved.commit)
-        new = self.abilities.new_conversation
-        occasion = Occasion(calls, saved=is_saved, new_conversation=new, **due)
+        commands = self.abilities.room_commands
+        occasion = Occasion(calls, saved=is_saved, room_commands=commands, **due)
         self.record, line = line_of(self.record, pressure, self.config, occasion)
         return line
 

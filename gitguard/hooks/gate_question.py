@@ -160,26 +160,21 @@ def _said(
 
     if pressure is None:
         return record, ""
-    begins_new = _new_conversation(question.host)
+    commands = _room_commands(question.host)
     if verdict.halts:
         is_saved = saved is not None and not saved.pending
-        return halt_line(
-            record, pressure, store.config, saved=is_saved, new_conversation=begins_new
-        )
+        return halt_line(record, pressure, store.config, saved=is_saved, room_commands=commands)
     calls = store.journal.calls(question.host_session)
     is_saved = saved is not None and bool(saved.commit)
-    occasion = Occasion(calls, saved=is_saved, new_conversation=begins_new)
+    occasion = Occasion(calls, saved=is_saved, room_commands=commands)
     return line_of(record, pressure, store.config, occasion)
 
 
-def _new_conversation(host: str) -> str:
-    """Return a host's command that begins a new conversation; the usual one for an unknown host."""
-    from gitguard.hooks.warnings import USUAL_NEW_CONVERSATION
+def _room_commands(host: str) -> str:
+    """Return a host's commands that make room, empty for an unknown host."""
     from gitguard.hosts import HOOKS, find_host, names
 
-    if host not in names(HOOKS):
-        return USUAL_NEW_CONVERSATION
-    return find_host(host).ABILITIES.new_conversation
+    return find_host(host).ABILITIES.room_commands if host in names(HOOKS) else ""
 
 
 def _refuse_hearsay(question: Question) -> None:

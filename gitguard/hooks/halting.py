@@ -67,11 +67,10 @@ def denial(event: HookEvent, abilities: Abilities, halt: Stop, *, ends: bool) ->
 
 
 def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
-    new = abilities.new_conversation
     next_call = "Your turn ends here." if ends else "The next call that is denied ends your turn."
     return (
         f"This tool call is denied: {halt_reason(halt)}. {_saved(halt)}Answer the user in words: "
-        f"say what you found and what is open, and suggest /compact or {new}. Of your tools only "
+        f"say what you found and what is open, and suggest {_room(abilities)}. Of your tools only "
         f"{_ALLOWED_TEXT} still run, each as a command of its own."
         + (f" {next_call}" if abilities.ends_turns else "")
     )
@@ -81,7 +80,7 @@ def pass_prompt(abilities: Abilities, halt: Stop, pressure: Pressure | None = No
     """Return what a halted agent is told with a prompt that it may answer in words."""
     words = (
         f"Answer in words; tool calls are denied: {halt_reason(halt)}. Only {_ALLOWED_TEXT} still "
-        f"run, each as a command of its own. Suggest /compact or {abilities.new_conversation}."
+        f"run, each as a command of its own. Suggest {_room(abilities)}."
     )
     return "\n".join((*_opening(halt, pressure), words))
 
@@ -134,12 +133,18 @@ def _saved(halt: Stop) -> str:
 
 
 def _ways_out(event: HookEvent, abilities: Abilities, *, begin: str) -> str:
+    from gitguard.hooks.warnings import make_room
+
     key = shorten(one_line(event.session), 200)
     named = f" --session '{key}'" if key else ""
     return (
-        f"{begin} /compact or {abilities.new_conversation}. To continue anyway, run "
+        f"{make_room(abilities.room_commands, begin)}. To continue anyway, run "
         f"`gitguard{named} override --reason …` in a terminal."
     )
+
+
+def _room(abilities: Abilities) -> str:
+    return abilities.room_commands or "a compaction or a new conversation"
 
 
 def stop_text(error: MissingState) -> str:

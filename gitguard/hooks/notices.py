@@ -9,7 +9,6 @@ from __future__ import annotations
 from gitguard.hooks.rises import OVERRIDE_ROOM, has_shrunk, rearmed
 from gitguard.hooks.warnings import (
     CRITICAL,
-    USUAL_NEW_CONVERSATION,
     highest,
     spiral_line,
     tokens_per_call,
@@ -38,8 +37,8 @@ class Occasion(Value):
     """Whether a checkpoint was taken because of the pressure."""
     begins_turn: bool = False
     """Whether a turn begins, and with it the gauge is shown from its threshold on."""
-    new_conversation: str = USUAL_NEW_CONVERSATION
-    """The host's command that begins a new conversation."""
+    room_commands: str = ""
+    """The host's commands that make room, empty where no host is known."""
 
 
 def line_of(
@@ -78,7 +77,7 @@ def _warn(
             pressure.window.tokens,
             left,
             saved=occasion.saved,
-            new_conversation=occasion.new_conversation,
+            room_commands=occasion.room_commands,
         )
         line += _assumption(pressure)
     return record.replace(warned=warning), line
@@ -128,7 +127,7 @@ def halt_line(
     config: Config,
     *,
     saved: bool = False,
-    new_conversation: str = USUAL_NEW_CONVERSATION,
+    room_commands: str = "",
 ) -> tuple[HostSession, str]:
     """Return the record and the critical warning, which is part of a halt's message.
 
@@ -144,6 +143,6 @@ def halt_line(
         window,
         0,
         saved=saved,
-        new_conversation=new_conversation,
+        room_commands=room_commands,
     )
     return record.replace(warned=CRITICAL), line

@@ -6,8 +6,6 @@ from gitguard.model.text import percent, thousands
 
 HAND_OVER, COMPACT, CRITICAL = 1, 2, 3
 """The warnings, the gravest last; 0 is none. Their levels are the gauge's configuration."""
-USUAL_NEW_CONVERSATION = "/clear"
-"""What begins a new conversation where nobody tells which host has it."""
 LEAST_CALLS = 5
 """Fewer calls than this make no average."""
 
@@ -20,27 +18,34 @@ def warning_line(
     left: int | None,
     *,
     saved: bool = False,
-    new_conversation: str = USUAL_NEW_CONVERSATION,
+    room_commands: str = "",
 ) -> str:
     """Return a warning's one line.
 
     used and window are tokens; left is the runway in tool calls, which is not mentioned when it is
-    not known. saved says whether the state was saved because of it; new_conversation is the host's
-    command for one.
+    not known. saved says whether the state was saved because of it; room_commands are those of the
+    host that make room, empty where no host is known.
     """
     full = f"⚠️ Context: {percent(pressure)} ({thousands(used)}/{thousands(window)})."
     runway = "" if left is None else f" Estimated runway: ~{left} tool calls."
-    return f"{full}{runway} {_recommendation(warning, new_conversation, saved=saved)}"
+    return f"{full}{runway} {_recommendation(warning, room_commands, saved=saved)}"
 
 
-def _recommendation(warning: int, new_conversation: str, *, saved: bool) -> str:
+def _recommendation(warning: int, room_commands: str, *, saved: bool) -> str:
     if warning == HAND_OVER:
         return "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
     state = "; state saved" if saved else ""
     if warning == COMPACT:
         first = "First `gitguard note` decisions, dead ends and the next step."
         return f"Compact soon{state}. {first}"
-    return f"Context nearly full{state}. Run /compact or {new_conversation}."
+    return f"Context nearly full{state}. {make_room(room_commands)}."
+
+
+def make_room(room_commands: str, begin: str = "Run") -> str:
+    """Return what a user does about a full context, without the full stop."""
+    if room_commands:
+        return f"{begin} {room_commands}"
+    return "Compact the context or begin a new conversation"
 
 
 def spiral_line(reason: str) -> str:

@@ -25,11 +25,13 @@ HEALTH = "health"
 """Whether the host runs what was installed (`health.HealthOfHost`)."""
 ADVICE = "advice"
 """Which settings the host has, and how they are made (`adviser.Adviser`)."""
+PLANS = "plan_calls"
+"""What tool calls of its own do to its plan (`TOOLS`, `answered`, `plan_change`)."""
 CONTEXT_FILES = "context_files"
 """Which files of a workspace the host loads into its context (`LOADED`)."""
 
 HOSTS: dict[str, tuple[str, ...]] = {
-    "claude-code": (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
+    "claude-code": (HOOKS, INSTALLING, HEALTH, ADVICE, PLANS, CONTEXT_FILES),
     "openclaw": (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
     "codex": (ADVICE, CONTEXT_FILES),
     "gemini": (ADVICE, CONTEXT_FILES),
@@ -42,6 +44,7 @@ _UNKNOWN = {
     INSTALLING: "is not a host gitguard can be installed in",
     HEALTH: "is not a host whose hooks gitguard can look over",
     ADVICE: "is not a host gitguard can advise on",
+    PLANS: "is not a host with tools of its own for a plan",
     CONTEXT_FILES: "is not a host whose context files are known",
 }
 

@@ -95,8 +95,15 @@ class Abilities(Value):
     """Whether a refused prompt stays in the input line, where it spoils the next command."""
     settings_files: tuple[str, ...] = ()
     """Where the host's hooks may stand in a worktree; empty where they stand elsewhere."""
-    new_conversation: str = "/new"
-    """The command by which a user begins a new conversation."""
+    compact_command: str = ""
+    """The command by which a user compacts the context, empty where the host has none."""
+    new_conversation: str = ""
+    """The command by which a user begins a new conversation, empty where the host has none."""
+
+    @property
+    def room_commands(self) -> str:
+        """The commands by which a user makes room, as `/a or /b`; empty without any."""
+        return " or ".join(filter(None, (self.compact_command, self.new_conversation)))
 
 
 class PlanItem(Record):

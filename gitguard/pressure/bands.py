@@ -48,7 +48,7 @@ def bands(config: Config) -> tuple[Band, ...]:
             "checkpoint",
             config.thresholds.critical,
             None,
-            "Save with `gitguard checkpoint`, and suggest /compact or a new conversation.",
+            "Save with `gitguard checkpoint`, and suggest a compaction or a new conversation.",
         ),
     )
 

@@ -10,7 +10,7 @@ import pytest
 from gitguard.hosts import payload as read
 from gitguard.hosts.claude_code import hooks as claude_code
 from gitguard.model.events import Transcript
-from gitguard.model.plan_calls import MOST_ITEMS, plan_change
+from gitguard.model.plan_calls import MOST_ITEMS, whole_plan
 from gitguard.transcripts import find_format
 from gitguard.transcripts.jsonl import PARSED_AT_ONCE
 from tests.support.conversation import PAYLOADS, Conversation
@@ -98,7 +98,7 @@ def test_of_a_long_list_only_the_items_that_are_kept_are_searched() -> None:
         searched.append(text)
         return text
 
-    change = plan_change("TodoWrite", {"todos": TODOS}, {}, cut)
+    change = whole_plan(TODOS, cut)
     assert [item.id for item in change.items] == [str(n) for n in range(99_801, 100_001)]
     assert len(searched) == len(change.items) == MOST_ITEMS
 

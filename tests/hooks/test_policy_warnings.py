@@ -27,6 +27,7 @@ from tests.support.tool_events import after_failure, after_tool
 HAND_OVER = "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
 COMPACT = "Compact soon; state saved. First `gitguard note` decisions, dead ends and the next step."
 CRITICAL = "Context nearly full; state saved. Run /compact or /clear."
+UNKNOWN_HOST = "Context nearly full; state saved. Compact the context or begin a new conversation."
 
 
 @pytest.fixture
@@ -65,16 +66,17 @@ def test_a_warning_is_due_from_its_level_on(pressure: float, warning: int) -> No
     ],
 )
 def test_a_warning_is_exactly_one_line(warning: int, recommendation: str) -> None:
-    line = warning_line(warning, 0.66, 132_400, 200_000, 12, saved=True)
+    room = "/compact or /clear"
+    line = warning_line(warning, 0.66, 132_400, 200_000, 12, saved=True, room_commands=room)
     runway = "Estimated runway: ~12 tool calls."
     assert line == f"⚠️ Context: 66% (132k/200k). {runway} {recommendation}"
-    without = warning_line(warning, 0.66, 132_400, 200_000, None, saved=True)
+    without = warning_line(warning, 0.66, 132_400, 200_000, None, saved=True, room_commands=room)
     assert without == f"⚠️ Context: 66% (132k/200k). {recommendation}"
 
 
 @pytest.mark.parametrize("warning", [warnings.COMPACT, warnings.CRITICAL])
 def test_a_warning_with_which_nothing_was_saved_says_nothing_of_saving(warning: int) -> None:
-    line = warning_line(warning, 0.86, 172_000, 200_000, None, new_conversation="/new")
+    line = warning_line(warning, 0.86, 172_000, 200_000, None, room_commands="/compact or /new")
     assert "saved" not in line
     assert "Writing" not in line
     assert ("/new" in line) == (warning == warnings.CRITICAL)
@@ -418,8 +420,8 @@ def test_a_program_that_asks_the_gate_is_warned_the_same_way(talk: Conversation)
     assert asked(talk, 0.66) == ""
     assert asked(talk, 0.75).endswith(COMPACT)
     assert talk.triggers()[-1] == "auto-75pct"
-    assert asked(talk, 0.86).endswith(CRITICAL)
-    assert asked(talk, 0.87).endswith(CRITICAL), "every halt's message says it"
+    assert asked(talk, 0.86).endswith(UNKNOWN_HOST)
+    assert asked(talk, 0.87).endswith(UNKNOWN_HOST), "every halt's message says it"
 
 
 @pytest.mark.parametrize(("host", "command"), [("claude-code", "/clear"), ("openclaw", "/new")])

@@ -27,6 +27,7 @@ NAME = "claude-code"
 ABILITIES = Abilities(
     keeps_refused_prompts=True,
     settings_files=(".claude/settings.local.json", ".claude/settings.json"),
+    compact_command="/compact",
     new_conversation="/clear",
 )
 _KINDS = {
@@ -90,7 +91,7 @@ _FOLDERS = (
 )
 """Folders in which such programs keep their transcripts."""
 _PLANNING = ("TaskCreate", "TaskUpdate", "TaskList", "TodoWrite")
-"""Tools that write or list the plan; what each does to it is in `model/plan_calls.py`."""
+"""Tools that write or list the plan; what each does to it is in `plan_calls`."""
 _USAGE = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -275,7 +276,7 @@ def _plan(
     """Return what a call did to the plan, and whether these are all items there are."""
     if name not in _PLANNING:
         return (), False  # most calls, and without the import
-    from gitguard.model.plan_calls import plan_change
+    from gitguard.hosts.claude_code.plan_calls import plan_change
 
     change = plan_change(name, parameters, response, read.cut)
     return change.items, change.is_whole

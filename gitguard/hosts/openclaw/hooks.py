@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 
 NAME = "openclaw"
-ABILITIES = Abilities(offers_pressure=True, hears_after_tools=False, ends_turns=False)
+ABILITIES = Abilities(
+    hears_after_tools=False,
+    ends_turns=False,
+    compact_command="/compact",
+    new_conversation="/new",
+)
 KINDS = {
     "agent:bootstrap": events.BOOTSTRAP,
     "before_prompt_build": events.PROMPT,

@@ -112,10 +112,10 @@ def _plan(name: str, parameters: dict[str, Any]) -> tuple[tuple[PlanItem, ...], 
     """Return what a call did to the plan, and whether these are all items there are."""
     if name not in _PLANNING:
         return (), False  # most calls, and without the import
-    from gitguard.model.plan_calls import plan_change
+    from gitguard.model.plan_calls import whole_plan
 
-    steps = {"plan": read.objects(parameters, "plan")[:_MOST_ITEMS]}
-    change = plan_change(name, steps, {}, read.cut, _LONGEST_STEP)
+    steps = read.objects(parameters, "plan")[:_MOST_ITEMS]
+    change = whole_plan(steps, read.cut, _LONGEST_STEP)
     return change.items, bool(change.items)
 
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from gitguard.compaction.extraction import extract
 from gitguard.compaction.summary import TITLE, Draft
 from gitguard.hosts.claude_code.hooks import parse_event
+from gitguard.hosts.claude_code.plan_calls import answered, plan_change
 from gitguard.model.conversation import CALL, RESULT
-from gitguard.model.plan_calls import answered, plan_change
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.transcript import Answer
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
