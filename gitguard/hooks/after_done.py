@@ -64,7 +64,7 @@ def _writes_file(tool: ToolCall) -> bool:
         return True
     if not tool.command:
         return False
-    from gitguard.model.shell_writes import writes_of
+    from gitguard.model.shell.writes import writes_of
 
     paths = writes_of(tool.command).paths
     return any(not (item.ends_work or item.path.startswith("/dev/")) for item in paths)

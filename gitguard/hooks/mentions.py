@@ -40,7 +40,7 @@ def only_mentions(line: str) -> bool:
     # What a parenthesis begins, and what a backslash does in quotes, differs between shells.
     if any(mark in line.replace(_MESSAGE, "") for mark in ("(", "`", "\\'")):
         return False
-    from gitguard.model.shell_programs import programs_of
+    from gitguard.model.shell.programs import programs_of
 
     for program in programs_of(line):
         words = program.command.words

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.model.events import HookEvent
-    from gitguard.model.shell_writes import ShellWrites
+    from gitguard.model.shell.writes import ShellWrites
     from gitguard.store.session.workspace import Places
 
 _GLOBS = frozenset("*?[{")
@@ -42,7 +42,7 @@ def changed_folder(event: HookEvent, places: Places) -> str:
     if not tool.command or is_plainly_harmless(tool.command):
         return ""
     from gitguard.hooks.owner_code import code_that_writes
-    from gitguard.model.shell_writes import writes_of
+    from gitguard.model.shell.writes import writes_of
 
     folder = _changed_by_line(writes_of(tool.command), our_folders)
     codes = () if folder else code_that_writes(tool.command)

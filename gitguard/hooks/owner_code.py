@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.shell_programs import ShellProgram
+    from gitguard.model.shell.programs import ShellProgram
 
 _PROGRAM = "gitguard"
 OWNER_METHODS = frozenset(
@@ -76,7 +76,7 @@ def code_that_writes(line: str) -> Iterator[str]:
     """Yield the code that a line hands to interpreters, where it seems to change files."""
     if not any(name in line for name in _INTERPRETERS):
         return
-    from gitguard.model.shell_programs import programs_of
+    from gitguard.model.shell.programs import programs_of
 
     for program in programs_of(line):
         if program.name.startswith(_INTERPRETERS):
@@ -91,7 +91,7 @@ def _code_of(program: ShellProgram) -> str:
 
 def _python_of(line: str, folders: tuple[str, ...]) -> Iterator[str]:
     """Yield the Python code of a line: given, read from its input, or in a file that it runs."""
-    from gitguard.model.shell_programs import programs_of
+    from gitguard.model.shell.programs import programs_of
 
     programs = [*programs_of(line)]
     is_elsewhere = False

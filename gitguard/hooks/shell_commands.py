@@ -2,7 +2,7 @@
 
 Shell text cannot be understood for certain without running it. This reads words, not meaning: good
 enough to keep an agent from typing the commands that belong to a human; no sandbox. What it cannot
-see is listed in references/guides/security.md. `model/destructive.py` knows what destroys.
+see is listed in references/guides/security.md. `model/shell/destructive.py` knows what destroys.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ _UNLISTED = frozenset(
         *("which", "whoami"),
     )
 )
-"""Programs that `model/destructive.py` does not list; Python runs listed ones by `-m`."""
+"""Programs that `model/shell/destructive.py` does not list; Python runs listed ones by `-m`."""
 _NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
 """Outside of quotes these join, redirect, group or substitute, or end a command."""
 _LONGEST = 1 << 17

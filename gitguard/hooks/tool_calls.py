@@ -123,7 +123,7 @@ def _destructive_reason(command: str, own_rules: tuple[str, ...]) -> str:
     """Return why a command is destructive, by gitguard's table or by the user's own rules."""
     if not is_plainly_harmless(command):
         # Only here, because most tool calls run no such command.
-        from gitguard.model.destructive import destructive_reason
+        from gitguard.model.shell.destructive import destructive_reason
 
         reason = destructive_reason(command)
         if reason:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.hooks import shell_commands
-from gitguard.model.destructive import destructive_reason
-from gitguard.model.shell_programs import LONGEST
+from gitguard.model.shell.destructive import destructive_reason
+from gitguard.model.shell.programs import LONGEST
 
 GIT = {
     "git reset --hard": "git reset --hard",

@@ -85,7 +85,7 @@ class ShellRun(Value):
     def destroys(self) -> bool:
         """Whether the table of destructive commands has it."""
         # Imported here: few turns remove files or are cut off, and the table is long.
-        from gitguard.model.destructive import destructive_reason
+        from gitguard.model.shell.destructive import destructive_reason
 
         return bool(destructive_reason(self.call.shell_line))
 

@@ -8,20 +8,20 @@ one too few. What the table cannot see is listed in references/guides/hosts.md.
 
 from __future__ import annotations
 
-from gitguard.model.shell_programs import (
+from gitguard.model.shell.programs import (
     UNREAD,
     VALUES,
     Arguments,
     behind_operands,
     programs_of,
 )
-from gitguard.model.shell_words import UNKNOWN
+from gitguard.model.shell.scanner import UNKNOWN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.model.shell_programs import ShellProgram
+    from gitguard.model.shell.programs import ShellProgram
 
 _UNREAD = "a command too long to read"
 

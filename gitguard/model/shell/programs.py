@@ -1,11 +1,11 @@
 """Which programs a shell line runs: behind `sudo`, `xargs`, `find -exec` and `bash -c` as well.
 
-`shell_words` takes the line apart; here its words get their meaning.
+`scanner` takes the line apart; here its words get their meaning.
 """
 
 from __future__ import annotations
 
-from gitguard.model.shell_words import SimpleCommand, commands_of
+from gitguard.model.shell.scanner import SimpleCommand, commands_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
