@@ -16,11 +16,11 @@ __all__ = [
     "Guard",
     "HookEvent",
     "InstallOptions",
-    "Places",
     "Reading",
     "Session",
     "ToolCall",
     "Transcript",
+    "UserDirs",
     "__version__",
 ]
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall, Transcript
     from gitguard.settings.project_install import InstallOptions
     from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import Places
+    from gitguard.store.session.workspace import UserDirs
 
 _MODULES = {
     "Abilities": "gitguard.model.events",
@@ -44,11 +44,11 @@ _MODULES = {
     "Guard": "gitguard.guard",
     "HookEvent": "gitguard.model.events",
     "InstallOptions": "gitguard.settings.project_install",
-    "Places": "gitguard.store.session.workspace",
     "Reading": "gitguard.model.events",
     "Session": "gitguard.store.session.naming",
     "ToolCall": "gitguard.model.events",
     "Transcript": "gitguard.model.events",
+    "UserDirs": "gitguard.store.session.workspace",
 }
 """Where each public name is defined."""
 

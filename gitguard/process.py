@@ -11,7 +11,7 @@ import sys
 import time
 
 from gitguard.store.disk import files, folders
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def environment() -> Mapping[str, str]:
     return os.environ
 
 
-def places(environment: Mapping[str, str], session: str = "") -> Places:
+def places(environment: Mapping[str, str], session: str = "") -> UserDirs:
     """Return where gitguard's files are for this user (XDG base directories).
 
     Raises `InvalidConfig` where nothing tells it: a seal's key must not end up in the worktree.
@@ -44,7 +44,7 @@ def places(environment: Mapping[str, str], session: str = "") -> Places:
     state = os.path.normpath(state)
     # From here on no link below it is followed, and what others may do there is taken away.
     folders.claim(state, state)
-    return Places(
+    return UserDirs(
         state_home=state,
         config_home=_under(environment, "XDG_CONFIG_HOME", f"{home}/.config"),
         session=session or environment.get("GITGUARD_SESSION", ""),

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import settings
 
 from gitguard.guard import Guard
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")  # what fails for one has to fail for all
@@ -183,9 +183,9 @@ def repo(tmp_path: Path, template: Path) -> Path:
 
 
 @pytest.fixture
-def places(tmp_path: Path) -> Places:
+def places(tmp_path: Path) -> UserDirs:
     """Where gitguard's files are on the sealed machine."""
-    return Places(
+    return UserDirs(
         state_home=str(tmp_path / "state"),
         config_home=str(tmp_path / "config"),
         environment=dict(os.environ),
@@ -199,7 +199,7 @@ class OpenGuard(Protocol):
 
 
 @pytest.fixture
-def open_guard(repo: Path, places: Places, clock: Callable[[], float]) -> OpenGuard:
+def open_guard(repo: Path, places: UserDirs, clock: Callable[[], float]) -> OpenGuard:
     def open_it(root: Path | None = None, **changes: object) -> Guard:
         return Guard(str(root or repo), places.replace(**changes), clock)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gitguard.cli.paging import Line
+from gitguard.cli.paging import PageLine
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.text import one_line, shorten, timestamp
 
@@ -19,44 +19,44 @@ SIGNS = {ADDED: ("+", "green"), CHANGED: ("~", "yellow"), REMOVED: ("-", "red")}
 """By what happened, the sign in front of a line, and its colour."""
 
 
-def change_lines(change: CheckpointChange, code: str, wanted: str) -> list[Line]:
+def change_lines(change: CheckpointChange, code: str, wanted: str) -> list[PageLine]:
     """Return what a checkpoint changed, and the commands that print what it holds."""
     checkpoint = change.checkpoint
     taken = timestamp(checkpoint.at)
     since = f" since {change.previous}" if change.previous else ""
     heading = f"Checkpoint {checkpoint.sequence}, commit {checkpoint.id[:12]}, taken {taken}"
     lines = [
-        Line(heading, "yellow"),
-        Line(f"Reason: {one_line(f'{checkpoint.why} ({checkpoint.trigger})')}"),
-        Line(code),
-        Line(""),
+        PageLine(heading, "yellow"),
+        PageLine(f"Reason: {one_line(f'{checkpoint.why} ({checkpoint.trigger})')}"),
+        PageLine(code),
+        PageLine(""),
     ]
     if change.note:
-        lines += [Line(one_line(change.note)), Line("")]
+        lines += [PageLine(one_line(change.note)), PageLine("")]
     lines += sentence_lines(change.sentences, taken)
     if not change.sentences:
-        lines.append(Line(f"Nothing in the state changed{since}."))
+        lines.append(PageLine(f"Nothing in the state changed{since}."))
     lines += cut_hint(change.sentences, f"gitguard show state {wanted}")
     commands = (f"{what} {wanted}" for what in ("state", "summary", "snapshot"))
-    return [*lines, Line(""), *(Line(f"  gitguard show {command}") for command in commands)]
+    return [*lines, PageLine(""), *(PageLine(f"  gitguard show {command}") for command in commands)]
 
 
-def difference_lines(sentences: Sequence[Sentence], now: float, whole: str) -> list[Line]:
+def difference_lines(sentences: Sequence[Sentence], now: float, whole: str) -> list[PageLine]:
     """Return sentences behind `+`, `~` or `-`; whole is the command that cuts nothing."""
     lines = [
-        Line(f"{SIGNS[sentence.action][0]} {line.text}", line.colour)
+        PageLine(f"{SIGNS[sentence.action][0]} {line.text}", line.colour)
         for sentence, line in zip(sentences, sentence_lines(sentences, timestamp(now)), strict=True)
     ]
-    return [*(lines or [Line("No difference.")]), *cut_hint(sentences, whole)]
+    return [*(lines or [PageLine("No difference.")]), *cut_hint(sentences, whole)]
 
 
-def sentence_lines(sentences: Sequence[Sentence], at: str) -> list[Line]:
+def sentence_lines(sentences: Sequence[Sentence], at: str) -> list[PageLine]:
     """Return sentences as lines; of a time on the day of at, only the hour is said."""
     day = at.partition("T")[0]
-    return [Line(shorten(s.line(day), _LONGEST), SIGNS[s.action][1]) for s in sentences]
+    return [PageLine(shorten(s.line(day), _LONGEST), SIGNS[s.action][1]) for s in sentences]
 
 
-def cut_hint(sentences: Sequence[Sentence], command: str) -> list[Line]:
+def cut_hint(sentences: Sequence[Sentence], command: str) -> list[PageLine]:
     """Return the line that says how to see what was cut, if anything was."""
     is_cut = any(len(sentence.line()) > _LONGEST for sentence in sentences)
-    return [Line(f"… marks where a long text is cut; `{command}` prints it whole.")] * is_cut
+    return [PageLine(f"… marks where a long text is cut; `{command}` prints it whole.")] * is_cut

@@ -10,7 +10,7 @@ from gitguard.cli.change_lines import change_lines, difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.file_changes import asked_files, paths_from_root, say_file_changes
 from gitguard.cli.notes import pending, saved_text
-from gitguard.cli.paging import Line, no_pager_option, say_paged
+from gitguard.cli.paging import PageLine, no_pager_option, say_paged
 from gitguard.cli.untrusted import mark_of, untrusted_option
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import counted, one_line
@@ -69,7 +69,7 @@ def show(
         raise click.UsageError(f"`show {what}` prints a file of a checkpoint; leave out --files")
     if files:
         paths = paths_from_root(console, (checkpoint,) if checkpoint else ())
-        changes = console.guard.looking.files_of(what or "", paths)
+        changes = console.guard.history.files_of(what or "", paths)
         say_file_changes(console, changes, paths, no_pager=no_pager)
         return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
@@ -80,7 +80,7 @@ def show(
 def _say_change(
     console: Console, name: str, chosen: str, *, untrusted: bool, no_pager: bool
 ) -> None:
-    change = console.guard.looking.change(chosen, untrusted=untrusted)
+    change = console.guard.history.change(chosen, untrusted=untrusted)
     code = console.guard.code_of(chosen, untrusted=untrusted)
     mark = mark_of(console, chosen) if untrusted else ""
     lines = change_lines(change, _code_line(code), one_line(chosen))
@@ -97,7 +97,7 @@ def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool, no_p
     if chosen:
         code = document["code"] = console.guard.code_of(chosen, untrusted=untrusted)
         console.remark(_code_line(code))
-    lines = [Line(line) for line in text.rstrip("\n").split("\n")]
+    lines = [PageLine(line) for line in text.rstrip("\n").split("\n")]
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
@@ -144,7 +144,7 @@ def diff(
         raise click.UsageError("--text compares the stored files of checkpoints, not yours")
     if files:
         older, newer, paths = asked_files(console, (older, newer, *paths))
-        changes = console.guard.looking.files(older, newer, paths)
+        changes = console.guard.history.files(older, newer, paths)
         say_file_changes(console, changes, paths, no_pager=no_pager)
         return
     if ".." in older:
@@ -160,21 +160,21 @@ def diff(
 def _say_state_changes(
     console: Console, older: str, newer: str, *, with_text: bool, untrusted: bool, no_pager: bool
 ) -> None:
-    look = console.guard.looking.diff
+    look = console.guard.history.diff
     compared = look(older, newer, with_text=with_text, untrusted=untrusted)
     code = console.guard.code_of(newer, compared.difference.older, untrusted=untrusted)
     mark = mark_of(console, older, newer) if untrusted else ""
-    lines = [Line(_code_line(code)), *_compared_lines(console, compared, with_text=with_text)]
+    lines = [PageLine(_code_line(code)), *_compared_lines(console, compared, with_text=with_text)]
     document = {**fields_of(compared.difference), "sentences": compared.sentences, "code": code}
     if with_text:
         document["text"] = compared.text
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
-def _compared_lines(console: Console, compared: Comparison, *, with_text: bool) -> list[Line]:
+def _compared_lines(console: Console, compared: Comparison, *, with_text: bool) -> list[PageLine]:
     if with_text:
         text = compared.text.rstrip("\n") or "No difference."
-        return [Line(line, _diff_colour(line)) for line in text.split("\n")]
+        return [PageLine(line, _diff_colour(line)) for line in text.split("\n")]
     difference = compared.difference
     newer = "" if difference.newer == "now" else f" {difference.newer}"
     whole = one_line(f"gitguard diff {difference.older}{newer} --text")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from gitguard.cli.change_lines import SIGNS
 from gitguard.cli.console import Console, fields_of
-from gitguard.cli.paging import Line, say_paged
+from gitguard.cli.paging import PageLine, say_paged
 from gitguard.errors import InvalidInput
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.text import counted, shell_word
@@ -16,7 +16,7 @@ from gitguard.model.text import counted, shell_word
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.sessions.file_changes import FileChange, FileChanges, FileLog
+    from gitguard.sessions.file_changes import CheckpointFile, FileChanges, FileLog
 
 _CHECKPOINT = r"(?:cp_)?[0-9]+|[0-9a-f]{7,64}"
 _CHECKPOINTS = re.compile(rf"({_CHECKPOINT})|({_CHECKPOINT})?\.{{2,3}}({_CHECKPOINT})?")
@@ -29,10 +29,10 @@ def say_file_changes(
     console: Console, changes: FileChanges, paths: tuple[str, ...], *, no_pager: bool
 ) -> None:
     """Print the files that changed between two moments, below paths if there are any."""
-    lines = [Line(f"Files from {changes.older} to {changes.newer}:")]
+    lines = [PageLine(f"Files from {changes.older} to {changes.newer}:")]
     lines += [_line(change) for change in changes.files]
     if not changes.files:
-        lines.append(Line(f"No file changed{_below(paths)}."))
+        lines.append(PageLine(f"No file changed{_below(paths)}."))
     say_paged(console, lines, fields_of(changes), no_pager=no_pager)
 
 
@@ -42,7 +42,7 @@ def say_file_log(
     """Print the checkpoints in which files changed, with these files or how many they are."""
     lines = [line for changes in log.entries for line in _entry(changes, oneline=oneline)]
     more = f"There are earlier ones; -n {2 * len(log.entries)} lists more." if log.has_more else ""
-    nothing = [Line(f"No file changed{_below(paths)} between checkpoints with a snapshot.")]
+    nothing = [PageLine(f"No file changed{_below(paths)} between checkpoints with a snapshot.")]
     say_paged(console, lines or nothing, fields_of(log), remark=more, no_pager=no_pager)
 
 
@@ -96,25 +96,27 @@ def paths_from_root(console: Console, paths: tuple[str, ...]) -> tuple[str, ...]
     return tuple(named)
 
 
-def _entry(changes: FileChanges, *, oneline: bool) -> Iterator[Line]:
+def _entry(changes: FileChanges, *, oneline: bool) -> Iterator[PageLine]:
     name = changes.newer
     heading = f"{name}  {_counts(changes.files)}  since {changes.older}"
-    yield Line(heading, "yellow", len(name))
+    yield PageLine(heading, "yellow", len(name))
     if oneline:
         return
     yield from (_line(change, indent="  ") for change in changes.files[:_SHOWN])
     more = len(changes.files) - _SHOWN
     if more > 0:
-        yield Line(f"  … {counted(more, 'more file')}; `gitguard show {name} --files` lists all")
+        yield PageLine(
+            f"  … {counted(more, 'more file')}; `gitguard show {name} --files` lists all"
+        )
 
 
-def _counts(changes: tuple[FileChange, ...]) -> str:
+def _counts(changes: tuple[CheckpointFile, ...]) -> str:
     """Return how many files were added, changed and removed, such as `+1 ~3`."""
     actions = [change.action for change in changes]
     counts = ((SIGNS[action][0], actions.count(action)) for action in (ADDED, CHANGED, REMOVED))
     return " ".join(f"{sign}{count}" for sign, count in counts if count)
 
 
-def _line(change: FileChange, indent: str = "") -> Line:
+def _line(change: CheckpointFile, indent: str = "") -> PageLine:
     sign, colour = SIGNS[change.action]
-    return Line(f"{indent}{sign} {path_word(change.path)}  ({', '.join(change.by)})", colour)
+    return PageLine(f"{indent}{sign} {path_word(change.path)}  ({', '.join(change.by)})", colour)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, named, with_console
-from gitguard.cli.paging import Line, no_pager_option, say_paged
+from gitguard.cli.paging import PageLine, no_pager_option, say_paged
 from gitguard.cli.pattern import pattern_of
 from gitguard.cli.untrusted import marked, untrusted_option
 from gitguard.model.text import counted, one_line, timestamp
@@ -95,7 +95,7 @@ def log(
     elif range_text:
         _say_commits(console, range_text, paths, most, untrusted=untrusted)
     else:
-        listed = console.guard.looking.log(
+        listed = console.guard.history.log(
             most or _MOST,
             session=console.named_session,
             every_session=every,
@@ -117,7 +117,7 @@ def _refuse_mixed(choosing: list[str], *, files: bool, is_range: bool, oneline: 
         raise click.UsageError(f"{unfit[0]} does not go with BASE..HEAD")
 
 
-def _say_log(console: Console, listed: Log, lines: list[Line], *, no_pager: bool) -> None:
+def _say_log(console: Console, listed: Log, lines: list[PageLine], *, no_pager: bool) -> None:
     checkpoints = [entry.checkpoint for entry in listed.entries]
     document = {"checkpoints": checkpoints, "more": listed.more, "left_out": listed.left_out}
     mark = "\n".join(map(marked, listed.doubts.values()))
@@ -140,16 +140,16 @@ def _say_files(
     from gitguard.cli.file_changes import asked_files, say_file_log
 
     older, newer, paths = asked_files(console, words)
-    changes = console.guard.looking.file_log(older, newer, paths, most=most)
+    changes = console.guard.history.file_log(older, newer, paths, most=most)
     say_file_log(console, changes, paths, oneline=oneline, no_pager=no_pager)
 
 
-def _lines(listed: Log, *, oneline: bool, every: bool) -> list[Line]:
+def _lines(listed: Log, *, oneline: bool, every: bool) -> list[PageLine]:
     width = max((len(entry.session) for entry in listed.entries), default=0) if every else 0
     return [_line(entry, oneline=oneline, width=width) for entry in listed.entries]
 
 
-def _line(entry: LogEntry, *, oneline: bool, width: int) -> Line:
+def _line(entry: LogEntry, *, oneline: bool, width: int) -> PageLine:
     checkpoint = entry.checkpoint
     session = f"{entry.session:{width}}  " if width else ""
     message = _message(checkpoint)
@@ -159,10 +159,10 @@ def _line(entry: LogEntry, *, oneline: bool, width: int) -> Line:
         message += "  (NOT OURS)"
     if oneline:
         short = f"{session}{checkpoint.id[:7]}"
-        return Line(f"{short} {checkpoint.name} {message}", "yellow", len(short))
+        return PageLine(f"{short} {checkpoint.name} {message}", "yellow", len(short))
     named = f"{session}{checkpoint.name}  {checkpoint.id[:12]}"
     at, trigger = timestamp(checkpoint.at), f"{checkpoint.trigger:18}"
-    return Line(f"{named}  {at}  {trigger}  {message}", "yellow", len(named))
+    return PageLine(f"{named}  {at}  {trigger}  {message}", "yellow", len(named))
 
 
 def _message(checkpoint: Checkpoint) -> str:
@@ -171,10 +171,10 @@ def _message(checkpoint: Checkpoint) -> str:
     return checkpoint.why if is_said else checkpoint.subject.partition(": ")[2]
 
 
-def _nothing(listed: Log, *, is_chosen: bool) -> Line:
+def _nothing(listed: Log, *, is_chosen: bool) -> PageLine:
     if listed.left_out:
-        return Line("No checkpoint to list of any session that this machine wrote.")
-    return Line("No checkpoint matches." if is_chosen else _NONE_YET)
+        return PageLine("No checkpoint to list of any session that this machine wrote.")
+    return PageLine("No checkpoint matches." if is_chosen else _NONE_YET)
 
 
 def _remark(listed: Log) -> str:

@@ -22,7 +22,7 @@ no_pager_option = click.option(
 )
 
 
-class Line(NamedTuple):
+class PageLine(NamedTuple):
     """One line, and the colour of its first characters; of all of them without a number."""
 
     text: str
@@ -32,7 +32,7 @@ class Line(NamedTuple):
 
 def say_paged(
     console: Console,
-    lines: Sequence[Line],
+    lines: Sequence[PageLine],
     document: dict[str, Any],
     *,
     mark: str = "",
@@ -50,8 +50,10 @@ def say_paged(
         if remark:
             console.remark(remark)
         return
-    marked = [*([Line(mark, "red")] if mark else []), *lines]
-    text = "\n".join(map(_painted, [*marked, *([Line(f"\n{remark}")] if remark else [])])) + "\n"
+    marked = [*([PageLine(mark, "red")] if mark else []), *lines]
+    text = (
+        "\n".join(map(_painted, [*marked, *([PageLine(f"\n{remark}")] if remark else [])])) + "\n"
+    )
     with _keys_for_the_pager():
         is_shown = not no_pager and may_page() and _page(console, text)
     if not is_shown:
@@ -68,7 +70,7 @@ def _is_terminal() -> bool:
     return bool(sys.stdout and sys.stdout.isatty())
 
 
-def _painted(line: Line) -> str:
+def _painted(line: PageLine) -> str:
     # Only colours of ours reach the terminal: what a state holds has lost its control characters.
     text = printable(line.text)
     if not (line.colour and text and wants_colour()):

@@ -8,7 +8,7 @@ import click
 
 from gitguard.cli.change_lines import difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
-from gitguard.cli.paging import Line, no_pager_option, say_paged
+from gitguard.cli.paging import PageLine, no_pager_option, say_paged
 from gitguard.cli.untrusted import untrusted_option
 from gitguard.model.text import counted, one_line, percent, shorten, timestamp
 
@@ -59,37 +59,39 @@ def at(console: Console, commit: str, untrusted: bool, no_pager: bool) -> None:
     say_paged(console, lines, document, no_pager=no_pager)
 
 
-def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[Line]:
-    yield Line(_commit_line(moment.commit), "yellow", _SHORT)
+def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[PageLine]:
+    yield PageLine(_commit_line(moment.commit), "yellow", _SHORT)
     files = counted(len(moment.commit.paths), "file")
-    yield Line(f"{_INDENT}{files} changed, written {timestamp(moment.commit.authored_at)}")
+    yield PageLine(f"{_INDENT}{files} changed, written {timestamp(moment.commit.authored_at)}")
     for knowledge in moment.knowledge:
-        yield Line("")
+        yield PageLine("")
         yield from _knowledge_lines(knowledge)
     if not moment.knowledge:
-        yield Line("No checkpoint is tied to this commit.")
+        yield PageLine("No checkpoint is tied to this commit.")
     if hidden:
         histories = counted(hidden, "more session")
-        yield Line(f"{histories} that this machine did not write: --untrusted shows what they say.")
-    yield from (Line(f"Note: {one_line(note)}") for note in moment.notes)
+        yield PageLine(
+            f"{histories} that this machine did not write: --untrusted shows what they say."
+        )
+    yield from (PageLine(f"Note: {one_line(note)}") for note in moment.notes)
 
 
-def _knowledge_lines(knowledge: Knowledge) -> Iterator[Line]:
+def _knowledge_lines(knowledge: Knowledge) -> Iterator[PageLine]:
     link = knowledge.link
     if not link.is_ours:
-        yield Line(_NOT_OURS, "red")
-    yield Line(f"Session {one_line(link.session)}, {link.after.name} {link.after.id[:12]}")
-    yield Line(f"Link: {link.certainty}; {one_line(link.reason)}")
+        yield PageLine(_NOT_OURS, "red")
+    yield PageLine(f"Session {one_line(link.session)}, {link.after.name} {link.after.id[:12]}")
+    yield PageLine(f"Link: {link.certainty}; {one_line(link.reason)}")
     if knowledge.state is not None:
-        yield from map(Line, _state_lines(knowledge.state))
+        yield from map(PageLine, _state_lines(knowledge.state))
     if knowledge.problem:
-        yield Line(f"Problem: {one_line(knowledge.problem)}", "red")
+        yield PageLine(f"Problem: {one_line(knowledge.problem)}", "red")
         return
-    yield from map(Line, _earlier_lines(knowledge))
+    yield from map(PageLine, _earlier_lines(knowledge))
     since = f"since {link.before.name}" if link.before else "the session began here"
-    yield Line(f"Became known in it ({since}):")
+    yield PageLine(f"Became known in it ({since}):")
     for line in difference_lines(knowledge.sentences, link.after.at, "gitguard at --json"):
-        yield Line(f"  {line.text}", line.colour)
+        yield PageLine(f"  {line.text}", line.colour)
 
 
 def _earlier_lines(knowledge: Knowledge) -> Iterator[str]:

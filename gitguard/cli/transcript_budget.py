@@ -23,7 +23,7 @@ from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
 if TYPE_CHECKING:
     from gitguard.compaction.budget import BudgetUse
     from gitguard.compaction.pruning import Pruned
-    from gitguard.transcripts.fitting.pruning import Verdict
+    from gitguard.transcripts.fitting.pruning import PruningVerdict
 
 
 @click.command()
@@ -172,7 +172,7 @@ def _pruned_text(pruned: Pruned, *, dry_run: bool) -> str:
     return "\n".join(map(one_line, lines))
 
 
-def _verdict_text(verdict: Verdict) -> str:
+def _verdict_text(verdict: PruningVerdict) -> str:
     what = f"{counted(verdict.characters, 'character')} of {verdict.tool or 'a tool'}"
     left = (
         ""

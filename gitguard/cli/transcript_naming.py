@@ -14,7 +14,7 @@ from gitguard.transcripts.formats import NAMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.transcripts.rewriting.images import LargeImage
 
@@ -103,11 +103,13 @@ def find_transcript(
         ) from error
 
 
-def telling(named: Transcript, tell: Callable[[int, int], None]) -> Callable[[Entry], None]:
+def telling(
+    named: Transcript, tell: Callable[[int, int], None]
+) -> Callable[[TranscriptEntry], None]:
     """Return what is shown each entry of a file as it is read, and tells how far that is."""
     size = os.path.getsize(named.path) if os.path.isfile(named.path) else 0
 
-    def seen(entry: Entry) -> None:
+    def seen(entry: TranscriptEntry) -> None:
         if size:
             tell(entry.end, size)
 

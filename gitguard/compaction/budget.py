@@ -12,7 +12,7 @@ from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.limits import (
-    Limit,
+    TurnLimit,
     first_within_limit,
     history_limit,
     is_turn,
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.config.config import Config
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.pressure.usage import Usage
     from gitguard.store.session.host_session import HostSession
@@ -42,7 +42,7 @@ class BudgetUse(Value):
     """Of the user, in the context."""
     history: int
     """Tokens of the history, by our own guess: a fourth of its characters."""
-    limit: Limit | None
+    limit: TurnLimit | None
     """The history limit for the session, None where there is none."""
     limited_turns: int
     """Turns that stay with it; more than it says where a call and its result are kept together."""
@@ -70,7 +70,7 @@ def budget_of(
     channels: Mapping[str, Any] | None = None,
     turns: int = 0,
     model: str = "",
-    seen: Callable[[Entry], object] = bool,
+    seen: Callable[[TranscriptEntry], object] = bool,
 ) -> BudgetUse:
     """Hold a conversation against its budget; nothing is changed.
 
@@ -85,7 +85,7 @@ def budget_of(
     context = context_of(lightened(_shown(first, passed, seen)))
     entries, summary = context.entries, estimate(len(context.summary))
     limits = {**limits_of(channels), **config.budget.history_limits}
-    limit = Limit(turns, "given") if turns else history_limit(session_key, limits)
+    limit = TurnLimit(turns, "given") if turns else history_limit(session_key, limits)
     stays = entries[first_within_limit(entries, limit.turns if limit else 0) :]
     return BudgetUse(
         usage=usage,
@@ -100,8 +100,10 @@ def budget_of(
 
 
 def _shown(
-    first: Entry | None, others: Iterator[Entry], seen: Callable[[Entry], object]
-) -> Iterator[Entry]:
+    first: TranscriptEntry | None,
+    others: Iterator[TranscriptEntry],
+    seen: Callable[[TranscriptEntry], object],
+) -> Iterator[TranscriptEntry]:
     for entry in chain(() if first is None else (first,), others):
         seen(entry)
         yield entry

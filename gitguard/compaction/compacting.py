@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from gitguard.compaction.summary import Draft
+from gitguard.compaction.summary import SummaryDraft
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.conversation import BROKEN
 from gitguard.model.text import counted
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Protocol
 
-    from gitguard.compaction.extraction import Files
+    from gitguard.compaction.extraction import TouchedFiles
     from gitguard.model.config.config import Config
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.model.transcript import Answer
@@ -47,16 +47,16 @@ if TYPE_CHECKING:
     from gitguard.sessions.resume.filling import BlockSection
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import Saved
-    from gitguard.transcripts.fitting.compaction import Plan
-    from gitguard.transcripts.fitting.context import Context
-    from gitguard.transcripts.fitting.limits import Limit
+    from gitguard.transcripts.fitting.compaction import CompactionPlan
+    from gitguard.transcripts.fitting.context import VisibleContext
+    from gitguard.transcripts.fitting.limits import TurnLimit
     from gitguard.transcripts.fitting.summarizing import Summarized
     from gitguard.transcripts.rewriting.repair import RepairReport
 
-    class Hooks(Protocol):
+    class CompactionHooks(Protocol):
         """What is called around a compaction; what it raises before ends it."""
 
-        def before(self, plan: Plan) -> None:
+        def before(self, plan: CompactionPlan) -> None:
             """Be told that a compaction begins."""
 
         def after(self, done: Compacted) -> None:
@@ -102,7 +102,7 @@ class Compacted(Value):
     """What was repaired first, and how often; for a dry run what would be."""
     left_out: int = 0
     """Older turns that are not even summarized, for they lie beyond the history limit."""
-    limit: Limit | None = None
+    limit: TurnLimit | None = None
     """The history limit in force."""
     backup: str = ""
     """Where the file is kept as it was before the repair."""
@@ -131,7 +131,7 @@ class Tools(Value):
     """Whose history limit counts: what lies beyond it is not even summarized."""
     host_session: HostSession = UNKNOWN
     """What the conversation's session knows of it, as its window."""
-    hooks: tuple[Hooks, ...] = ()
+    hooks: tuple[CompactionHooks, ...] = ()
     at_step: Callable[[str], object] = str
 
 
@@ -215,7 +215,7 @@ class _Summary(Value):
     """A summary that is ready to be written."""
 
     text: str
-    files: Files
+    files: TouchedFiles
     summarized: Summarized
 
 
@@ -228,7 +228,7 @@ class _Job(Value):
     usage: Usage
     window: int
     budget: int
-    plan: Plan
+    plan: CompactionPlan
 
     def summary(self) -> _Summary:
         """Summarize what is old; what the session says of itself comes after what was said."""
@@ -239,7 +239,7 @@ class _Job(Value):
             chunks, tools.redactor, most_tokens=most, ask=tools.ask, tell=tools.tell
         )
         length = _most_characters(self.config, self.window)
-        draft = Draft(self.plan, tools.redactor, most=length, folder=tools.folder)
+        draft = SummaryDraft(self.plan, tools.redactor, most=length, folder=tools.folder)
         state = tuple(section for hooks in tools.hooks for section in hooks.sections())
         return _Summary(
             draft.text(summarized, state=state, rules=self._rules()), draft.files, summarized
@@ -325,7 +325,7 @@ def _decide(
     return _Job(transcript, config, tools, usage, window, budget, decided)
 
 
-def _each_read(entries: Iterable[Entry], path: str) -> Iterator[Entry]:
+def _each_read(entries: Iterable[TranscriptEntry], path: str) -> Iterator[TranscriptEntry]:
     """Yield entries; refuse one that does not read, as what stands before it may hang on it."""
     for entry in entries:
         if entry.kind == BROKEN:
@@ -338,7 +338,7 @@ def _each_read(entries: Iterable[Entry], path: str) -> Iterator[Entry]:
 
 
 def _too_little(
-    transcript: Transcript, before: Context, keep_turns: int, left_out: int
+    transcript: Transcript, before: VisibleContext, keep_turns: int, left_out: int
 ) -> InvalidInput:
     turns = sum(map(is_turn, before.entries))
     stay = "the last one stays" if keep_turns == 1 else f"the last {keep_turns:,} stay"

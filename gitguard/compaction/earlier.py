@@ -18,7 +18,7 @@ from gitguard.state.items import (
     Command,
     Failure,
     Origin,
-    Step,
+    PlanStep,
 )
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ _MOST_LINES = 1_000
 _CUT = "…"
 
 
-class Earlier(Value):
+class EarlierLists(Value):
     """The lists of calls in an earlier summary, as lines, each list with its newest last."""
 
     checks: tuple[str, ...] = ()
@@ -78,12 +78,12 @@ class Earlier(Value):
             failed_attempts=tuple(
                 Failure(*split(line, is_attempt), origin=origin) for line in self.failures
             ),
-            plan=tuple(Step(step[1], step[2], origin=origin) for step in steps),
+            plan=tuple(PlanStep(step[1], step[2], origin=origin) for step in steps),
             files_read=tuple(path for path in self.read if not path.endswith(_CUT)),
         )
 
 
-def earlier_in(summary: str) -> Earlier:
+def earlier_in(summary: str) -> EarlierLists:
     """Read the lists of calls in a summary; one without them has none."""
     _, mark, text = summary.partition(f"\n{RULES}\n")[0].rpartition(f"\n{CALLS}\n")
     lists: dict[str, list[str]] = {}
@@ -97,7 +97,7 @@ def earlier_in(summary: str) -> Earlier:
     def newest_last(title: str) -> tuple[str, ...]:
         return tuple(reversed(lists.get(title, ())))
 
-    return Earlier(
+    return EarlierLists(
         checks=newest_last(CHECKS),
         commands=newest_last(COMMANDS),
         written=newest_last(WRITTEN),

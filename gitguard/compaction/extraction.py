@@ -15,7 +15,7 @@ from gitguard.compaction.earlier import (
     PLAN,
     READ,
     WRITTEN,
-    Earlier,
+    EarlierLists,
     check_in,
     split,
 )
@@ -48,13 +48,13 @@ _COMMAND, _OUTPUT = 200, 300
 """Characters of a call's parameters, and of the end of what a command said."""
 _HEAD, _TAIL = 200, 8_192
 """Characters of a result that are searched for secrets: an exit code, and the end."""
-NOTHING_EARLIER = Earlier()
+NOTHING_EARLIER = EarlierLists()
 _NO_BOUND = capture.Bound(1 << 30, 1 << 40)
 _BOUNDS = dict.fromkeys(capture.BOUNDS, _NO_BOUND)
 """The summary's budget decides how much is shown."""
 
 
-class Files(Value):
+class TouchedFiles(Value):
     """The files that tools touched, each once; what was changed is not listed as read."""
 
     read: tuple[str, ...] = ()
@@ -69,11 +69,11 @@ class Extraction(Value):
     """Shell commands that ended well and check nothing, with the end of what they said."""
 
     @property
-    def files(self) -> Files:
+    def files(self) -> TouchedFiles:
         """The files that calls read and changed without failing, by name, as hosts list them."""
         modified = tuple(a.path for a in self.state.artifacts if a.kind == "file")
         read = tuple(path for path in self.state.files_read if path not in set(modified))
-        return Files(tuple(sorted(read)), tuple(sorted(modified)))
+        return TouchedFiles(tuple(sorted(read)), tuple(sorted(modified)))
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -132,7 +132,10 @@ def _times(count: int) -> str:
 
 
 def extract(
-    units: Iterable[Unit], redactor: Redactor, folder: str = "", earlier: Earlier = NOTHING_EARLIER
+    units: Iterable[Unit],
+    redactor: Redactor,
+    folder: str = "",
+    earlier: EarlierLists = NOTHING_EARLIER,
 ) -> Extraction:
     """Fold the calls in units; files that lie in the folder are named relative to it.
 
@@ -150,7 +153,7 @@ def extract(
     return Extraction(state, tuple(_commands(calls, earlier)))
 
 
-def _commands(calls: tuple[JournalEntry, ...], earlier: Earlier) -> Iterable[str]:
+def _commands(calls: tuple[JournalEntry, ...], earlier: EarlierLists) -> Iterable[str]:
     """Return the shell commands that ended well and check nothing, each once, newest last."""
     summaries = {call.summary for call in calls if call.is_shell}
     lines = {split(line, summaries.__contains__)[0]: line for line in earlier.commands}

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gitguard.model.config.config import Config
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.store.session.host_session import HostSession
-    from gitguard.transcripts.fitting.pruning import Verdict
+    from gitguard.transcripts.fitting.pruning import PruningVerdict
     from gitguard.transcripts.rewriting.edits import Edit
     from gitguard.transcripts.rewriting.images import LargeImage
 
@@ -35,7 +35,7 @@ class Pruned(Value):
     """What became of a transcript, or would."""
 
     transcript: Transcript
-    verdicts: tuple[Verdict, ...]
+    verdicts: tuple[PruningVerdict, ...]
     """On each result that is large enough to be looked at, oldest first."""
     history: int
     """Tokens of the history before, by our own guess."""
@@ -49,7 +49,7 @@ class Pruned(Value):
     """Where the original is kept; empty where nothing was changed."""
 
     @property
-    def done(self) -> tuple[Verdict, ...]:
+    def done(self) -> tuple[PruningVerdict, ...]:
         """The verdicts on results that do not stay as they are."""
         return tuple(verdict for verdict in self.verdicts if verdict.action != KEEP)
 
@@ -66,7 +66,7 @@ def plan(
     *,
     host_session: HostSession = UNKNOWN,
     model: str = "",
-    seen: Callable[[Entry], object] = bool,
+    seen: Callable[[TranscriptEntry], object] = bool,
 ) -> Pruned:
     """Say what is to be pruned; any format will do. seen is shown each entry as it is read.
 
@@ -78,7 +78,7 @@ def plan(
     images: list[LargeImage] = []
     capped = False
 
-    def read() -> Iterator[Entry]:
+    def read() -> Iterator[TranscriptEntry]:
         nonlocal capped
         for number, entry in enumerate(find_format(transcript.format).entries(transcript)):
             capped = capped or (not number and caps_reserve(entry))
@@ -118,7 +118,7 @@ def prune(
     host_session: HostSession = UNKNOWN,
     model: str = "",
     replace_images: bool = False,
-    seen: Callable[[Entry], object] = bool,
+    seen: Callable[[TranscriptEntry], object] = bool,
     at_step: Callable[[str], object] = str,
 ) -> Pruned:
     """Prune a transcript's file; one that needs nothing is not touched.
@@ -153,7 +153,7 @@ def prune(
         )
 
 
-def _text(transcript: Transcript, path: str, verdict: Verdict) -> str:
+def _text(transcript: Transcript, path: str, verdict: PruningVerdict) -> str:
     """Return what a result says; the file is locked, so that it is still there."""
     entry = entry_at(transcript, path, verdict.at, verdict.end)
     return next(block.text for block in entry.blocks if block.at == verdict.block)

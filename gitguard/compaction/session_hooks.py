@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import Saved, SessionStore
     from gitguard.store.session.workspace import Workspace
-    from gitguard.transcripts.fitting.compaction import Plan
+    from gitguard.transcripts.fitting.compaction import CompactionPlan
 
 TRIGGER = triggers.COMPACTION
 
@@ -83,7 +83,7 @@ class SessionHooks:
         """The session's key, by which its history limit is looked up."""
         return self._store.session.key
 
-    def before(self, plan: Plan) -> None:
+    def before(self, plan: CompactionPlan) -> None:
         """Checkpoint the state as it is."""
         self._checkpoint(f"Before a compaction of {plan.messages_before:,} messages.")
 

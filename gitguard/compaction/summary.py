@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from textwrap import wrap
 
-from gitguard.compaction.earlier import CALLS, RULES, Earlier, earlier_in
+from gitguard.compaction.earlier import CALLS, RULES, EarlierLists, earlier_in
 from gitguard.compaction.extraction import extract
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.sessions.resume.filling import fill
@@ -15,11 +15,11 @@ from gitguard.transcripts.fitting.facts import SAID_BY_USER, entries_of, said_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.compaction.extraction import Files
+    from gitguard.compaction.extraction import TouchedFiles
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.sessions.resume.filling import BlockSection, Filled
     from gitguard.transcripts.fitting.chunks import Unit
-    from gitguard.transcripts.fitting.compaction import Plan
+    from gitguard.transcripts.fitting.compaction import CompactionPlan
     from gitguard.transcripts.fitting.summarizing import Summarized
 
 TITLE = "# Where this conversation stands"
@@ -43,17 +43,19 @@ _HEADING = len("## \n\n\n\n")
 _COMMAND = "a command that its user set up"
 
 
-class Draft:
+class SummaryDraft:
     """The summary of one compaction, within so many characters and without secrets."""
 
-    def __init__(self, plan: Plan, redactor: Redactor, *, most: int, folder: str = "") -> None:
+    def __init__(
+        self, plan: CompactionPlan, redactor: Redactor, *, most: int, folder: str = ""
+    ) -> None:
         """Write about a plan; files that lie in the folder are named relative to it."""
         self._plan = plan
         self._redactor = redactor
         self._most = most
-        earlier = earlier_in(self._earlier) if self._is_ours else Earlier()
+        earlier = earlier_in(self._earlier) if self._is_ours else EarlierLists()
         self._extraction = extract(plan.old, redactor, folder, earlier)
-        self.files: Files = self._extraction.files
+        self.files: TouchedFiles = self._extraction.files
 
     @property
     def _earlier(self) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitguard.compaction.pruning import Pruned
     from gitguard.compaction.with_session import Surroundings
     from gitguard.model.config.config import Config
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.pressure.usage import Usage
     from gitguard.store.session.host_session import HostSession
@@ -97,7 +97,7 @@ class Transcripts:
         )
 
     @staticmethod
-    def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+    def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
         """Yield the entries behind a position."""
         return find_format(transcript.format).entries(transcript, since)
 
@@ -186,7 +186,7 @@ class Transcripts:
         model: str = "",
         dry_run: bool = False,
         replace_images: bool = False,
-        seen: Callable[[Entry], object] = bool,
+        seen: Callable[[TranscriptEntry], object] = bool,
     ) -> Pruned:
         """Take old, oversized results out of a transcript's file, or tell which would be."""
         from gitguard.compaction import pruning

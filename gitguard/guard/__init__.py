@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from gitguard.errors import GitguardError
     from gitguard.guard.delegation import Delegation
     from gitguard.guard.files import Files
-    from gitguard.guard.looking import Looking
+    from gitguard.guard.history import CheckpointHistory
     from gitguard.guard.profile import Profiles
     from gitguard.guard.review import Reviews
     from gitguard.guard.secrets import WorkspaceSecrets
@@ -52,13 +52,13 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.naming import Session
     from gitguard.store.session.store import Saved, SessionStore
-    from gitguard.store.session.workspace import Places
+    from gitguard.store.session.workspace import UserDirs
 
 
 class Anywhere:
     """What works outside of a repository too: transcripts, profiles and hosts' settings."""
 
-    def __init__(self, places: Places, config: Config, clock: Callable[[], float]) -> None:
+    def __init__(self, places: UserDirs, config: Config, clock: Callable[[], float]) -> None:
         """Judge by a configuration; clock returns Unix seconds."""
         self.places = places
         self.config = config
@@ -72,12 +72,12 @@ class Anywhere:
         return cls.at(process.places(process.environment()), process.clock)
 
     @classmethod
-    def at(cls, places: Places, clock: Callable[[], float]) -> Self:
+    def at(cls, places: UserDirs, clock: Callable[[], float]) -> Self:
         """Open what a user has set up at places; raise `InvalidConfig`."""
         return cls(places, load_user_config(places.config_home, places.state_home), clock)
 
     @staticmethod
-    def halt_of(conversation: str, places: Places) -> str:
+    def halt_of(conversation: str, places: UserDirs) -> str:
         """Return why a conversation of this user is halted, empty if it is not.
 
         It is read from the state directory alone, so it answers where no repository opens.
@@ -121,10 +121,10 @@ class Guard:
     """gitguard for one workspace: its current session here, and the rest by subject.
 
     The subjects are `sessions`, `transcripts`, `settings`, `profile`, `delegation`, `handoff`,
-    `looking`, `review` and `secrets`.
+    `history`, `review` and `secrets`.
     """
 
-    def __init__(self, root: str, places: Places, clock: Callable[[], float]) -> None:
+    def __init__(self, root: str, places: UserDirs, clock: Callable[[], float]) -> None:
         """Open the workspace that root lies in.
 
         clock returns Unix seconds. Raises `NotARepository` and `InvalidConfig`.
@@ -191,11 +191,11 @@ class Guard:
         return Files(self.sessions)
 
     @property
-    def looking(self) -> Looking:
+    def history(self) -> CheckpointHistory:
         """What a reviewer reads of checkpoints: lists of them, and what changed, in sentences."""
-        from gitguard.guard.looking import Looking
+        from gitguard.guard.history import CheckpointHistory
 
-        return Looking(self.sessions)
+        return CheckpointHistory(self.sessions)
 
     @property
     def secrets(self) -> WorkspaceSecrets:
@@ -313,7 +313,7 @@ class Guard:
         one whose conversation asks, as far as the caller knows. Raises
         `MissingState` and `Complete`.
         """
-        from gitguard.hooks.gate_question import Question, ask
+        from gitguard.hooks.gate_question import GateRequest, ask
 
         if reading is not None and reading.share is not None and not reading.share >= 0:
             raise InvalidInput(f"the pressure `{reading.share}` is not a share of the window")
@@ -323,7 +323,7 @@ class Guard:
             store.states.require_writable()
             return ask(
                 store,
-                Question(
+                GateRequest(
                     host_session,
                     reading,
                     action_changed_state,

@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitguard.model.config.config import Config
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.profile.learning import Past
     from gitguard.profile.profiling import Profiled
@@ -34,7 +34,7 @@ class Profiles:
         transcript: Transcript,
         *,
         model: str = "",
-        seen: Callable[[Entry], object] = bool,
+        seen: Callable[[TranscriptEntry], object] = bool,
     ) -> Profiled:
         """Take a conversation's context apart: usage, components, tools, runway and pattern.
 

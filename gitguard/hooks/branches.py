@@ -19,8 +19,8 @@ from gitguard.store.session.store import HOOK_LOCK_TIMEOUT
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.sessions.branch_change import BranchChange
-    from gitguard.sessions.following import Followed
-    from gitguard.store.session.state_file import Ready
+    from gitguard.sessions.following import BranchFollowing
+    from gitguard.store.session.state_file import OwnState
 
 _TURN_PATIENCE = 600.0
 """Seconds without a sign of a turn after which it counts as ended: its host may be dead."""
@@ -99,7 +99,7 @@ def _newest_branch(conversation: Conversation) -> str:
     return chain.read(head.committed).checkpoint.code.branch if head.committed else ""
 
 
-def _creators(conversation: Conversation, ready: Ready, branch: str) -> frozenset[str]:
+def _creators(conversation: Conversation, ready: OwnState, branch: str) -> frozenset[str]:
     """Return the conversations whose commands created a branch since the session's task began."""
     from gitguard.hooks.shell_commands import creates_branch
 
@@ -134,7 +134,7 @@ def _stay(conversation: Conversation, change: BranchChange, error: GitguardError
 
 
 def _at_new_session(
-    conversation: Conversation, change: BranchChange, followed: Followed | None
+    conversation: Conversation, change: BranchChange, followed: BranchFollowing | None
 ) -> Conversation:
     before = conversation
     conversation = Conversation(
@@ -163,7 +163,7 @@ def _has_its_own_task(conversation: Conversation) -> bool:
     return goal_from is None or goal_from.conversation in own
 
 
-def _line(branch: str, followed: Followed, source_key: str) -> str:
+def _line(branch: str, followed: BranchFollowing, source_key: str) -> str:
     from gitguard.sessions.following import BEGUN, REOPENED
 
     session, source = _name(followed.session.key), _name(source_key)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Message
     from gitguard.state.entries import JournalEntry
     from gitguard.state.task import TaskState
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
 
 PROMPT_LIMIT = 2000
 _LOOKED_AT = 16_384
@@ -31,7 +31,7 @@ _MOST_MESSAGES = 200
 """Messages of a conversation that is first heard of now; the newest are read, and its first."""
 
 
-def record_prompt(conversation: Conversation, reading: Ready | Diagnosed) -> None:
+def record_prompt(conversation: Conversation, reading: OwnState | UnusableState) -> None:
     """Journal the event's prompt, which begins a new task where the last one is done."""
     prompt = clean(conversation, one_line(conversation.event.prompt))
     if not prompt:
@@ -68,7 +68,7 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
     conversation.record = conversation.record.replace(answer="")
 
 
-def _fill(conversation: Conversation, state: TaskState, before: Ready, prompt: str) -> None:
+def _fill(conversation: Conversation, state: TaskState, before: OwnState, prompt: str) -> None:
     """Put the prompt where the agent has noted no goal or next action yet."""
     filled = _filled(conversation, state, before.state, prompt)
     if filled == before.state:
@@ -153,7 +153,7 @@ def record_summary(conversation: Conversation) -> None:
     conversation.store.journal.append(entry)
 
 
-def catch_up(conversation: Conversation, reading: Ready | Diagnosed) -> None:
+def catch_up(conversation: Conversation, reading: OwnState | UnusableState) -> None:
     """Journal what was said before we first heard of the conversation.
 
     No prompt event vouches for these words, so they are marked as read.

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession, SessionRecord
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Ready
+    from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import Saved
     from gitguard.store.session.workspace import Workspace
 
@@ -402,7 +402,7 @@ class Conversation:
         why: str,
         *,
         pressure: Pressure | None = None,
-        ready: Ready | None = None,
+        ready: OwnState | None = None,
         if_changed: bool = False,
         look: Differences | None = None,
     ) -> Saved:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
 
 
 UNKNOWN_STATE = (
@@ -78,7 +78,7 @@ def block_of_copy(conversation: Conversation) -> str:
         return ""
 
 
-def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Diagnosed]:
+def deliver(conversation: Conversation, *, first: bool) -> tuple[str, OwnState | UnusableState]:
     """Return the resume block if this conversation lacks it, with a receipt kept."""
     if conversation.is_apart:
         return UNKNOWN_STATE if first else "", conversation.store.states.read()
@@ -90,7 +90,7 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Di
 
         conversation.startup_notes += take_signed(conversation.store)
     reading = conversation.store.states.read()
-    if isinstance(reading, state_file.Ready) and reading.needs_rewrite:
+    if isinstance(reading, state_file.OwnState) and reading.needs_rewrite:
         reading = conversation.store.states.rewrite(reading)
     problem = state_file.diagnose(reading)
     if problem is not None:
@@ -111,7 +111,9 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, Ready | Di
         return "", reading
 
 
-def _fresh_block(conversation: Conversation, reading: Ready | Diagnosed, *, first: bool) -> str:
+def _fresh_block(
+    conversation: Conversation, reading: OwnState | UnusableState, *, first: bool
+) -> str:
     from gitguard.sessions.resume.block import is_due
     from gitguard.sessions.resume.building import resume_of
     from gitguard.state.task import as_of

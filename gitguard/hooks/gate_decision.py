@@ -14,7 +14,7 @@ from gitguard.model.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Thresholds
-    from gitguard.store.session.host_session import Stop
+    from gitguard.store.session.host_session import Halt
 
 CONTINUE = "continue"
 """Below warning."""
@@ -90,7 +90,7 @@ def decide(
     )
 
 
-def halt_reason(halt: Stop) -> str:
+def halt_reason(halt: Halt) -> str:
     """Say why a halt began, which the newest figure may not show any more."""
     return f"the halt began with: {halt.reason}"
 

@@ -22,7 +22,7 @@ from gitguard.store.session.conversations import (
     keep_conversation,
     with_hold,
 )
-from gitguard.store.session.host_session import Stop
+from gitguard.store.session.host_session import Halt
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import Saved
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import SessionStore
 
 
-class Question(Value):
+class GateRequest(Value):
     """What a program says when it asks before a major action."""
 
     host_session: str
@@ -63,7 +63,7 @@ class Gated(Value):
     """Why no checkpoint is taken, or what became of the session's branch."""
 
 
-def ask(store: SessionStore, question: Question) -> Gated:
+def ask(store: SessionStore, question: GateRequest) -> Gated:
     """Answer a program that asks before a major action.
 
     See references/design/contract.md, "The loop".
@@ -104,7 +104,7 @@ def ask(store: SessionStore, question: Question) -> Gated:
 
 
 def _measure(
-    store: SessionStore, record: HostSession, question: Question
+    store: SessionStore, record: HostSession, question: GateRequest
 ) -> tuple[Pressure | None, str]:
     """Return the pressure, and why the transcript of a host that offers it tells none."""
     first_turn = record.turns == 0 or bool(record.transcript)
@@ -124,7 +124,7 @@ def _measure(
 
 
 def _answered(
-    store: SessionStore, question: Question, record: HostSession, verdict: GateVerdict
+    store: SessionStore, question: GateRequest, record: HostSession, verdict: GateVerdict
 ) -> HostSession:
     """Return the record with the question counted, its reading kept, and a halt begun."""
     record = record.replace(turns=record.turns + 1)
@@ -133,7 +133,7 @@ def _answered(
     return halted(record, store.now, verdict) if verdict.halts else record
 
 
-def _conversation(store: SessionStore, question: Question) -> HostSession:
+def _conversation(store: SessionStore, question: GateRequest) -> HostSession:
     """Return the record of the conversation that asks.
 
     A bare shell's is the session itself. Where nothing is known of that yet, what an earlier
@@ -149,7 +149,7 @@ def _conversation(store: SessionStore, question: Question) -> HostSession:
 
 def _said(
     store: SessionStore,
-    question: Question,
+    question: GateRequest,
     record: HostSession,
     pressure: Pressure | None,
     verdict: GateVerdict,
@@ -177,7 +177,7 @@ def _room_commands(host: str) -> str:
     return find_host(host).ABILITIES.room_commands if host in names(HOOKS) else ""
 
 
-def _refuse_hearsay(question: Question) -> None:
+def _refuse_hearsay(question: GateRequest) -> None:
     if question.reading is None:
         raise InvalidInput(
             "--compacted requires the pressure after the compaction",
@@ -190,7 +190,7 @@ def _save(
     verdict: GateVerdict,
     record: HostSession,
     pressure: Pressure | None,
-    question: Question,
+    question: GateRequest,
     *,
     was_halted: bool,
 ) -> tuple[Saved | None, HostSession]:
@@ -241,6 +241,6 @@ def override(store: SessionStore, host_session: str, reason: str) -> HostSession
             f"the conversation `{shorten(one_line(host_session), 80)}` is not halted",
             f"Halted: {', '.join(halted_ones) or 'none'}",
         )
-    lifted = record.replace(halt=None, override=Stop(store.now, record.halt.pressure, reason))
+    lifted = record.replace(halt=None, override=Halt(store.now, record.halt.pressure, reason))
     keep_conversation(store.workspace, store.session, host_session, lifted)
     return lifted

@@ -9,7 +9,7 @@ from gitguard.hooks.gate_decision import HALT, HALT_STATUS, GateVerdict, decide,
 from gitguard.hooks.rises import OVERRIDE_ROOM
 from gitguard.model.text import timestamp
 from gitguard.pressure.readings import count_compactions, measure_compaction, with_reading
-from gitguard.store.session.host_session import Stop
+from gitguard.store.session.host_session import Halt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def halted(host_session: HostSession, now: str, verdict: GateVerdict) -> HostSes
     if host_session.halt is not None:
         return host_session
     share = 1.0 if verdict.pressure is None else verdict.pressure
-    return host_session.replace(halt=Stop(now, share, verdict.reasons[0]), override=None)
+    return host_session.replace(halt=Halt(now, share, verdict.reasons[0]), override=None)
 
 
 def saved_text(saved: Saved) -> str:
@@ -96,7 +96,7 @@ def after_compaction(
     if pressure.is_assumed and pressure.window.model:
         return compacted
     why = f"pressure is {pressure.share:.2f} even after the compaction"
-    return compacted.replace(halt=Stop(timestamp(now), pressure.share, why))
+    return compacted.replace(halt=Halt(timestamp(now), pressure.share, why))
 
 
 def notice_compaction(

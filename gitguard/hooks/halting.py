@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from gitguard.errors import MissingState
     from gitguard.model.events import Abilities, HookEvent
     from gitguard.model.pressure import Pressure
-    from gitguard.store.session.host_session import Stop
-    from gitguard.store.session.workspace import Places
+    from gitguard.store.session.host_session import Halt
+    from gitguard.store.session.workspace import UserDirs
 
 LEAST_ROOM = 8_000
 """Tokens that have to be left in the window for a prompt and its answer in words."""
@@ -33,7 +33,7 @@ MENDING = frozenset({"repair", "status", "note", "ensure"})
 
 
 def is_exempt(
-    event: HookEvent, places: Places, allowed: frozenset[str] = frozenset(ALLOWED)
+    event: HookEvent, places: UserDirs, allowed: frozenset[str] = frozenset(ALLOWED)
 ) -> bool:
     """Say whether a call is one simple command of ours that a stopped agent may still run."""
     tool = event.tool
@@ -43,7 +43,7 @@ def is_exempt(
     return own_command(tool.command, places.program, path) in allowed
 
 
-def deny(event: HookEvent, abilities: Abilities, halt: Stop, path: str, now: float) -> HookReply:
+def deny(event: HookEvent, abilities: Abilities, halt: Halt, path: str, now: float) -> HookReply:
     """Deny a tool call of a halted conversation, whose record lies at path; count it there."""
     return denial(event, abilities, halt, ends=count_denial(abilities, path, now))
 
@@ -53,7 +53,7 @@ def count_denial(abilities: Abilities, path: str, now: float) -> bool:
     return abilities.ends_turns and holds.count_denial(path, now) != 1
 
 
-def denial(event: HookEvent, abilities: Abilities, halt: Stop, *, ends: bool) -> HookReply:
+def denial(event: HookEvent, abilities: Abilities, halt: Halt, *, ends: bool) -> HookReply:
     """Return what the agent is told of a call that is denied, and the person if the turn ends."""
     agent = "\n".join((*_opening(halt), _denied(abilities, halt, ends=ends)))
     if not ends:
@@ -66,7 +66,7 @@ def denial(event: HookEvent, abilities: Abilities, halt: Stop, *, ends: bool) ->
     return HookReply(refuse=agent, stop="\n".join((HALT_STATUS, *_gauge(halt), person)))
 
 
-def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
+def _denied(abilities: Abilities, halt: Halt, *, ends: bool) -> str:
     next_call = "Your turn ends here." if ends else "The next call that is denied ends your turn."
     return (
         f"This tool call is denied: {halt_reason(halt)}. {_saved(halt)}Answer the user in words: "
@@ -76,7 +76,7 @@ def _denied(abilities: Abilities, halt: Stop, *, ends: bool) -> str:
     )
 
 
-def pass_prompt(abilities: Abilities, halt: Stop, pressure: Pressure | None = None) -> str:
+def pass_prompt(abilities: Abilities, halt: Halt, pressure: Pressure | None = None) -> str:
     """Return what a halted agent is told with a prompt that it may answer in words."""
     words = (
         f"Answer in words; tool calls are denied: {halt_reason(halt)}. Only {_ALLOWED_TEXT} still "
@@ -86,7 +86,7 @@ def pass_prompt(abilities: Abilities, halt: Stop, pressure: Pressure | None = No
 
 
 def refuse_prompt(
-    event: HookEvent, abilities: Abilities, halt: Stop, pressure: Pressure | None = None
+    event: HookEvent, abilities: Abilities, halt: Halt, pressure: Pressure | None = None
 ) -> HookReply:
     """Refuse a prompt of a halted conversation, and tell the user how to go on.
 
@@ -119,16 +119,16 @@ def gauge_of(pressure: Pressure | None) -> str:
     return f"{percent(pressure.share)} ({used}/{window}{assumed})"
 
 
-def _opening(halt: Stop, pressure: Pressure | None = None) -> tuple[str, ...]:
+def _opening(halt: Halt, pressure: Pressure | None = None) -> tuple[str, ...]:
     return (HALT_STATUS, *_gauge(halt, pressure))
 
 
-def _gauge(halt: Stop, pressure: Pressure | None = None) -> tuple[str, ...]:
+def _gauge(halt: Halt, pressure: Pressure | None = None) -> tuple[str, ...]:
     gauge = halt.gauge and (gauge_of(pressure) or halt.gauge)
     return (f"⚠️ Context: {gauge}.",) if gauge else ()
 
 
-def _saved(halt: Stop) -> str:
+def _saved(halt: Halt) -> str:
     return f"{halt.saved} " if halt.saved else ""
 
 

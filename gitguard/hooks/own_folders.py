@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.events import HookEvent
     from gitguard.model.shell.writes import ShellWrites
-    from gitguard.store.session.workspace import Places
+    from gitguard.store.session.workspace import UserDirs
 
 _GLOBS = frozenset("*?[{")
 _COPYING = frozenset(("cp", "install", "rsync", "scp", "ditto", ""))
@@ -30,7 +30,7 @@ _LONGEST = 4096
 """Characters of a word that may be a path."""
 
 
-def changed_folder(event: HookEvent, places: Places) -> str:
+def changed_folder(event: HookEvent, places: UserDirs) -> str:
     """Return which folder of ours a tool call changes, empty if it changes none."""
     tool = event.tool
     if tool is None:
@@ -49,7 +49,7 @@ def changed_folder(event: HookEvent, places: Places) -> str:
     return folder or next(filter(None, map(our_folders.named_in, codes)), "")
 
 
-def own_folders(places: Places) -> tuple[str, ...]:
+def own_folders(places: UserDirs) -> tuple[str, ...]:
     """Return the folders that only the user may change: those in force, and the usual ones."""
     usual = (".config", os.path.join(".local", "state"))
     folders = [places.config_home, places.state_home]
@@ -86,7 +86,7 @@ def _value(word: str) -> str:
 class _OurFolders:
     """Our folders, and what a call's paths are: its variables, and where it stands."""
 
-    def __init__(self, places: Places, event: HookEvent) -> None:
+    def __init__(self, places: UserDirs, event: HookEvent) -> None:
         self._home = places.home
         self._folders = own_folders(places)
         spellings = {folder: {folder, os.path.realpath(folder)} for folder in self._folders}

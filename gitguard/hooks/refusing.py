@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gitguard.errors import MissingState
     from gitguard.model.events import Abilities, HookEvent
     from gitguard.store.session.host_session import Hold
-    from gitguard.store.session.workspace import Places
+    from gitguard.store.session.workspace import UserDirs
 
 _NOT_SAVED = "Nothing could be saved: gitguard's files do not read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
@@ -46,7 +46,7 @@ _HIDDEN_REFUSAL = (
 
 
 def refuse_first(
-    event: HookEvent, abilities: Abilities, places: Places, now: float
+    event: HookEvent, abilities: Abilities, places: UserDirs, now: float
 ) -> HookReply | None:
     """Return the refusal of an event, None where nothing outside the repository speaks against it.
 
@@ -72,7 +72,7 @@ def refuse_first(
     return None if is_exempt(event, places) else deny(event, abilities, hold.halt, path, now)
 
 
-def _refusal_of_call(event: HookEvent, places: Places) -> str:
+def _refusal_of_call(event: HookEvent, places: UserDirs) -> str:
     """Return why a call does what belongs to a person, empty if it does not.
 
     A fault of ours lets no call through that names gitguard.
@@ -86,7 +86,7 @@ def _refusal_of_call(event: HookEvent, places: Places) -> str:
         raise
 
 
-def _read_call(event: HookEvent, places: Places) -> str:
+def _read_call(event: HookEvent, places: UserDirs) -> str:
     command = event.tool.command if event.tool else ""
     owner = owner_command(command)
     if owner:
@@ -117,7 +117,7 @@ def _refusal_of(owner: str) -> str:
 
 
 def answer_without_repository(
-    event: HookEvent, abilities: Abilities, places: Places, now: float, *, is_ours: bool
+    event: HookEvent, abilities: Abilities, places: UserDirs, now: float, *, is_ours: bool
 ) -> HookReply | None:
     """Return what an event gets where the repository cannot be read; None for nothing.
 
@@ -139,7 +139,7 @@ def answer_without_repository(
 
 
 def answer_unreachable(
-    event: HookEvent, abilities: Abilities, places: Places, now: float, error: MissingState
+    event: HookEvent, abilities: Abilities, places: UserDirs, now: float, error: MissingState
 ) -> HookReply:
     """Stop the agent where something else lies in the place of our folders, and tell it so.
 
@@ -160,7 +160,7 @@ def answer_unreachable(
 
 
 def _judge_alone(
-    event: HookEvent, abilities: Abilities, places: Places, hold: Hold | None, now: float
+    event: HookEvent, abilities: Abilities, places: UserDirs, hold: Hold | None, now: float
 ) -> HookReply | None:
     """Deny a call at critical pressure; nothing is recorded, so that it ends with the pressure."""
     from gitguard.errors import GitguardError
@@ -168,7 +168,7 @@ def _judge_alone(
     from gitguard.hooks.halting import deny, gauge_of, is_exempt
     from gitguard.model.text import timestamp
     from gitguard.pressure.readings import measure_pressure
-    from gitguard.store.session.host_session import HostSession, Stop
+    from gitguard.store.session.host_session import Halt, HostSession
     from gitguard.store.session.settings_files import load_user_config
 
     record = HostSession(started_at=timestamp(now), override=hold.override if hold else None)
@@ -188,10 +188,10 @@ def _judge_alone(
     if not verdict.halts or pressure is None or is_exempt(event, places):
         return None
     reason, gauge = verdict.reasons[0], gauge_of(pressure)
-    halt = Stop(timestamp(now), pressure.share, reason, gauge=gauge, saved=_NOT_SAVED)
+    halt = Halt(timestamp(now), pressure.share, reason, gauge=gauge, saved=_NOT_SAVED)
     path = holds.path_of(places.state_home, event.host, event.host_session)
     return deny(event, abilities, halt, path, now)
 
 
-def _hold_of(event: HookEvent, places: Places) -> Hold | None:
+def _hold_of(event: HookEvent, places: UserDirs) -> Hold | None:
     return holds.read(holds.path_of(places.state_home, event.host, event.host_session))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.hooks.gate_decision import GateVerdict
     from gitguard.model.pressure import Pressure
-    from gitguard.store.session.host_session import HostSession, Stop
+    from gitguard.store.session.host_session import Halt, HostSession
 
 _NAMED = 3
 """Files that are named of those that no snapshot has."""
@@ -173,7 +173,7 @@ def _keep_hold(conversation: Conversation, record: HostSession) -> None:
 
 def _save_halt(
     conversation: Conversation, record: HostSession, verdict: GateVerdict, pressure: Pressure | None
-) -> Stop:
+) -> Halt:
     """Take the checkpoint of a halt, once; return the halt with what was saved.
 
     What could not be saved is tried again with the next prompt.

@@ -19,8 +19,8 @@ from gitguard.store.session.state_file import newest_own
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
-    from gitguard.store.session.host_session import Stop
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.host_session import Halt
+    from gitguard.store.session.state_file import OwnState, UnusableState
 
 _UNKNOWN = (
     "[Context: unknown | gitguard can neither warn nor halt by it; `gitguard status` says why]"
@@ -66,7 +66,7 @@ def _prompt(conversation: Conversation) -> HookReply:
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 
 
-def _offer_lines(conversation: Conversation, reading: Ready | Diagnosed, block: str) -> None:
+def _offer_lines(conversation: Conversation, reading: OwnState | UnusableState, block: str) -> None:
     """Offer what a prompt may be told; what comes only once waits where a graver line is."""
     is_halted = conversation.record.halt is not None
     if is_halted:
@@ -84,7 +84,7 @@ def _offer_lines(conversation: Conversation, reading: Ready | Diagnosed, block: 
         conversation.offer(NOTES, _ask_for_notes(conversation, reading, block))
 
 
-def take_in_prompt(conversation: Conversation) -> tuple[str, Ready | Diagnosed]:
+def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | UnusableState]:
     """Record a prompt and what it begins, and offer what the agent is told of the task's end.
 
     Returns the resume block if it is due, and the state. The caller keeps the record.
@@ -165,7 +165,7 @@ def _with_program(conversation: Conversation) -> HostSession:
     return record.replace(version=event.version or record.version, ran_by="")
 
 
-def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> str:
+def _complete_before(conversation: Conversation, reading: OwnState | UnusableState) -> str:
     """Return the signal of a complete task that nothing has told this conversation yet."""
     our_state = newest_own(reading)
     if our_state is None or not our_state.state.is_done or not conversation.record.turns:
@@ -180,7 +180,9 @@ def _complete_before(conversation: Conversation, reading: Ready | Diagnosed) -> 
     )
 
 
-def _ask_for_notes(conversation: Conversation, reading: Ready | Diagnosed, block: str) -> str:
+def _ask_for_notes(
+    conversation: Conversation, reading: OwnState | UnusableState, block: str
+) -> str:
     """Return the line that asks the agent for notes, if it is time for one.
 
     A block ends by saying how to note.
@@ -212,7 +214,7 @@ def _saves_files(conversation: Conversation) -> bool:
     return conversation.config.files.enabled and not conversation.store.waits
 
 
-def _restored(conversation: Conversation, reading: Ready | Diagnosed, block: str) -> str:
+def _restored(conversation: Conversation, reading: OwnState | UnusableState, block: str) -> str:
     """Return what the person is told of a block that is handed back, empty without one."""
     from gitguard.hooks.asking import restored_line
 
@@ -220,7 +222,7 @@ def _restored(conversation: Conversation, reading: Ready | Diagnosed, block: str
     return restored_line(our_state.state, conversation.store.now) if our_state else ""
 
 
-def _refuse_words(conversation: Conversation, halt: Stop) -> HookReply | None:
+def _refuse_words(conversation: Conversation, halt: Halt) -> HookReply | None:
     """Refuse the prompt of a halted conversation where words alone are too much for it."""
     from gitguard.hooks.halting import has_room, refuse_prompt
 

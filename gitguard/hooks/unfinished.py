@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.state_file import Ready
+    from gitguard.store.session.state_file import OwnState
 
 _IN_A_TURN = frozenset((entries.PROMPT, entries.STARTED, entries.ENDED, entries.FAILED))
 """What a conversation's newest entry is while its turn goes on."""
@@ -70,7 +70,7 @@ def take_in_running_turn(conversation: Conversation) -> None:
         _take_in(conversation, key, record, entry)
 
 
-def _newest_entries(conversation: Conversation, ready: Ready) -> dict[str, JournalEntry]:
+def _newest_entries(conversation: Conversation, ready: OwnState) -> dict[str, JournalEntry]:
     """Return the newest entry of each conversation's own, by the host's id of it."""
     part = conversation.store.journal.read(ready.journal_id, ready.journal_offset)
     own = (entry for entry in part.entries if not entry.sub_agent and not entry.is_found_later)

@@ -83,7 +83,7 @@ class Block(Value):
         )
 
 
-class Entry(Value):
+class TranscriptEntry(Value):
     """One entry of a transcript: a line of a file, or a row of a database."""
 
     at: int
@@ -125,7 +125,7 @@ class Entry(Value):
     """Of BROKEN entries: why it does not parse."""
 
     @classmethod
-    def of(cls, at: int, end: int, raw: bytes, fields: dict[str, Any]) -> Entry:
+    def of(cls, at: int, end: int, raw: bytes, fields: dict[str, Any]) -> TranscriptEntry:
         """Return the entry that a format's module read; quicker than the constructor."""
         fields["at"], fields["end"], fields["raw"] = at, end, raw
         made = object.__new__(cls)

@@ -18,7 +18,7 @@ _BLANKS = " \t\n\r"
 _CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
 
 
-class _Hooks:
+class _ScannerOptions:
     """What the scanner asks for, under the names by which it does."""
 
     strict = True
@@ -50,7 +50,7 @@ def decoder(
         from _json import make_scanner
     except ImportError:
         return _slow_decoder(pairs, number, constant)
-    scan = make_scanner(_Hooks(pairs, number, constant))  # type: ignore[arg-type]
+    scan = make_scanner(_ScannerOptions(pairs, number, constant))  # type: ignore[arg-type]
 
     def decode(text: str) -> Any:
         stripped = text.strip(_BLANKS)

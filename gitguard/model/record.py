@@ -121,7 +121,7 @@ class Record(Value):
         return document
 
 
-class Section(Record):
+class ConfigSection(Record):
     """A part of the configuration, which may hold what cannot be in force."""
 
     def check(self, what: str) -> None:

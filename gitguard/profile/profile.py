@@ -17,7 +17,7 @@ from gitguard.profile.tally import (
     TOOL_RESULTS,
     USER_MESSAGES,
     Opening,
-    Part,
+    Tally,
     ToolPart,
     characters_of_tools,
     share_of_tools,
@@ -129,11 +129,11 @@ class Facts(Value):
     """Tokens in the context as its host measured them; None where nothing was measured."""
     answered: int
     """Of these, the tokens of the last answer itself; 0 where it does not tell."""
-    parts: Mapping[str, Part]
+    parts: Mapping[str, Tally]
     """What stood in the context at that measure; all that stands in it where there is none."""
     later: int
     """Characters of what came after the measure."""
-    summaries: Part
+    summaries: Tally
     """Compactions so far, and the characters of the summary that stands; 0 where it is hidden."""
     opening: Opening | None
     growth: Growth
@@ -205,7 +205,7 @@ def _components(facts: Facts) -> Iterator[Component]:
         source = COUNTED if characters else RULE
         yield Component(SUMMARIES, tokens, source, facts.summaries.count, usual)
     for name in SAID:
-        part = facts.parts.get(name, Part())
+        part = facts.parts.get(name, Tally())
         if part.count or name != HOST_NOTES:
             tokens = facts.scale.tokens(part.characters)
             is_hidden = name == THOUGHTS and part.count and not part.characters
@@ -281,7 +281,7 @@ def _tool(part: ToolPart, scale: Scale) -> ToolShare:
 
 
 def _runway(facts: Facts, used: Range) -> Runway | None:
-    calls = facts.parts.get(TOOL_RESULTS, Part()).count
+    calls = facts.parts.get(TOOL_RESULTS, Tally()).count
     if calls < LEAST_CALLS:
         return None
     alone, grown = facts.scale.tokens(characters_of_tools(facts.parts)), _grown(facts, calls)

@@ -11,7 +11,7 @@ from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN, usage_of
 from gitguard.profile.patterns import Pattern, classify
 from gitguard.profile.profile import Facts, Growth, LargeResult, Profile, Scale, profile
-from gitguard.profile.tally import Part, Teller, is_measured, named_blocks, tally, tools_in
+from gitguard.profile.tally import Tally, Teller, is_measured, named_blocks, tally, tools_in
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of, lost_parents
 from gitguard.transcripts.fitting.facts import parameters
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from gitguard.model.config.config import Config
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.pressure.usage import Usage
@@ -50,7 +50,7 @@ def profile_of(
     *,
     host_session: HostSession = UNKNOWN,
     model: str = "",
-    seen: Callable[[Entry], object] = bool,
+    seen: Callable[[TranscriptEntry], object] = bool,
 ) -> Profiled:
     """Take a conversation's context apart; nothing is changed.
 
@@ -72,7 +72,7 @@ def profile_of(
         answered=_answered(story, usage),
         parts=tally(measured),
         later=sum(entry.size for entry in context.entries[len(measured) :]),
-        summaries=Part(max(usage.compactions, story.compactions), len(context.summary)),
+        summaries=Tally(max(usage.compactions, story.compactions), len(context.summary)),
         opening=story.opening,
         growth=_growth(measured, story.compacted_at),
         tools=tools_in(measured),
@@ -87,21 +87,21 @@ def profile_of(
 
 
 def _told(
-    entries: Iterator[Entry], teller: Teller, seen: Callable[[Entry], object]
-) -> Iterator[Entry]:
+    entries: Iterator[TranscriptEntry], teller: Teller, seen: Callable[[TranscriptEntry], object]
+) -> Iterator[TranscriptEntry]:
     for entry in entries:
         seen(entry)
         teller.take(entry)
         yield entry
 
 
-def _bridged(entries: Sequence[Entry]) -> Iterator[Entry]:
+def _bridged(entries: Sequence[TranscriptEntry]) -> Iterator[TranscriptEntry]:
     """Yield entries as if none were lost: the host that measured had what does not parse here."""
     lost = lost_parents(entries)
     return (entry.replace(parent=lost.get(entry.at, entry.parent)) for entry in entries)
 
 
-def _measured_upto(entries: Sequence[Entry], usage: Usage) -> int:
+def _measured_upto(entries: Sequence[TranscriptEntry], usage: Usage) -> int:
     """Return how many of the entries were there when the context was measured."""
     if usage.tokens is None:
         return len(entries)
@@ -118,7 +118,7 @@ def _answered(story: Story, usage: Usage) -> int:
     return newest.answered if newest is not None and newest.tokens == usage.tokens else 0
 
 
-def _growth(entries: Sequence[Entry], since: int) -> Growth:
+def _growth(entries: Sequence[TranscriptEntry], since: int) -> Growth:
     """Say by how much the context grew from the first measured answer behind a place to the last.
 
     An answer that a compaction keeps was measured with all that the compaction took away.
@@ -132,7 +132,7 @@ def _growth(entries: Sequence[Entry], since: int) -> Growth:
 
 
 def _largest(
-    transcript: Transcript, entries: Sequence[Entry], scale: Scale, redactor: Redactor
+    transcript: Transcript, entries: Sequence[TranscriptEntry], scale: Scale, redactor: Redactor
 ) -> tuple[LargeResult, ...]:
     """Name the largest results; what was given to their calls is looked up in the transcript."""
     results = (each for each in named_blocks(entries) if each[1].kind == RESULT and each[1].size)

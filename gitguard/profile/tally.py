@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Block, TranscriptEntry
 
 USER_MESSAGES, ANSWERS, THOUGHTS = "user messages", "answers", "thinking"
 TOOL_CALLS, TOOL_RESULTS, HOST_NOTES = "tool calls", "tool results", "notes of the host"
@@ -36,7 +36,7 @@ QUIET_SECONDS = 1_800
 """Without a message for so long, a conversation rests."""
 
 
-class Part(Value):
+class Tally(Value):
     """How often something is there, and the characters of all of it."""
 
     count: int = 0
@@ -73,7 +73,7 @@ class Measure(Value):
 class Story(Value):
     """A conversation from its beginning to its end, or from its last reset on."""
 
-    parts: Mapping[str, Part]
+    parts: Mapping[str, Tally]
     stretches: tuple[Stretch, ...]
     """Empty where the transcript tells no times."""
     rest_seconds: float
@@ -88,7 +88,7 @@ class Story(Value):
 
     def count(self, component: str) -> int:
         """Return how often a component is there."""
-        return self.parts.get(component, Part()).count
+        return self.parts.get(component, Tally()).count
 
 
 class _Sums:
@@ -97,7 +97,7 @@ class _Sums:
     def __init__(self) -> None:
         self._sums: dict[str, list[int]] = {}
 
-    def add(self, entry: Entry) -> None:
+    def add(self, entry: TranscriptEntry) -> None:
         """Add a message; calls and results count one by one, everything else once a message."""
         once: set[str] = set()
         for block in entry.blocks:
@@ -111,9 +111,9 @@ class _Sums:
         """Return the characters of everything."""
         return sum(characters for _, characters in self._sums.values())
 
-    def parts(self) -> dict[str, Part]:
+    def parts(self) -> dict[str, Tally]:
         """Return the sums so far."""
-        return {name: Part(*sums) for name, sums in self._sums.items()}
+        return {name: Tally(*sums) for name, sums in self._sums.items()}
 
 
 class Teller:
@@ -134,7 +134,7 @@ class Teller:
         self._answer = ""
         self._broken = 0
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: TranscriptEntry) -> None:
         """Go on with the next entry; those of sub-agents are no part of the conversation."""
         if entry.is_aside:
             return
@@ -151,7 +151,7 @@ class Teller:
             self._newest = Measure(entry.tokens, entry.answered, entry.time > 0)
         self._keep_opening(entry)
 
-    def _keep_time(self, entry: Entry) -> None:
+    def _keep_time(self, entry: TranscriptEntry) -> None:
         if not entry.time:
             return
         if self._last and entry.time - self._last >= QUIET_SECONDS:
@@ -166,7 +166,7 @@ class Teller:
         self._stretches.append(Stretch(self._last - self._began, self._calls))
         self._began, self._calls = 0.0, 0
 
-    def _keep_opening(self, entry: Entry) -> None:
+    def _keep_opening(self, entry: TranscriptEntry) -> None:
         opening = self._opening
         if opening is not None:
             if entry.message and entry.message == self._answer:
@@ -192,13 +192,13 @@ class Teller:
         )
 
 
-def is_measured(entry: Entry) -> bool:
+def is_measured(entry: TranscriptEntry) -> bool:
     """Say whether an entry tells how many tokens were in the context."""
     tells = entry.tokens > 0 and (entry.kind == UNKNOWN or entry.role == AGENT)
     return tells and not (entry.by_host or entry.is_aside)
 
 
-def tally(entries: Iterable[Entry]) -> dict[str, Part]:
+def tally(entries: Iterable[TranscriptEntry]) -> dict[str, Tally]:
     """Return what entries add up to, by component."""
     sums = _Sums()
     for entry in entries:
@@ -207,7 +207,7 @@ def tally(entries: Iterable[Entry]) -> dict[str, Part]:
     return sums.parts()
 
 
-def component_of(entry: Entry, block: Block) -> str:
+def component_of(entry: TranscriptEntry, block: Block) -> str:
     """Say to which component a block of a message belongs."""
     if block.kind == RESULT or (entry.role == TOOL and block.kind == IMAGE):
         return TOOL_RESULTS
@@ -218,13 +218,13 @@ def component_of(entry: Entry, block: Block) -> str:
     return _OF_THE_AGENT.get(block.kind, ANSWERS)
 
 
-def characters_of_tools(parts: Mapping[str, Part]) -> int:
+def characters_of_tools(parts: Mapping[str, Tally]) -> int:
     """Return the characters of calls and their results."""
     of_tools = (part for name, part in parts.items() if name in (TOOL_CALLS, TOOL_RESULTS))
     return sum(part.characters for part in of_tools)
 
 
-def share_of_tools(parts: Mapping[str, Part]) -> float | None:
+def share_of_tools(parts: Mapping[str, Tally]) -> float | None:
     """Return the share of calls and their results in what is said and done, None of nothing."""
     work = characters_of_tools(parts)
     characters = sum(part.characters for name, part in parts.items() if name != HOST_NOTES)
@@ -244,7 +244,7 @@ class ToolPart(Value):
     """Characters of the largest result."""
 
 
-def tools_in(entries: Iterable[Entry]) -> tuple[ToolPart, ...]:
+def tools_in(entries: Iterable[TranscriptEntry]) -> tuple[ToolPart, ...]:
     """Return what each tool takes, the largest first."""
     by_tool: dict[str, ToolPart] = {}
     for tool, block, _ in named_blocks(entries):
@@ -258,7 +258,7 @@ def tools_in(entries: Iterable[Entry]) -> tuple[ToolPart, ...]:
     return tuple(sorted(by_tool.values(), key=lambda part: -part.characters))
 
 
-def named_blocks(entries: Iterable[Entry]) -> Iterator[tuple[str, Block, int]]:
+def named_blocks(entries: Iterable[TranscriptEntry]) -> Iterator[tuple[str, Block, int]]:
     """Yield calls and results, each with the tool's name and where its call is, -1 if nowhere."""
     calls: dict[str, tuple[str, int]] = {}
     for entry in entries:

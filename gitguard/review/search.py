@@ -47,7 +47,7 @@ class Match(Value):
     """Whether this machine wrote it."""
 
 
-class Question(Value):
+class SearchQuery(Value):
     """What is looked for, and where."""
 
     words: Words
@@ -74,16 +74,16 @@ class Results(Value):
 
 def question(
     words: tuple[str, ...], fields: tuple[str, ...], since: str, most: int, now: float
-) -> Question:
+) -> SearchQuery:
     """Read what is asked; raise `InvalidInput` for what cannot be asked."""
     for field in fields:
         if field not in FIELDS:
             raise InvalidInput(f"`{field:.40}` is no field", f"Fields: {', '.join(FIELDS)}")
     earliest = timestamp(max(parse_since(since, now), 0)) if since else ""
-    return Question(read_words(words), fields, earliest, most)
+    return SearchQuery(read_words(words), fields, earliest, most)
 
 
-def search(histories: Histories, asked: Question, redact: Callable[[str], str]) -> Results:
+def search(histories: Histories, asked: SearchQuery, redact: Callable[[str], str]) -> Results:
     """Return what the histories have of the words: exact phrases first, and the newest of each."""
     ranked = [_ranked(history, asked) for history in histories.all]
     count = sum(len(numbers) for by_rank in ranked for numbers in by_rank.values())
@@ -100,7 +100,7 @@ def search(histories: Histories, asked: Question, redact: Callable[[str], str]) 
     return Results(tuple(shown), count, len(histories.all), histories.notes, histories.unread)
 
 
-def _ranked(history: IndexedHistory, asked: Question) -> dict[str, list[int]]:
+def _ranked(history: IndexedHistory, asked: SearchQuery) -> dict[str, list[int]]:
     """Return the numbers of the entries that have words, by how well, oldest first."""
     # Letters of ASCII are compared without case here; all others are folded in the index already.
     texts = history.index.texts.lower()
@@ -126,7 +126,7 @@ def _having(texts: bytes, term: str) -> set[int]:
     return set(numbers)
 
 
-def _filtered(history: IndexedHistory, numbers: set[int], asked: Question) -> list[int]:
+def _filtered(history: IndexedHistory, numbers: set[int], asked: SearchQuery) -> list[int]:
     """Return the numbers of the entries that are asked for, oldest first."""
     index = history.index
     kept = sorted(numbers)

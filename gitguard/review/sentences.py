@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from gitguard.state.items import Command, Exchange, Failure, Item, Origin, Step
+    from gitguard.state.items import Command, Exchange, Failure, Item, Origin, PlanStep
 
 
 class Sentence(Value):
@@ -305,11 +305,11 @@ def _outcome(command: Command) -> str:
     return "outcome unknown" if command.outcome == "ran" else command.outcome
 
 
-def _planned(step: Step) -> str:
+def _planned(step: PlanStep) -> str:
     return f"Planned: {printable(step.text)}" + (f" ({step.state})" if step.state != "open" else "")
 
 
-def _advanced(before: Step, after: Step) -> str:
+def _advanced(before: PlanStep, after: PlanStep) -> str:
     if before.text == after.text and before.state != after.state:
         return f"Plan step {_quoted(after.text)}: {before.state} → {after.state}"
     return ""

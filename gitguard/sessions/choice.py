@@ -32,7 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 
@@ -146,7 +146,7 @@ def _is_unknown(store: SessionStore) -> bool:
     return is_not_in_force(reading, head) and not is_archived
 
 
-def is_not_in_force(reading: Ready | Diagnosed, head: Head) -> bool:
+def is_not_in_force(reading: OwnState | UnusableState, head: Head) -> bool:
     """Say whether a session has neither state nor checkpoints, but for archived ones."""
     is_absent = reading.standing == state_file.ABSENT
     return is_absent and state_file.newest_own(reading) is None and head.standing == NONE

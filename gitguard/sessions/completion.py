@@ -9,11 +9,11 @@ from gitguard.state.circumstances import Circumstances
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.state.task import TaskState
-    from gitguard.store.session.state_file import Ready
+    from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import SessionStore
 
 
-def finish(store: SessionStore, ready: Ready) -> None:
+def finish(store: SessionStore, ready: OwnState) -> None:
     """Write the final state of a completed task, unless the last checkpoint holds it already."""
     anchor = store.chain.head().anchor
     if anchor is None or anchor.state_sha256 != ready.sha256:

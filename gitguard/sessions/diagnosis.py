@@ -13,7 +13,7 @@ from gitguard.store.session.session_record import read_record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.store import SessionStore
 
 LOCAL = "--local"
@@ -80,7 +80,7 @@ def _problems(store: SessionStore) -> list[Problem]:
 
 
 def _ways_of_missing(
-    store: SessionStore, head: Head, reading: Ready | Diagnosed
+    store: SessionStore, head: Head, reading: OwnState | UnusableState
 ) -> tuple[Way, ...]:
     """Return the way back to a state; none where there is none, or where the branch brings it."""
     has_file = os.path.lexists(store.states.path)

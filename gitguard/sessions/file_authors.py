@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.differences import Differences
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.manifest import Authors
-    from gitguard.store.worktree.overlays import Snapshot, SnapshotReader
+    from gitguard.store.worktree.overlays import SnapshotReader, StoredSnapshot
 
 TOOLS, SHELL, RESTORE, OTHERS = AUTHORS = (
     "agent's tools",
@@ -37,7 +37,7 @@ _MOST = 2_000
 """Checkpoints that are looked through."""
 
 
-class Step(Value):
+class AuthorInterval(Value):
     """One change of a file, between two moments that follow each other."""
 
     author: str
@@ -56,11 +56,11 @@ class Step(Value):
         return f" between {self.older} and {self.newer}" if self.newer else f" after {self.older}"
 
 
-class _Moment(Value):
+class _SnapshotCheckpoint(Value):
     """A checkpoint with a snapshot of the files."""
 
     checkpoint: Checkpoint
-    snapshot: Snapshot
+    snapshot: StoredSnapshot
 
     @property
     def tree(self) -> str:
@@ -94,7 +94,7 @@ def require_snapshot(checkpoint: Checkpoint) -> str:
     return checkpoint.files
 
 
-def snapshot_of(reader: SnapshotReader, checkpoint: Checkpoint) -> Snapshot:
+def snapshot_of(reader: SnapshotReader, checkpoint: Checkpoint) -> StoredSnapshot:
     """Return the snapshot that a checkpoint names; raise `NothingFound` where there is none."""
     try:
         return reader.snapshot(require_snapshot(checkpoint))
@@ -111,21 +111,21 @@ def steps_between(
     since: Checkpoint,
     until: Checkpoint | None,
     look: Differences | None,
-) -> Mapping[str, tuple[Step, ...]]:
+) -> Mapping[str, tuple[AuthorInterval, ...]]:
     """Return the changes of each file between two checkpoints, newest first.
 
     Without until they go up to now, and look is what the worktree looks like. Raises
     `GitguardError` where there are too many checkpoints in between.
     """
     trees = Trees(reader)
-    steps: dict[str, list[Step]] = {}
+    steps: dict[str, list[AuthorInterval]] = {}
     moments = list(_moments(store, reader, since, until))
     if look is not None and moments:
         newest = moments[0]
         written = _written_since(store)
         left_out = newest.snapshot.manifest.skipped_paths
         for path, is_there in paths_unlike(store, trees, newest.snapshot, look).items():
-            step = Step(
+            step = AuthorInterval(
                 written.get(path, OTHERS),
                 newest.checkpoint.name,
                 is_certain=not is_there or path not in left_out,
@@ -133,7 +133,7 @@ def steps_between(
             steps.setdefault(path, []).append(step)
     for interval in _intervals(store, trees, moments):
         for path, author in interval.authors.items():
-            step = Step(author, interval.older.name, interval.newer.name)
+            step = AuthorInterval(author, interval.older.name, interval.newer.name)
             steps.setdefault(path, []).append(step)
     return {path: tuple(each) for path, each in steps.items()}
 
@@ -152,8 +152,10 @@ def intervals(
     return _intervals(store, trees, _moments(store, reader, since, until))
 
 
-def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) -> Iterator[Interval]:
-    newer: _Moment | None = None
+def _intervals(
+    store: SessionStore, trees: Trees, moments: Iterable[_SnapshotCheckpoint]
+) -> Iterator[Interval]:
+    newer: _SnapshotCheckpoint | None = None
     after: Mapping[str, Artifact] = {}
     for older in moments:
         before = _artifacts(store, older.checkpoint)
@@ -181,7 +183,7 @@ def _intervals(store: SessionStore, trees: Trees, moments: Iterable[_Moment]) ->
 
 
 def _came_or_went(
-    store: SessionStore, trees: Trees, older: Snapshot, newer: Snapshot
+    store: SessionStore, trees: Trees, older: StoredSnapshot, newer: StoredSnapshot
 ) -> Iterator[str]:
     """Yield what began or ended to be left out between two snapshots."""
     before, after = older.manifest.skipped_paths, newer.manifest.skipped_paths
@@ -214,7 +216,7 @@ def changed_by_others(
 
 def _moments(
     store: SessionStore, reader: SnapshotReader, since: Checkpoint | None, until: Checkpoint | None
-) -> Iterator[_Moment]:
+) -> Iterator[_SnapshotCheckpoint]:
     """Yield the checkpoints with a snapshot, newest first, from one down to the other."""
     last = since.id if since is not None else ""
     is_within = until is None
@@ -227,7 +229,7 @@ def _moments(
                 if checkpoint.id == last:
                     raise
                 continue  # it is forgotten by now, and counts as not taken
-            yield _Moment(checkpoint, snapshot)
+            yield _SnapshotCheckpoint(checkpoint, snapshot)
         if checkpoint.id == last:
             return
         if number > _MOST:
@@ -271,7 +273,7 @@ def _written_since(store: SessionStore) -> Mapping[str, str]:
 
 
 def paths_unlike(
-    store: SessionStore, trees: Trees, snapshot: Snapshot, look: Differences
+    store: SessionStore, trees: Trees, snapshot: StoredSnapshot, look: Differences
 ) -> Mapping[str, bool]:
     """Return the paths at which the worktree is not as in a snapshot, and whether a file is there.
 

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from gitguard.sessions.file_authors import Interval
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.worktree.overlays import Snapshot
+    from gitguard.store.worktree.overlays import StoredSnapshot
 
 
-class FileChange(Value):
+class CheckpointFile(Value):
     """A file that is not what it was."""
 
     path: str
@@ -50,7 +50,7 @@ class FileChanges(Value):
     older: str
     newer: str
     """A checkpoint's name, or `now`."""
-    files: tuple[FileChange, ...]
+    files: tuple[CheckpointFile, ...]
 
 
 def file_changes(
@@ -87,11 +87,11 @@ def file_changes(
                 continue
             authors = {step.author for step in steps[path] if step.is_certain}
             action = _action(was_there=was_there, is_there=is_there)
-            changes.append(FileChange(path, action, tuple(a for a in AUTHORS if a in authors)))
+            changes.append(CheckpointFile(path, action, tuple(a for a in AUTHORS if a in authors)))
     return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
 
 
-def _unlike_then(trees: Trees, older: Snapshot, newer: Snapshot) -> Mapping[str, bool]:
+def _unlike_then(trees: Trees, older: StoredSnapshot, newer: StoredSnapshot) -> Mapping[str, bool]:
     """Return the paths at which two snapshots differ, and whether a file was there at the newer.
 
     One that the newer snapshot left out was.
@@ -121,7 +121,7 @@ def file_log(
         trees = Trees(reader)
         for interval in intervals(store, reader, trees, since, until):
             changes = tuple(
-                FileChange(path, _action_in(trees, interval, path), (interval.authors[path],))
+                CheckpointFile(path, _action_in(trees, interval, path), (interval.authors[path],))
                 for path in sorted(interval.authors)
                 if is_below(path, paths)
             )

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.trees import Write
     from gitguard.store.session.store import Saved, SessionStore
     from gitguard.store.session.workspace import Workspace
-    from gitguard.store.worktree.overlays import Snapshot, SnapshotReader
+    from gitguard.store.worktree.overlays import SnapshotReader, StoredSnapshot
 
 _NOTHING = Circumstances()
 _RESTORE, _UNDO = "the restore of ", "the undo at "
@@ -260,7 +260,7 @@ class FileRestore:
         )
 
     def _left_alone(
-        self, target: Snapshot, look: Differences, paths: Sequence[str]
+        self, target: StoredSnapshot, look: Differences, paths: Sequence[str]
     ) -> tuple[str, ...]:
         """Say what no snapshot has: files of other repositories, and of a commit that is gone."""
         skipped = (path for path in look.new_files if path.endswith("/"))

@@ -36,7 +36,7 @@ _BRANCHES = "refs/heads/"
 _MOST_NAMESAKES = 100
 
 
-class Followed(Value):
+class BranchFollowing(Value):
     """How a worktree came to work at the session of its branch."""
 
     session: Session
@@ -53,7 +53,7 @@ def follow(
     *,
     moves: bool,
     timeout: float = LOCK_TIMEOUT,
-) -> Followed | None:
+) -> BranchFollowing | None:
     """Go on with a branch's session; None where another process changed the session meanwhile.
 
     moves is whether the task in the current session goes along to a session that begins here.
@@ -67,7 +67,7 @@ def follow(
     if session.name == source.session.name:
         with source.lock(timeout):
             _settle(workspace, session, branch)
-        return Followed(session, CONTINUED)
+        return BranchFollowing(session, CONTINUED)
     origin = source if moves else _cut_from(source, branch, repository)
     with locks_of(*{s.session.name: s for s in (source, target, origin)}.values(), timeout=timeout):
         if current_name(workspace) != source.session.name:
@@ -79,7 +79,7 @@ def follow(
         # after a process that died while it followed.
         source.sweep()
         _settle(workspace, session, branch)
-    return Followed(session, how, moved)
+    return BranchFollowing(session, how, moved)
 
 
 def _settle(workspace: Workspace, session: Session, branch: str) -> None:

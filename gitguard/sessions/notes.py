@@ -13,7 +13,7 @@ from gitguard.state.circumstances import Circumstances
 from gitguard.state.items import Origin
 from gitguard.store.session import apart
 from gitguard.store.session.session_record import read_record
-from gitguard.store.session.state_file import OURS, Ready
+from gitguard.store.session.state_file import OURS, OwnState
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
 
 TYPE_CHECKING = False
@@ -149,7 +149,7 @@ def _leave_room(before: TaskState, after: TaskState) -> None:
         )
 
 
-def end_task(store: SessionStore, ready: Ready) -> Ready:
+def end_task(store: SessionStore, ready: OwnState) -> OwnState:
     """Commit a task that makes room for the next, if its last checkpoint does not hold it whole.
 
     Raises `Pending` where that cannot be: the task is in no commit yet and would be lost.
@@ -168,10 +168,10 @@ def end_task(store: SessionStore, ready: Ready) -> Ready:
     return store.state()
 
 
-def _changeable(store: SessionStore, document: dict[str, Any]) -> Ready:
+def _changeable(store: SessionStore, document: dict[str, Any]) -> OwnState:
     """Return the state to change; an empty next action stops no change that sets it."""
     reading = store.states.read()
-    ready = reading if isinstance(reading, Ready) and reading.standing == OURS else None
+    ready = reading if isinstance(reading, OwnState) and reading.standing == OURS else None
     if ready is not None and "next_action" in document and not ready.state.next_action.strip():
         return ready
     return store.state()

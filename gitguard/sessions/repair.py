@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Ready
+    from gitguard.store.session.state_file import OwnState
 
 _NOTHING = Circumstances()
 _MOVED_BY_OTHERS = (
@@ -126,7 +126,7 @@ def _repair_state(store: SessionStore) -> list[str]:
     reading = store.states.read()
     if reading.standing == state_file.PENDING:
         return []
-    if isinstance(reading, state_file.Ready) and not reading.needs_rewrite:
+    if isinstance(reading, state_file.OwnState) and not reading.needs_rewrite:
         return _fill_empty(store, reading)
     copy = state_file.newest_own(reading)
     newest = _newest_checkpoint(store) if copy is None else None
@@ -141,7 +141,7 @@ def _repair_state(store: SessionStore) -> list[str]:
     return [f"archived the bad state as `{archived}`", *done] if archived else done
 
 
-def _fill_empty(store: SessionStore, ready: Ready) -> list[str]:
+def _fill_empty(store: SessionStore, ready: OwnState) -> list[str]:
     """Set what an older gitguard took from somebody's edit though it was empty."""
     if ready.state.next_action.strip():
         return []

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.anchor import Anchor
     from gitguard.store.session.naming import Session
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.store import SessionStore
 
 MOST_UNASKED = 100
@@ -134,7 +134,7 @@ def _look(store: SessionStore, head: Head, theirs: TaskState) -> Ahead:
 
 
 def _own_work(
-    store: SessionStore, reading: Ready | Diagnosed, anchor: Anchor, theirs: TaskState
+    store: SessionStore, reading: OwnState | UnusableState, anchor: Anchor, theirs: TaskState
 ) -> str:
     """Say what of ours no checkpoint holds; theirs may be there after a crash while taking it."""
     if reading.standing not in (state_file.OURS, state_file.ABSENT):

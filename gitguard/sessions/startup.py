@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.workspace import Workspace
 
 BEGUN = "begun"
@@ -120,7 +120,7 @@ def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
 
 def _from_nothing(
     store: SessionStore,
-    reading: Ready | Diagnosed,
+    reading: OwnState | UnusableState,
     head: Head,
     notes: tuple[str, ...],
     circumstances: Circumstances,
@@ -169,7 +169,7 @@ def begin_start(store: SessionStore) -> None:
 
 def _restore(
     store: SessionStore,
-    copy: Ready | None,
+    copy: OwnState | None,
     head: Head,
     notes: tuple[str, ...],
     circumstances: Circumstances,
@@ -193,7 +193,7 @@ def _before_destruction(store: SessionStore, head: Head) -> tuple[str, ...]:
     return (f"{newest.name} has your files from just before they were destroyed: `{look}`",)
 
 
-def _bring_back(store: SessionStore, copy: Ready | None, head: Head) -> tuple[Ready, str]:
+def _bring_back(store: SessionStore, copy: OwnState | None, head: Head) -> tuple[OwnState, str]:
     """Write the working file; return its state, and where it came from."""
     committed = head.anchor.state_sha256 if head.anchor else ""
     newest = checkpoint_name(head.anchor.sequence) if head.anchor else ""
@@ -211,7 +211,7 @@ def _bring_back(store: SessionStore, copy: Ready | None, head: Head) -> tuple[Re
 
 
 def _commit(
-    store: SessionStore, ready: Ready, head: Head, circumstances: Circumstances
+    store: SessionStore, ready: OwnState, head: Head, circumstances: Circumstances
 ) -> Saved | None:
     """Commit a state that no checkpoint holds yet."""
     problem = standing.judge(head, store.chain.ref).problem
@@ -233,7 +233,7 @@ def _commit(
 
 def _continue(
     store: SessionStore,
-    ready: Ready,
+    ready: OwnState,
     head: Head,
     notes: tuple[str, ...],
     circumstances: Circumstances,

@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.workspace import Workspace
 
-    _Seen = tuple[Ready | Diagnosed | None, Head | None, GitguardError | None]
+    _Seen = tuple[OwnState | UnusableState | None, Head | None, GitguardError | None]
 
 
 _NAMED = 5
@@ -171,7 +171,7 @@ def _look_at_once(store: SessionStore) -> _Seen:
 
 
 def _look(store: SessionStore) -> _Seen:
-    reading: Ready | Diagnosed | None = None
+    reading: OwnState | UnusableState | None = None
     head: Head | None = None
     error: GitguardError | None = None
     try:

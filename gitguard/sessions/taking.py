@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.apart import PendingNote
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Edited, Ready
+    from gitguard.store.session.state_file import Edited, OwnState
     from gitguard.store.session.store import SessionStore
 
 _NOTHING = Circumstances()
@@ -43,7 +43,7 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
         state = ready.state
         if anchor is not None and ready.sha256 == anchor.state_sha256:
             return ""
-    elif isinstance(reading, state_file.Diagnosed) and reading.edited is not None:
+    elif isinstance(reading, state_file.UnusableState) and reading.edited is not None:
         state = reading.edited.state
     else:
         return ""
@@ -84,7 +84,7 @@ def adopt(store: SessionStore, head: Head, theirs: Verified) -> TaskState:
     return state
 
 
-def _position(store: SessionStore, theirs: Verified, before: Ready | None) -> tuple[str, int]:
+def _position(store: SessionStore, theirs: Verified, before: OwnState | None) -> tuple[str, int]:
     """Return up to where the journal here is folded into their state, where they say so of it."""
     position = folded_upto(theirs.contents[SNAPSHOT_FILE])
     folded = (before.journal_id, before.journal_offset) if before is not None else ("", 0)
@@ -206,7 +206,7 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     ready = state_file.newest_own(reading)
     if ready is not None and _is_in_another_repository(store):
         return StateChange(None, ready.state, sha256=ready.sha256)
-    edited = reading.edited if isinstance(reading, state_file.Diagnosed) else None
+    edited = reading.edited if isinstance(reading, state_file.UnusableState) else None
     if edited is None:
         raise InvalidInput("`state.json` is as gitguard wrote it; there is nothing to accept")
     _refuse_edited(store, edited, shown)

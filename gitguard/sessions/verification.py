@@ -7,7 +7,7 @@ from gitguard.sessions.choice import is_unknown, refuse_unknown
 from gitguard.sessions.signature_report import Signatures
 from gitguard.sessions.verification_report import (
     HistoryFinding,
-    States,
+    StateVerification,
     VerificationReport,
     finding_of,
     findings_of,
@@ -132,7 +132,7 @@ class _Verifying:
         self._chain = store.chain
         self._tell = tell or (lambda _done, _of: None)
         self._signatures = Signatures(store.signatures()) if store.config.sign else None
-        self._states = States(store.session)
+        self._states = StateVerification(store.session)
         self._seen: set[str] = set()
         self._findings: list[HistoryFinding] = []
         self._notes: list[str] = []

@@ -87,7 +87,7 @@ def finding_of(error: GitguardError, *, checkpoint: str = "", commit: str = "") 
     return HistoryFinding(checkpoint, commit, error.message, error.hint, error.exit_code)
 
 
-class States:
+class StateVerification:
     """Judges the state in each checkpoint of a session; the same state is read once."""
 
     def __init__(self, session: Session) -> None:
@@ -156,7 +156,7 @@ def _after_same(items: list[Any], previous: Any) -> list[Any]:
     return items[same:]
 
 
-def findings_of(link: ChainLink, states: States) -> Iterator[HistoryFinding]:
+def findings_of(link: ChainLink, states: StateVerification) -> Iterator[HistoryFinding]:
     """Yield everything that is wrong with one checkpoint."""
     name = link.checkpoint.name if link.checkpoint else ""
     state = states.judge(link)

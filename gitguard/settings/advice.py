@@ -15,7 +15,7 @@ from gitguard.profile.patterns import MIXED, UNKNOWN
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.figures import Halting, figures_for, judge
 from gitguard.store.disk import files
-from gitguard.store.disk.changes import FileChange, content
+from gitguard.store.disk.changes import FileEdit, content
 from gitguard.store.disk.lock import Lock
 from gitguard.store.disk.program import find_program
 from gitguard.store.session.current import current_session
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gitguard.profile.profiling import Profiled
     from gitguard.settings.changes_file import MadeChange
     from gitguard.store.disk.program import ProgramOutcome
-    from gitguard.store.session.workspace import Places, Workspace
+    from gitguard.store.session.workspace import UserDirs, Workspace
 
 _NAMED = ("named",)
 """The evidence for a way of working that nothing but its name tells."""
@@ -47,7 +47,7 @@ _LIMIT = 4 << 20
 class Desk(Value):
     """Where advice on hosts' settings is given and carried out: one user, in a project or not."""
 
-    places: Places
+    places: UserDirs
     config: Config
     clock: Callable[[], float]
     worktree: str = ""
@@ -296,7 +296,7 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[HostConfiguration, bytes | None
         raise SettingsMoved(
             f"`{installed.file}` changed while {adviser.TITLE} was asked about it",
             "Ask for the advice again",
-            FileChange(
+            FileEdit(
                 installed.file, installed.file.lstrip("/"), first[installed.file], file_bytes
             ).diff(),
         )

@@ -20,7 +20,7 @@ from gitguard.settings.hidden_backups import hide, lines_to_hide, unhide
 from gitguard.settings.rollback import LOCK_TIMEOUT, put_back, refuse_moved
 from gitguard.settings.rollback_document import rollback_command, rollback_document
 from gitguard.store.disk import files
-from gitguard.store.disk.changes import FileChange
+from gitguard.store.disk.changes import FileEdit
 from gitguard.store.disk.lock import Lock
 
 TYPE_CHECKING = False
@@ -87,7 +87,7 @@ def _refuse_unfit(adviser: Adviser, file: str, seen: bytes | None) -> None:
             f"Put the file there, or make the changes in `{os.path.realpath(file)}` yourself; "
             "nothing was changed",
         )
-    FileChange(file, file, seen, b"").refuse_unwritable()
+    FileEdit(file, file, seen, b"").refuse_unwritable()
     if seen is not None and os.stat(file).st_nlink > 1:
         raise InvalidDocument(
             f"`{file}` is a hard link, and a change would not reach its other name",
@@ -219,7 +219,7 @@ def _make(
             raise HostFailed(f"`{adviser.PROGRAM}` is no longer on PATH", _AS_BEFORE)
         left_out = _make_by_command(desk, adviser, at.ask, advice, tell)
     else:
-        FileChange(planned.file, planned.file, advice.seen, edited).make()
+        FileEdit(planned.file, planned.file, advice.seen, edited).make()
     desk.places.at_step("settings made")
     return left_out, _confirm(adviser, at, advice, left_out)
 

@@ -10,7 +10,7 @@ import os
 
 from gitguard.settings.install_plan import EXCLUDE
 from gitguard.store.disk import files
-from gitguard.store.disk.changes import FileChange, content
+from gitguard.store.disk.changes import FileEdit, content
 from gitguard.store.git import exclude
 from gitguard.store.git.place import worktree_roots
 
@@ -69,4 +69,4 @@ def _hides(path: str) -> bool:
 
 def _write(common_dir: str, before: bytes | None, lines: tuple[str, ...]) -> None:
     after = exclude.with_block(before, lines) if lines else exclude.without_block(before) or None
-    FileChange(os.path.join(common_dir, EXCLUDE), EXCLUDE, before, after).make()
+    FileEdit(os.path.join(common_dir, EXCLUDE), EXCLUDE, before, after).make()

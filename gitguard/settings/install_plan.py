@@ -14,7 +14,7 @@ from gitguard.hosts.base import belongs_to_user
 from gitguard.model.codec import load_json
 from gitguard.model.layout import Layout
 from gitguard.model.value import Value
-from gitguard.store.disk.changes import FileChange, content, missing_folders
+from gitguard.store.disk.changes import FileEdit, content, missing_folders
 from gitguard.store.git import exclude
 from gitguard.store.session.install_ledger import Installed
 
@@ -71,7 +71,7 @@ class Sites(Value):
 class InstallPlan(Value):
     """All that is to be done, in order."""
 
-    changes: tuple[FileChange, ...]
+    changes: tuple[FileEdit, ...]
     notes: tuple[str, ...]
     ledger: Mapping[str, Installed]
     leaving: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class PlanDraft:
         self.own = sites.ledger.get(sites.root, Installed())
         self.shared = sites.ledger.get(sites.common, Installed())
         """What belongs to all worktrees."""
-        self.changes: list[FileChange] = []
+        self.changes: list[FileEdit] = []
         self.notes: list[str] = []
         self._folders: dict[str, list[str]] = {sites.root: [], sites.common: []}
 
@@ -105,7 +105,7 @@ class PlanDraft:
         path = os.path.join(root, name)
         inside = path.startswith(self.sites.root + os.sep)
         shown = os.path.relpath(path, self.sites.root) if inside else path
-        self.changes.append(FileChange(path, shown, before, after))
+        self.changes.append(FileEdit(path, shown, before, after))
         if after is not None:
             self._folders[root] += missing_folders(root, name)
 

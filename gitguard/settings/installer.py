@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from gitguard.settings.changes_file import MadeChange
     from gitguard.settings.install_plan import InstallPlan
     from gitguard.settings.project_install import InstallOptions
-    from gitguard.store.disk.changes import FileChange
+    from gitguard.store.disk.changes import FileEdit
     from gitguard.store.session.install_ledger import Installed
     from gitguard.store.session.workspace import Workspace
 
@@ -54,7 +54,7 @@ NOT_BEGUN = "`gitguard init` would also begin the session, or continue it"
 class Outcome(Value):
     """What installing or uninstalling changed, or would change."""
 
-    changes: tuple[FileChange, ...]
+    changes: tuple[FileEdit, ...]
     notes: tuple[str, ...]
     """Sentences for the person who asked."""
     warnings: tuple[str, ...] = ()
@@ -245,7 +245,7 @@ def _checked(plan: InstallPlan) -> InstallPlan:
     return plan
 
 
-def _refuse_unwritable(changes: tuple[FileChange, ...]) -> None:
+def _refuse_unwritable(changes: tuple[FileEdit, ...]) -> None:
     for change in changes:
         change.refuse_unwritable()
 

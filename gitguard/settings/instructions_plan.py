@@ -14,7 +14,7 @@ from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.hosts.context_files import INSTRUCTIONS
 from gitguard.model.value import Value
 from gitguard.settings.instructions_section import split, with_section, without_section
-from gitguard.store.disk.changes import FileChange, content
+from gitguard.store.disk.changes import FileEdit, content
 
 _IMPORTS_FIRST = re.compile(rf"^@(?:\./)?{re.escape(INSTRUCTIONS[0])}\s*$", re.MULTILINE)
 
@@ -22,7 +22,7 @@ _IMPORTS_FIRST = re.compile(rf"^@(?:\./)?{re.escape(INSTRUCTIONS[0])}\s*$", re.M
 class InstructionsPlan(Value):
     """Changes to files of instructions, and sentences about what is left alone."""
 
-    changes: tuple[FileChange, ...]
+    changes: tuple[FileEdit, ...]
     notes: tuple[str, ...]
 
 
@@ -109,13 +109,13 @@ def _imports_first(data: bytes | None) -> bool:
     return _IMPORTS_FIRST.search((data or b"").decode("utf-8", "replace")) is not None
 
 
-def _change(root: str, name: str, before: bytes | None, after: bytes | None) -> FileChange:
+def _change(root: str, name: str, before: bytes | None, after: bytes | None) -> FileEdit:
     path = os.path.join(root, name)
     if before is not None and os.stat(path).st_nlink > 1:
         raise InvalidDocument(
             f"`{path}` is a hard link, and a change would not reach its other name",
             "Replace it by a copy; nothing was changed",
         )
-    change = FileChange(path, name, before, after)
+    change = FileEdit(path, name, before, after)
     change.refuse_unwritable()
     return change

@@ -18,7 +18,7 @@ from gitguard.settings.hidden_backups import unhide
 from gitguard.settings.install_plan import settings_of
 from gitguard.settings.rollback_document import rollback_command
 from gitguard.store.disk import files
-from gitguard.store.disk.changes import FileChange
+from gitguard.store.disk.changes import FileEdit
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.install_ledger import Installed, LedgerFile
 
@@ -296,4 +296,4 @@ def refuse_moved(file: str, seen: bytes | None, now: bytes | None, then: str) ->
 
 
 def _difference(file: str, old: bytes | None, new: bytes | None) -> str:
-    return FileChange(file, file.lstrip("/"), old, new).diff()
+    return FileEdit(file, file.lstrip("/"), old, new).diff()

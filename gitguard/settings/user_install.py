@@ -12,7 +12,7 @@ import os
 from shlex import join
 
 from gitguard.model.value import Value
-from gitguard.store.disk.changes import FileChange, content, make_all, missing_folders
+from gitguard.store.disk.changes import FileEdit, content, make_all, missing_folders
 from gitguard.store.disk.program import find_program
 from gitguard.store.session.install_ledger import Installed, InstalledFile, InstalledSetting
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class UserPlan(Value):
     """What is to be done outside of the worktree."""
 
-    changes: tuple[FileChange, ...] = ()
+    changes: tuple[FileEdit, ...] = ()
     settings: tuple[HostSetting, ...] = ()
     ledger: Mapping[str, Installed] = {}
     leaving: tuple[str, ...] = ()
@@ -85,7 +85,7 @@ class UserPart:
 
     def _files(
         self, contents: dict[str, bytes]
-    ) -> tuple[dict[str, InstalledFile], tuple[FileChange, ...], list[str]]:
+    ) -> tuple[dict[str, InstalledFile], tuple[FileEdit, ...], list[str]]:
         entries, changes, notes = dict(self._known.files), [], []
         for name in dict.fromkeys([*self._known.files, *contents]):
             current, after = content(self._folder, name), contents.get(name)
@@ -104,9 +104,9 @@ class UserPart:
         entry = self._known.files.get(name)
         return entry is not None and entry.is_unchanged(current)
 
-    def _change(self, name: str, before: bytes | None, after: bytes | None) -> FileChange:
+    def _change(self, name: str, before: bytes | None, after: bytes | None) -> FileEdit:
         path = os.path.join(self._folder, name)
-        return FileChange(path, path, before, after)
+        return FileEdit(path, path, before, after)
 
     def _planned_settings(self, decided_by: SettingsOptions) -> SettingsPlan:
         program = self._program
@@ -136,7 +136,7 @@ class UserPart:
         return remembered
 
     def _to_do_by_hand(
-        self, settings: tuple[HostSetting, ...], changes: tuple[FileChange, ...]
+        self, settings: tuple[HostSetting, ...], changes: tuple[FileEdit, ...]
     ) -> list[str]:
         if self._program is None:
             runs = [self._command(setting.name, setting.after) for setting in settings]

@@ -28,7 +28,7 @@ from gitguard.state.items import (
     Item,
     Note,
     Origin,
-    Step,
+    PlanStep,
     derived_id,
     texts,
 )
@@ -334,7 +334,7 @@ def _current(
     )
 
 
-def _plan(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Step, ...]:
+def _plan(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[PlanStep, ...]:
     """Follow the host's plan; what is done goes first when there is no room."""
     steps = {step.number: step for step in state.plan}
     for entry in ended:
@@ -353,15 +353,15 @@ def _plan(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple
 
 
 def _step(
-    state: TaskState, entry: JournalEntry, change: PlanItem, before: Step | None, code: str
-) -> Step:
+    state: TaskState, entry: JournalEntry, change: PlanItem, before: PlanStep | None, code: str
+) -> PlanStep:
     """Return a step as a change leaves it; one of another text is another step."""
     progress = DONE if change.done else ACTIVE if change.active else OPEN
     text = change.text or (before.text if before is not None else "")
     if before is not None and text == before.text:
         return before if progress == before.state else before.replace(state=progress)
     item_id = _id_of(state, "plan", entry, change.id, text)
-    return Step(change.id, text, progress, id=item_id, origin=origin_of(entry, code))
+    return PlanStep(change.id, text, progress, id=item_id, origin=origin_of(entry, code))
 
 
 def _last_action(state: TaskState, ended: tuple[JournalEntry, ...]) -> LastAction | None:

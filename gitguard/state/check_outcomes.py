@@ -101,7 +101,7 @@ class Ended(Value):
     ending: str = ""
 
 
-class _Verdict(Value):
+class _ReportedResult(Value):
     """What a program says of its own run, and where in the output it stands."""
 
     has_failed: bool
@@ -131,7 +131,7 @@ def outcomes_of(line: str, output: str, *, has_failed: bool) -> tuple[Ended, ...
     return tuple(ended)
 
 
-def _verdicts(checks: Sequence[Check], output: str) -> dict[int, _Verdict]:
+def _verdicts(checks: Sequence[Check], output: str) -> dict[int, _ReportedResult]:
     """Return what the programs themselves say of their checks, by the place of the check."""
     verdicts = {}
     for program in {check.program for check in checks} & _VERDICTS.keys():
@@ -145,12 +145,16 @@ def _verdicts(checks: Sequence[Check], output: str) -> dict[int, _Verdict]:
         if len(places) == len(matches):
             for place, match in zip(places, matches, strict=True):
                 has_failed = re.search(failure, match[0]) is not None
-                verdicts[place] = _Verdict(has_failed, match.start(), match.end())
+                verdicts[place] = _ReportedResult(has_failed, match.start(), match.end())
     return verdicts
 
 
 def _outcomes(
-    checks: Sequence[Check], verdicts: Mapping[int, _Verdict], output: str, *, has_failed: bool
+    checks: Sequence[Check],
+    verdicts: Mapping[int, _ReportedResult],
+    output: str,
+    *,
+    has_failed: bool,
 ) -> dict[int, str]:
     """Return the outcome of each check, by its place."""
     outcomes: dict[int, str] = {}
@@ -188,7 +192,9 @@ def _by_words(output: str) -> str:
     return PASSED if _SAYS_PASSED.search(output) else RAN
 
 
-def _ending(check: Check, outcome: str, verdicts: Mapping[int, _Verdict], output: str) -> str:
+def _ending(
+    check: Check, outcome: str, verdicts: Mapping[int, _ReportedResult], output: str
+) -> str:
     """Return what of the output tells how a check ended: its verdict first, if there is one."""
     verdict = verdicts.get(check.place)
     if verdict is None:

@@ -117,7 +117,7 @@ class Note(Item):
     text: str = fields.text("What it says.")
 
 
-def texts(items: Iterable[Note | Step]) -> tuple[str, ...]:
+def texts(items: Iterable[Note | PlanStep]) -> tuple[str, ...]:
     """Return what notes and steps say."""
     return tuple(item.text for item in items)
 
@@ -174,7 +174,7 @@ class Command(Item):
     runs: int = fields.count("How often it was run.", default=1)
 
 
-class Step(Item):
+class PlanStep(Item):
     """A step of the host's plan or to-do list."""
 
     number: str = fields.text("The host's number for it.")

@@ -22,7 +22,7 @@ from gitguard.state.items import (
     Failure,
     Note,
     Origin,
-    Step,
+    PlanStep,
     ToolOutput,
     derived_id,
 )
@@ -104,7 +104,9 @@ class TaskState(Record):
     commands: tuple[Command, ...] = fields.records(
         "What was run to build, test, check or start.", of=Command, default=()
     )
-    plan: tuple[Step, ...] = fields.records("The host's plan or to-do list.", of=Step, default=())
+    plan: tuple[PlanStep, ...] = fields.records(
+        "The host's plan or to-do list.", of=PlanStep, default=()
+    )
     exchanges: tuple[Exchange, ...] = fields.records(
         "What of the conversation is kept, oldest first.", of=Exchange, default=()
     )
@@ -147,7 +149,7 @@ class TaskState(Record):
         return "" if self.next_action.strip() == START else self.next_action
 
     @property
-    def open_items(self) -> tuple[Note | Step, ...]:
+    def open_items(self) -> tuple[Note | PlanStep, ...]:
         """Open issues, then what is not done of the host's plan."""
         return (*self.open_issues, *(step for step in self.plan if not step.is_done))
 

@@ -1,8 +1,8 @@
 """Conversations as hosts keep them: one model, and one folder for each format.
 
 A host writes a conversation to a transcript: a file of JSON lines, or rows of a database. Each line
-or row is read as an `Entry` of `model.conversation`, whatever its format; what an entry says is a
-tuple of blocks. From there on, nothing depends on the host:
+or row is read as a `TranscriptEntry` of `model.conversation`, whatever its format; what an entry
+says is a tuple of blocks. From there on, nothing depends on the host:
 
 - `formats` says which format a file has, and reads it. Each format is a folder of its own.
 - `jsonl` and `database` read lines and rows; `entries` and `blocks` are what the formats share.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Protocol
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
@@ -62,7 +62,7 @@ if TYPE_CHECKING:
             If the transcript has become shorter than the cursor, it is counted from its start.
             """
 
-        def entries(self, transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+        def entries(self, transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
             """Yield every entry from a position on, oldest first, in constant memory.
 
             Nothing is skipped: an entry that no known version wrote is UNKNOWN, and one that does

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Block, TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.redaction.redactor import Redactor
 
@@ -50,7 +50,7 @@ class Selection(Value):
 
 def selected_entries(
     transcript: Transcript, selection: Selection, tell: Tell = max
-) -> Iterator[Entry]:
+) -> Iterator[TranscriptEntry]:
     """Yield the entries that say something, and those that do not parse.
 
     tell is called now and then with the bytes read and the size of the file. Raises
@@ -75,7 +75,7 @@ def size_of(transcript: Transcript) -> int:
     return os.path.getsize(transcript.path) if os.path.isfile(transcript.path) else 0
 
 
-def _begin(entries: Iterator[Entry], turns: int) -> int:
+def _begin(entries: Iterator[TranscriptEntry], turns: int) -> int:
     from collections import deque
 
     from gitguard.transcripts.fitting.limits import is_turn
@@ -113,7 +113,7 @@ def heading(transcript: Transcript) -> dict[str, Any]:
     return {"format": FORMAT, "host": transcript.format, **source}
 
 
-def document_of(entry: Entry, selection: Selection) -> dict[str, Any]:
+def document_of(entry: TranscriptEntry, selection: Selection) -> dict[str, Any]:
     """Return an entry as a line of an export; empty fields are left out."""
     document: dict[str, Any] = {"kind": entry.kind}
     # One by one, as a loop over their names takes thrice as long, and files have a million of them.

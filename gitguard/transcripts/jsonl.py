@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from itertools import islice
 
-from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, Entry
+from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, TranscriptEntry
 from gitguard.transcripts.entries import Unread, open_file, parse, unreadable
 
 TYPE_CHECKING = False
@@ -139,7 +139,7 @@ def _newest_id_before(
 
 def entries(
     path: str, since: int, translate: Callable[[dict[str, Any]], dict[str, Any]]
-) -> Iterator[Entry]:
+) -> Iterator[TranscriptEntry]:
     """Yield all lines from an offset on as entries; translate returns the fields of one.
 
     A last line without a line end is an entry if it parses, and BROKEN otherwise.
@@ -147,7 +147,7 @@ def entries(
     from gitguard.transcripts.fast_json import reader
 
     read = reader(_size(path) - since)
-    upto, make = since, Entry.of
+    upto, make = since, TranscriptEntry.of
     # As `lines` does, but without a generator in between, which would take a tenth of the time.
     for block, behind in _blocks(path, since):
         if not block.endswith(b"\n"):
@@ -192,7 +192,7 @@ def first_documents(path: str) -> Iterator[dict[str, Any]]:
 
 def entry_at(
     path: str, at: int, end: int, translate: Callable[[dict[str, Any]], dict[str, Any]]
-) -> Entry:
+) -> TranscriptEntry:
     """Return the entry of one line by its offset and the one behind its end."""
     from gitguard.transcripts.fast_json import reader
 
@@ -213,7 +213,7 @@ def entry_of(
     raw: bytes,
     read: Callable[[bytes], dict[str, Any] | Unread],
     translate: Callable[[dict[str, Any]], dict[str, Any]],
-) -> Entry:
+) -> TranscriptEntry:
     """Return the entry of one line; translate returns its fields.
 
     A blank line is UNKNOWN. A line too long to be read comes without its text, and is BROKEN.
@@ -221,17 +221,17 @@ def entry_of(
     document = read(raw)
     if isinstance(document, Unread):
         return _without_document(at, end, raw, document)
-    return Entry.of(at, end, raw, translate(document))
+    return TranscriptEntry.of(at, end, raw, translate(document))
 
 
-def _without_document(at: int, end: int, raw: bytes, why: Unread) -> Entry:
+def _without_document(at: int, end: int, raw: bytes, why: Unread) -> TranscriptEntry:
     problem = why.problem
     if not problem and end - at > len(raw) + 1:
         problem = f"it has {end - at:,} bytes, which is more than is read at once"
-    return Entry(at, end, raw, kind=BROKEN if problem else UNKNOWN, problem=problem)
+    return TranscriptEntry(at, end, raw, kind=BROKEN if problem else UNKNOWN, problem=problem)
 
 
-def withdrawn(entry: Entry) -> Entry:
+def withdrawn(entry: TranscriptEntry) -> TranscriptEntry:
     """Return an entry that was taken back: the model does not see it, nor do its tokens count."""
     if entry.kind not in (MESSAGE, UNKNOWN):
         return entry

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Block, TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.transcripts.exporting import Selection, Tell
 
@@ -67,11 +67,11 @@ def markdown(transcript: Transcript, selection: Selection, tell: Tell = max) -> 
         before = head
 
 
-def _blocks(entry: Entry, selection: Selection) -> list[Block]:
+def _blocks(entry: TranscriptEntry, selection: Selection) -> list[Block]:
     return [block for block in entry.blocks if selection.thinking or block.kind != THINKING]
 
 
-def _head(entry: Entry) -> str:
+def _head(entry: TranscriptEntry) -> str:
     if entry.kind == BROKEN:
         return f"does not parse, at {entry.at:,}: {entry.problem}"
     if entry.kind == COMPACTION:

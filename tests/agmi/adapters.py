@@ -24,7 +24,7 @@ from gitguard.model.digest import sha256
 from gitguard.state.checkpoint import FILES
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 
 from .forging import Attacker, ChainRewrite, Entry, InPlaceEdit, RawRepository, Replacement
 
@@ -67,7 +67,7 @@ class GitguardAdapter(MemoryAdapter):  # type: ignore[misc]
     @property
     def guard(self) -> Guard:
         """A freshly opened one, as every process has it."""
-        places = Places(
+        places = UserDirs(
             state_home=str(self._state_home),
             config_home=str(self._folder / "config"),
             environment={"PATH": os.environ["PATH"], "HOME": str(self._folder)},

@@ -318,7 +318,7 @@ def list_history(folder: Path, runs: int) -> Row:
     """The newest five of 10,000 checkpoints, as `log -5` lists them."""
     scratch = Scratch(folder, "listed")
     long_history(scratch, 10_000)
-    took = median(lambda: scratch.guard.looking.log(5), runs)
+    took = median(lambda: scratch.guard.history.log(5), runs)
     return limited("log -5 of 10,000 checkpoints, ms", took * 1e3, bench_search.FAST_ENOUGH_MS)
 
 

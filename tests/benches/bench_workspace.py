@@ -15,7 +15,7 @@ from gitguard.state.changes import update_state
 from gitguard.state.items import Origin
 from gitguard.state.task import TaskState, new_task
 from gitguard.store.session.store import SessionStore
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.support.measuring import Row, compare
 
 PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
@@ -39,7 +39,7 @@ class Scratch:
         self.git("config", "user.name", "bench")
         self.git("config", "user.email", "bench@example.invalid")
         self.git("commit", "--quiet", "--allow-empty", "--message", "first")
-        places = Places(
+        places = UserDirs(
             state_home=self.environment["GITGUARD_STATE_DIR"],
             config_home=str(folder / "config"),
             environment=self.environment,

@@ -14,7 +14,7 @@ from typing import Any
 
 from gitguard import Guard
 from gitguard.hosts.claude_code import hooks
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 
 Entry = dict[str, Any]
 
@@ -253,7 +253,7 @@ class Replay:
         config = folder / "config"
         config.mkdir()
         (config / "config.yaml").write_text(f"resume:\n  max_tokens: {budget}\n")
-        self._places = Places(
+        self._places = UserDirs(
             state_home=str(folder / "state"),
             config_home=str(config),
             environment={"PATH": os.environ["PATH"]},

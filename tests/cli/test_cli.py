@@ -497,9 +497,9 @@ def test_a_waiting_command_can_be_interrupted(session: Place) -> None:
 
 FAULTY = """
 from gitguard.cli import main
-from gitguard.guard.looking import Looking
+from gitguard.guard.history import CheckpointHistory
 def log(self, most, **how): raise ZeroDivisionError("a fault")
-Looking.log = log
+CheckpointHistory.log = log
 main()
 """
 

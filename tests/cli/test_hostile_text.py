@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.text import encodable, spelled_out, visible
-from gitguard.sessions.handoff.recovery_block import Source, build_recovery
+from gitguard.sessions.handoff.recovery_block import HandoffSource, build_recovery
 from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.state.changes import update_state
 from gitguard.state.items import Origin
@@ -167,7 +167,7 @@ def test_no_text_closes_the_fence_of_the_resume_block(text: str) -> None:
 @given(mixed)
 @settings(max_examples=200)
 def test_no_text_closes_the_fence_of_the_handoff_block(text: str) -> None:
-    source = Source(text, text, text)
+    source = HandoffSource(text, text, text)
     block = build_recovery(text, source, section_characters=400, total_characters=2000)
     first, *inner, last = block.split("\n")
     assert re.fullmatch(r'<gitguard-handoff written="[^"<>]*">', first)

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.compaction.earlier import CALLS
-from gitguard.compaction.summary import Draft
+from gitguard.compaction.summary import SummaryDraft
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.transcripts.fitting.chunks import Unit, units
-from gitguard.transcripts.fitting.compaction import Plan
-from gitguard.transcripts.fitting.context import Context
+from gitguard.transcripts.fitting.compaction import CompactionPlan
+from gitguard.transcripts.fitting.context import VisibleContext
 from gitguard.transcripts.fitting.summarizing import summarize
 from tests.support import spoken
 from tests.support.called import created, planned, shell, updated
@@ -33,9 +33,11 @@ def summary(
 ) -> str:
     """Return the summary of calls that followed an earlier summary."""
     request = units(spoken.entries([("user", "Mend the parser")]))
-    plan = Plan(Context(summary=earlier), (*request, *calls), units(spoken.entries(turns(2))))
+    plan = CompactionPlan(
+        VisibleContext(summary=earlier), (*request, *calls), units(spoken.entries(turns(2)))
+    )
     told = summarize([plan.old], PLAIN, most_tokens=80_000)
-    return Draft(plan, PLAIN, most=most).text(told, state=state, rules=rules)
+    return SummaryDraft(plan, PLAIN, most=most).text(told, state=state, rules=rules)
 
 
 def listed(text: str, title: str) -> list[str]:

@@ -18,7 +18,7 @@ from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument
 from gitguard.guard import Guard
 from gitguard.model.codec import load_yaml
 from gitguard.model.config.config import DEFAULTS
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import OpenGuard
 
 REFERENCE = Path(__file__).parents[2] / "references" / "guides" / "policy.md"
@@ -51,7 +51,7 @@ def test_without_the_file_what_is_built_in_holds(guard: Guard) -> None:
 
 
 def test_configured_levels_of_delegation_move_the_built_in_thresholds(
-    open_guard: OpenGuard, places: Places
+    open_guard: OpenGuard, places: UserDirs
 ) -> None:
     config = Path(places.config_home) / "config.yaml"
     config.parent.mkdir(exist_ok=True)

@@ -18,7 +18,7 @@ from gitguard.model.conversation import (
     TOOL,
     UNKNOWN,
     USER,
-    Entry,
+    TranscriptEntry,
 )
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
@@ -36,7 +36,7 @@ from .scripted_model import ScriptedModel, Step, ToolCall
 from .sealed_hosts import SealedPi, codex, gemini, opencode
 
 
-def entries_of(transcript: Transcript) -> list[Entry]:
+def entries_of(transcript: Transcript) -> list[TranscriptEntry]:
     found = list(find_format(transcript.format).entries(transcript))
     assert not [entry for entry in found if entry.kind == BROKEN]
     return found
@@ -47,14 +47,14 @@ def said(transcript: Transcript) -> list[tuple[str, str]]:
     return [(message.role, message.text.strip('"')) for message in messages]
 
 
-def calls_and_results(entries: list[Entry]) -> tuple[list[str], list[str]]:
+def calls_and_results(entries: list[TranscriptEntry]) -> tuple[list[str], list[str]]:
     """Return the ids of calls and of results, in the order in which they stand."""
     blocks = [block for entry in entries for block in entry.blocks]
     calls = [block.id for block in blocks if block.kind == CALL]
     return calls, [block.id for block in blocks if block.kind == RESULT]
 
 
-def assert_every_line_is_there(path: Path, entries: list[Entry]) -> None:
+def assert_every_line_is_there(path: Path, entries: list[TranscriptEntry]) -> None:
     assert b"".join(entry.raw + b"\n" for entry in entries) == path.read_bytes()
     assert [entry.end for entry in entries[:-1]] == [entry.at for entry in entries[1:]]
 
@@ -72,7 +72,7 @@ def window(transcript: Transcript) -> int | None:
     return reading.window if reading else None
 
 
-def unknown_types(entries: list[Entry], *names: str) -> Counter[Any]:
+def unknown_types(entries: list[TranscriptEntry], *names: str) -> Counter[Any]:
     found = [json.loads(entry.raw) for entry in entries if entry.kind == UNKNOWN]
     return Counter(tuple(document.get(name) for name in names) for document in found)
 
@@ -171,7 +171,7 @@ def test_opencode(repo: Path, tmp_path: Path) -> None:
     assert_every_row_is_there(exported, entries)
 
 
-def assert_every_row_is_there(exported: dict[str, Any], entries: list[Entry]) -> None:
+def assert_every_row_is_there(exported: dict[str, Any], entries: list[TranscriptEntry]) -> None:
     """What the program itself exports is what was read, but for the ids that rows have."""
     rows = [[json.loads(part) for part in entry.raw.split(b"\n")] for entry in entries if entry.raw]
     told = [[message["info"], *message["parts"]] for message in exported["messages"]]

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
 from tests.faults.report import Failure, Row
 from tests.faults.running import fast_folder
@@ -76,7 +76,7 @@ def _run(seed: int, template: Path) -> _Ran:
         git = Git(root)
         git("update-index", "--refresh")
         state, config = str(folder / "state"), str(folder / "config")
-        places = Places(state, config, environment=dict(os.environ))
+        places = UserDirs(state, config, environment=dict(os.environ))
         sequence = Sequence(git, places, Clock(), seed)
         try:
             sequence.run()

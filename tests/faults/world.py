@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from gitguard.guard import Guard
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
 
 BRANCH = "refs/heads/gitguard/main"
@@ -55,9 +55,9 @@ class World:
         self.git.start()
 
     @property
-    def places(self) -> Places:
+    def places(self) -> UserDirs:
         """Where gitguard's files are in this world."""
-        return Places(
+        return UserDirs(
             str(self.state_home),
             str(self.base / "config"),
             environment={**os.environ, "PATH": self.path},

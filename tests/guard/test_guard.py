@@ -15,7 +15,7 @@ from gitguard.errors import InvalidInput, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.config.config import DEFAULTS
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from gitguard.transcripts.exporting import Selection
 from tests.conftest import Clock, OpenGuard
 from tests.support import written_conversations as written
@@ -87,7 +87,7 @@ def test_a_transcript_is_read_repaired_pruned_and_compacted(
 
 
 def test_a_compaction_is_the_sessions_and_asks_the_users_summarizer(
-    open_guard: OpenGuard, places: Places, chat: Path
+    open_guard: OpenGuard, places: UserDirs, chat: Path
 ) -> None:
     config = Path(places.config_home, "config.yaml")
     config.parent.mkdir()

@@ -26,7 +26,7 @@ from gitguard.model.text import cut_to
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import HostSession
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, OpenGuard
 
 EVERYTHING = ["AGENTS", "CLAUDE", "GEMINI", "SOUL", "TOOLS", "IDENTITY", "USER"]
@@ -223,14 +223,14 @@ def test_a_very_large_or_binary_file_is_read_no_further_than_it_may_be(tmp_path:
 # In the bundle
 
 
-def use(places: Places, text: str) -> None:
+def use(places: UserDirs, text: str) -> None:
     config = Path(places.config_home)
     config.mkdir(parents=True, exist_ok=True)
     (config / "config.yaml").write_text(text)
 
 
 def test_the_bundles_items_begin_with_them_and_plugged_in_ones_are_the_last(
-    open_guard: OpenGuard, places: Places, repo: Path
+    open_guard: OpenGuard, places: UserDirs, repo: Path
 ) -> None:
     write(repo, AGENTS="Be kind.", notes="Remember the milk.")
     use(places, "bootstrap:\n  extra_files: [notes.md, gone.md]\n")

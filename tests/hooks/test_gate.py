@@ -25,7 +25,7 @@ from gitguard.pressure.gauge import (
 )
 from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
 from gitguard.pressure.readings import measure_pressure, with_proof
-from gitguard.store.session.host_session import HostSession, Stop
+from gitguard.store.session.host_session import Halt, HostSession
 from tests.conftest import Git
 from tests.support.session_branches import BRANCH
 
@@ -230,7 +230,7 @@ def test_a_window_that_was_disproved_stays_so_after_a_compaction() -> None:
 
 
 def test_after_a_compaction_an_assumption_keeps_no_halt() -> None:
-    halted_talk = TALK.replace(halt=Stop("2026-01-31T09:30:00Z", 0.9, "told"))
+    halted_talk = TALK.replace(halt=Halt("2026-01-31T09:30:00Z", 0.9, "told"))
     left = Reading("hook", 5, tokens=190_000, model="grok-9", after_compaction=True)
     assert after_compaction(halted_talk, Config(), 6, pushed=left).halt is None
     known = left.replace(model="claude-haiku-4-5")

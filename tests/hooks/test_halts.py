@@ -26,7 +26,7 @@ from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.store.session import holds
 from gitguard.store.session.conversations import THIS_SESSION, keep_conversation
 from gitguard.store.session.current import current_session
-from gitguard.store.session.host_session import Hold, HostSession, Stop
+from gitguard.store.session.host_session import Halt, Hold, HostSession
 from gitguard.store.session.naming import Session
 from tests.support.conversation import PAYLOADS, Conversation
 from tests.support.hook_replies import HALTED, denies, stops
@@ -271,7 +271,7 @@ def test_the_record_of_a_halt_goes_when_the_halt_ends(halted: Process) -> None:
 
 def test_old_records_of_conversations_are_swept_and_no_living_halt(tmp_path: Path) -> None:
     state, now, day = str(tmp_path), 1_900_000_000.0, 86_400
-    stop = Stop("2026-01-31T09:30:00Z", 0.9, "full")
+    stop = Halt("2026-01-31T09:30:00Z", 0.9, "full")
 
     def keep(name: str, days: float, **held: Any) -> Path:
         path = holds.path_of(state, "host", name)
@@ -638,7 +638,7 @@ def test_a_bare_shells_halt_goes_to_the_session_that_is_used_next_and_back(begun
 
 
 def test_a_shells_halt_that_an_earlier_version_recorded_keeps_counting(begun: Guard) -> None:
-    store, stop = begun.store(), Stop(begun.store().now, 0.9, "full")
+    store, stop = begun.store(), Halt(begun.store().now, 0.9, "full")
     before = HostSession(started_at=store.now, turns=2, halt=stop)
     with store.lock():
         keep_conversation(begun.workspace, store.session, "terminal-/dev/pts/7", before)

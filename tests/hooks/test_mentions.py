@@ -7,9 +7,9 @@ import pytest
 from gitguard.hooks.refusing import refuse_first
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, ToolCall
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 
-PLACES = Places(
+PLACES = UserDirs(
     state_home="/home/ada/.local/state/gitguard",
     config_home="/home/ada/.config/gitguard",
     environment={"PATH": "/usr/bin", "HOME": "/home/ada"},

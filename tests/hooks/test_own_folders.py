@@ -15,11 +15,11 @@ from gitguard.hooks.refusing import refuse_first
 from gitguard.hosts import find_host
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, ToolCall
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.support.hostile import PAYLOADS
 
 HOME, REPO = "/home/ada", "/home/ada/work/repo"
-PLACES = Places(
+PLACES = UserDirs(
     state_home=f"{HOME}/.local/state/gitguard",
     config_home=f"{HOME}/.config/gitguard",
     environment={"PATH": "/usr/bin", "HOME": HOME, "TMPDIR": "/tmp"},
@@ -28,13 +28,13 @@ PLACES = Places(
 CONFIG = "~/.config/gitguard/config.yaml"
 
 
-def changed(command: str, folder: str = REPO, places: Places = PLACES) -> str:
+def changed(command: str, folder: str = REPO, places: UserDirs = PLACES) -> str:
     tool = ToolCall("Bash", command=command, is_shell=True)
     event = HookEvent(events.TOOL_START, "S1", REPO, folder=folder, tool=tool)
     return changed_folder(event, places)
 
 
-def written(path: str, folder: str = REPO, places: Places = PLACES) -> str:
+def written(path: str, folder: str = REPO, places: UserDirs = PLACES) -> str:
     tool = ToolCall("Write", paths_written=(path,))
     return changed_folder(
         HookEvent(events.TOOL_START, "S1", REPO, folder=folder, tool=tool), places

@@ -134,7 +134,7 @@ def test_what_a_command_threw_away_is_put_back_without_a_word_about_others(
     if is_ended:
         end_turn(talk)
     assert (talk.root / "kept.txt").exists() is not command.startswith("rm")
-    changes = talk.guard.looking.files(before).files
+    changes = talk.guard.history.files(before).files
     assert [(file.path, file.by) for file in changes] == [("kept.txt", ("agent's shell",))]
     plan = talk.guard.files.plan(before)
     assert [(file.path, file.refusal) for file in plan.files] == [("kept.txt", "")]
@@ -404,7 +404,7 @@ def test_what_a_restore_put_back_stands_in_nobodys_way(talk: Conversation) -> No
         assert chosen(talk, before) == ["kept.txt"]
         talk.guard.files.restore(talk.guard.files.plan(before))
         _next_second()
-    authors = {by for change in talk.guard.looking.files(before, "").files for by in change.by}
+    authors = {by for change in talk.guard.history.files(before, "").files for by in change.by}
     assert authors <= {"agent's shell", "a restore"}
 
 
@@ -429,7 +429,7 @@ def test_what_a_person_removed_after_a_command_is_not_the_agents(talk: Conversat
     _next_second()
     (talk.root / "kept.txt").unlink()
     assert end_turn(talk) == {}
-    assert [f.by for f in talk.guard.looking.files(before).files] == [("somebody else",)]
+    assert [f.by for f in talk.guard.history.files(before).files] == [("somebody else",)]
     assert chosen(talk, before) == []
 
 
@@ -441,9 +441,9 @@ def test_what_goes_away_after_the_checkpoint_that_followed_a_command_is_not_its_
     after = talk.guard.log(1)[0].name
     _next_second()
     (talk.root / "kept.txt").unlink()
-    assert [f.by for f in talk.guard.looking.files(after).files] == [("somebody else",)]
+    assert [f.by for f in talk.guard.history.files(after).files] == [("somebody else",)]
     talk.guard.checkpoint("After somebody")
-    assert [f.by for f in talk.guard.looking.files(after).files] == [("somebody else",)]
+    assert [f.by for f in talk.guard.history.files(after).files] == [("somebody else",)]
 
 
 def test_after_a_command_that_was_interrupted_nobody_knows_whose_a_change_is(

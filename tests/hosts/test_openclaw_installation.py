@@ -19,7 +19,7 @@ from gitguard.hosts.openclaw import installing as settings
 from gitguard.settings.installer import Outcome
 from gitguard.settings.project_install import InstallOptions
 from gitguard.store.disk.program import ProgramOutcome, find_program
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 
 HOST = "openclaw"
@@ -380,7 +380,7 @@ def test_a_host_that_compacts_above_the_halt_is_warned_of(guard: Guard, program:
 def test_an_older_host_compacts_before_a_configured_halt(
     open_guard: OpenGuard,
     hermetic_seal: Path,
-    places: Places,
+    places: UserDirs,
     program: Program,
     critical: float,
     reserve: int,

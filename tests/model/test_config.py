@@ -11,13 +11,13 @@ import pytest
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, MissingState
 from gitguard.guard import Guard
 from gitguard.model.config.config import DEFAULTS
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import OpenGuard
 from tests.support.conversation import Conversation
 
 
 @pytest.fixture
-def user(places: Places) -> Path:
+def user(places: UserDirs) -> Path:
     """The user's configuration file."""
     path = Path(places.config_home) / "config.yaml"
     path.parent.mkdir()
@@ -211,7 +211,7 @@ def test_a_forged_cache_in_the_repository_cannot_loosen(
 
 @pytest.mark.parametrize("damage", [b"", b"{}", b"[]", b'{"signature": 5}', b"\0"])
 def test_a_damaged_cache_is_no_cache(
-    user: Path, places: Places, open_guard: OpenGuard, damage: bytes
+    user: Path, places: UserDirs, open_guard: OpenGuard, damage: bytes
 ) -> None:
     user.write_text("window: {default: 64000}")
     open_guard()
@@ -233,7 +233,7 @@ def test_a_changed_file_is_seen_even_with_the_same_size_and_in_the_same_instant(
 
 
 def test_the_second_opening_parses_no_yaml(
-    user: Path, places: Places, open_guard: OpenGuard
+    user: Path, places: UserDirs, open_guard: OpenGuard
 ) -> None:
     user.write_text("window: {default: 64000}")
     open_guard()

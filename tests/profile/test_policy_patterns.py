@@ -20,9 +20,9 @@ from gitguard.profile.tally import (
     TOOL_CALLS,
     TOOL_RESULTS,
     USER_MESSAGES,
-    Part,
     Story,
     Stretch,
+    Tally,
 )
 
 HOUR = 3_600
@@ -41,10 +41,10 @@ def story(
     """A conversation in which calls and results have so large a share of the characters."""
     work = round(tools * characters)
     parts = {
-        USER_MESSAGES: Part(turns, (characters - work) // 2),
-        ANSWERS: Part(answers, characters - work - (characters - work) // 2),
-        TOOL_CALLS: Part(calls, work // 10),
-        TOOL_RESULTS: Part(calls, work - work // 10),
+        USER_MESSAGES: Tally(turns, (characters - work) // 2),
+        ANSWERS: Tally(answers, characters - work - (characters - work) // 2),
+        TOOL_CALLS: Tally(calls, work // 10),
+        TOOL_RESULTS: Tally(calls, work - work // 10),
     }
     return Story(parts, stretches, rest, 0, -1, None, None)
 

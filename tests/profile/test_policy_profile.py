@@ -33,7 +33,7 @@ from gitguard.profile.tally import (
     TOOL_RESULTS,
     USER_MESSAGES,
     Opening,
-    Part,
+    Tally,
 )
 
 
@@ -90,10 +90,10 @@ SCALE = Scale(4, 1.2)
 def facts(**changes: Any) -> Facts:
     """A conversation of 100,000 tokens in 200,000, of which 48,000 characters are shown."""
     parts = {
-        USER_MESSAGES: Part(4, 4_000),
-        ANSWERS: Part(8, 8_000),
-        TOOL_CALLS: Part(10, 6_000),
-        TOOL_RESULTS: Part(10, 30_000),
+        USER_MESSAGES: Tally(4, 4_000),
+        ANSWERS: Tally(8, 8_000),
+        TOOL_CALLS: Tally(10, 6_000),
+        TOOL_RESULTS: Tally(10, 30_000),
     }
     known = Facts(
         window=200_000,
@@ -101,7 +101,7 @@ def facts(**changes: Any) -> Facts:
         answered=50,
         parts=parts,
         later=0,
-        summaries=Part(),
+        summaries=Tally(),
         opening=Opening(20_000, 4_000),
         growth=Growth(10, 50_000),
         tools=(),
@@ -181,7 +181,7 @@ def test_nothing_measured_makes_the_whole_a_range() -> None:
 def test_what_is_in_no_number_is_no_source_of_the_whole() -> None:
     """After a compaction the first request still tells the baseline."""
     assert profile(facts(used=None)).used_source == f"{DEDUCED}, {COUNTED}"
-    hidden = profile(facts(used=None, opening=None, parts={THOUGHTS: Part(3, 0)}))
+    hidden = profile(facts(used=None, opening=None, parts={THOUGHTS: Tally(3, 0)}))
     assert hidden.used_source == RULE
 
 
@@ -192,19 +192,19 @@ def test_what_came_after_the_measure_is_told_apart() -> None:
 @pytest.mark.parametrize(
     ("summaries", "expected", "source"),
     [
-        (Part(1, 8_000), Range(1_666, 2_400), COUNTED),
-        (Part(1, 0), Range(2_000, 5_000), RULE),
-        (Part(3, 0), Range(6_000, 15_000), RULE),
+        (Tally(1, 8_000), Range(1_666, 2_400), COUNTED),
+        (Tally(1, 0), Range(2_000, 5_000), RULE),
+        (Tally(3, 0), Range(6_000, 15_000), RULE),
     ],
 )
-def test_hidden_summaries_add_up(summaries: Part, expected: Range, source: str) -> None:
+def test_hidden_summaries_add_up(summaries: Tally, expected: Range, source: str) -> None:
     found = component(profile(facts(summaries=summaries)), SUMMARIES)
     assert found is not None
     assert (found.tokens, found.source) == (expected, source)
 
 
 def test_thinking_that_is_hidden_is_not_said_to_be_nothing() -> None:
-    found = component(profile(facts(parts={THOUGHTS: Part(3, 0)})), THOUGHTS)
+    found = component(profile(facts(parts={THOUGHTS: Tally(3, 0)})), THOUGHTS)
     assert found is not None
     assert (found.count, found.source) == (3, HIDDEN)
     none = component(profile(facts(parts={})), THOUGHTS)
@@ -217,21 +217,21 @@ def test_without_a_compaction_there_are_no_summaries() -> None:
 
 
 def test_the_spiral_is_seen_in_the_profile() -> None:
-    assert profile(facts(summaries=Part(4, 0))).spiral == "4 compactions, more than 3"
-    assert "summaries take" in profile(facts(summaries=Part(1, 250_000))).spiral
-    assert not profile(facts(summaries=Part(3, 240_000))).spiral
+    assert profile(facts(summaries=Tally(4, 0))).spiral == "4 compactions, more than 3"
+    assert "summaries take" in profile(facts(summaries=Tally(1, 250_000))).spiral
+    assert not profile(facts(summaries=Tally(3, 240_000))).spiral
 
 
 def test_the_share_of_tools_is_of_what_is_said_and_done() -> None:
     assert profile(facts()).share_of_tools == 36_000 / 48_000
     assert profile(facts(parts={})).share_of_tools is None
-    notes = {HOST_NOTES: Part(1, 10**6), USER_MESSAGES: Part(1, 10)}
+    notes = {HOST_NOTES: Tally(1, 10**6), USER_MESSAGES: Tally(1, 10)}
     assert profile(facts(parts=notes)).share_of_tools == 0
 
 
 def test_before_ten_calls_no_runway_is_known() -> None:
     parts = facts().parts
-    assert profile(facts(parts={**parts, TOOL_RESULTS: Part(9, 27_000)})).runway is None
+    assert profile(facts(parts={**parts, TOOL_RESULTS: Tally(9, 27_000)})).runway is None
 
 
 def test_more_than_the_window_holds_is_noted() -> None:
@@ -278,8 +278,8 @@ def test_calls_that_grow_less_than_they_are_make_no_average_below_it() -> None:
 
 
 def test_a_conversation_without_calls_has_no_runway() -> None:
-    assert profile(facts(parts={USER_MESSAGES: Part(4, 4_000)})).runway is None
-    assert profile(facts(parts={TOOL_RESULTS: Part(2, 0)}, growth=Growth())).runway is None
+    assert profile(facts(parts={USER_MESSAGES: Tally(4, 4_000)})).runway is None
+    assert profile(facts(parts={TOOL_RESULTS: Tally(2, 0)}, growth=Growth())).runway is None
 
 
 def test_past_the_halt_no_calls_are_left() -> None:

@@ -19,7 +19,15 @@ from hypothesis import strategies as st
 from gitguard.cli.app import app
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.config.config import DEFAULTS
-from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TEXT, THINKING, Block, Entry
+from gitguard.model.conversation import (
+    CALL,
+    COMPACTION,
+    MESSAGE,
+    TEXT,
+    THINKING,
+    Block,
+    TranscriptEntry,
+)
 from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import timestamp
@@ -33,8 +41,8 @@ from gitguard.profile.tally import (
     TOOL_CALLS,
     TOOL_RESULTS,
     USER_MESSAGES,
-    Part,
     Stretch,
+    Tally,
     Teller,
     is_measured,
     tally,
@@ -154,7 +162,7 @@ def test_all_that_was_said_is_in_the_context(name: str, tmp_path: Path) -> None:
     assert stands[len(stands) - len(behind) :] == behind
 
 
-def said_in(told: Iterable[Entry]) -> list[tuple[Block, ...]]:
+def said_in(told: Iterable[TranscriptEntry]) -> list[tuple[Block, ...]]:
     return [entry.blocks for entry in told if entry.kind == MESSAGE and not entry.is_aside]
 
 
@@ -410,7 +418,7 @@ def test_both_generations_tell_what_was_given_to_a_call(version: str, tmp_path: 
     assert "python3 hello.py" in found.values()
 
 
-def given_in(transcript: Transcript, told: list[Entry]) -> dict[str, str]:
+def given_in(transcript: Transcript, told: list[TranscriptEntry]) -> dict[str, str]:
     return {
         block.id: _given(transcript, entry.at, block.id, Redactor())
         for entry in told
@@ -550,7 +558,7 @@ def test_a_message_counts_once_however_many_texts_it_has() -> None:
     thought = Block.saying(THINKING, 2, "hm")
     [told] = entries([("agent", "")])
     found = tally([told.replace(blocks=(texts[0], thought, texts[1]))])
-    assert found == {ANSWERS: Part(1, 6), THOUGHTS: Part(1, 2)}
+    assert found == {ANSWERS: Tally(1, 6), THOUGHTS: Tally(1, 2)}
 
 
 def test_what_the_host_says_in_the_users_name_is_its_own() -> None:

@@ -12,7 +12,7 @@ from gitguard.guard import Guard
 from gitguard.guard.review import JSON
 from gitguard.review.piece import EXACT, LIKELY, PATCH, SQUASHED, TRAILER, Link, Piece
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
 from tests.support.secret_samples import some
 from tests.support.session_branches import BRANCH, advance_from_elsewhere
@@ -290,7 +290,7 @@ def test_two_sessions_are_both_linked(work: Work) -> None:
 
 
 def test_what_another_machine_wrote_is_linked_and_marked(
-    work: Work, tmp_path: Path, elsewhere: Places
+    work: Work, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     work.step("a")
     clone = tmp_path / "clone"
@@ -304,7 +304,7 @@ def test_what_another_machine_wrote_is_linked_and_marked(
 
 
 def test_what_another_machine_added_is_marked_and_ours_is_not(
-    work: Work, tmp_path: Path, elsewhere: Places
+    work: Work, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     ours = work.step("a")
     advance_from_elsewhere(work.guard, work.git, tmp_path, elsewhere)
@@ -322,7 +322,7 @@ def test_what_another_machine_added_is_marked_and_ours_is_not(
     }
 
 
-def test_a_shallow_clone_says_so(work: Work, tmp_path: Path, elsewhere: Places) -> None:
+def test_a_shallow_clone_says_so(work: Work, tmp_path: Path, elsewhere: UserDirs) -> None:
     work.step("a")
     work.step("b")
     clone = tmp_path / "clone"

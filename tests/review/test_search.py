@@ -10,7 +10,7 @@ from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
 from gitguard.review.search import Results
 from gitguard.review.words import folded, read_words
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.kept_sessions import at, close_it
 from tests.support.leaked_secrets import TOKEN, leaked
@@ -179,7 +179,7 @@ def test_folded_text_is_one_line_without_tabs() -> None:
 
 
 @pytest.fixture
-def cloned(begun: Guard, git: Git, tmp_path: Path, places: Places) -> Guard:
+def cloned(begun: Guard, git: Git, tmp_path: Path, places: UserDirs) -> Guard:
     """Another machine, which has the branch and does not trust it."""
     decided(begun, "Hand-written")
     git("clone", "--quiet", ".", str(tmp_path / "clone"))

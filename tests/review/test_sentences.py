@@ -19,7 +19,7 @@ from gitguard.state.items import (
     Failure,
     Note,
     Origin,
-    Step,
+    PlanStep,
     ToolOutput,
 )
 from gitguard.state.task import TaskState, new_task
@@ -75,7 +75,7 @@ ADDED_AND_REMOVED = [
         'Dropped the failed attempt "pytest -q"',
     ),
     ("tool_outputs", ToolOutput("ls", "x"), "ls said: x", 'Dropped the tool output "x"'),
-    ("plan", Step("1", "x"), "Planned: x", 'Dropped the plan step "x"'),
+    ("plan", PlanStep("1", "x"), "Planned: x", 'Dropped the plan step "x"'),
     (
         "commands",
         Command("make", "failed", "2 errors"),
@@ -145,7 +145,7 @@ CHANGES: list[tuple[str, Any, dict[str, Any], str]] = [
         {"fixed_at": NOW},
         "Fixed: pytest, which had failed (09:30)",
     ),
-    ("plan", Step("1", "x"), {"state": "done"}, 'Plan step "x": open → done'),
+    ("plan", PlanStep("1", "x"), {"state": "done"}, 'Plan step "x": open → done'),
     (
         "commands",
         Command("make", "failed"),
@@ -248,7 +248,7 @@ LISTS = {
     "failed_attempts": having_ids(Failure, TEXT, TEXT),
     "commands": having_ids(Command, TEXT, st.sampled_from(["passed", "failed"]), TEXT),
     "artifacts": having_ids(Artifact, TEXT),
-    "plan": having_ids(Step, TEXT, TEXT),
+    "plan": having_ids(PlanStep, TEXT, TEXT),
     "exchanges": having_ids(Exchange, TEXT, st.sampled_from(["request", "conclusion"])),
     "tool_outputs": having_ids(ToolOutput, TEXT, TEXT),
     "files_read": items_of(TEXT),

@@ -492,7 +492,7 @@ def test_hooks_say_that_they_save_commands_and_files_only_where_they_do(tmp_path
 
 def _reads(talk: Conversation) -> dict[str, Callable[[], object]]:
     guard = talk.guard
-    review, looking, sessions = guard.review, guard.looking, guard.sessions
+    review, looking, sessions = guard.review, guard.history, guard.sessions
     return {
         "report": lambda: review.report("HEAD~1..HEAD"),
         "report as json": lambda: review.report("HEAD~1..HEAD", "json"),

@@ -23,7 +23,7 @@ from gitguard.hosts.claude_code.health import folder_changes, hook_problems, swi
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.sessions.hook_health import hook_health
 from gitguard.settings.project_install import InstallOptions
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.support.conversation import Conversation
 
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
@@ -43,7 +43,7 @@ class Installed(Conversation):
         self.trust(True)
         on_path = Path(EXECUTABLE).parent
         environment = {"PATH": f"{on_path}{os.pathsep}{os.environ['PATH']}"}
-        self._places = Places(
+        self._places = UserDirs(
             state_home=str(folder / "state"),
             config_home=str(folder / "config"),
             environment=environment,

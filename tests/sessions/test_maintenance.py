@@ -28,7 +28,7 @@ from gitguard.sessions.archiving import archive_of
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_name, current_session
-from gitguard.store.session.host_session import HostSession, Stop
+from gitguard.store.session.host_session import Halt, HostSession
 from gitguard.store.session.naming import Session
 from gitguard.store.session.session_record import read_record
 from tests.conftest import Clock, Git, OpenGuard
@@ -155,7 +155,7 @@ def test_the_current_session_stays(guard: Guard, clock: Clock) -> None:
 
 @pytest.mark.parametrize("hold", ["halt", "override"])
 def test_a_held_conversation_keeps_its_session(two: Guard, clock: Clock, hold: str) -> None:
-    converse(two, "old", **{hold: Stop(at=NOW, pressure=0.9, reason="full")})
+    converse(two, "old", **{hold: Halt(at=NOW, pressure=0.9, reason="full")})
     clock.advance(31 * DAY)
     (one,) = (one for one in maintain(two).found if one.session.name == "old")
     assert "S1 is halted" in one.kept
@@ -293,7 +293,7 @@ def test_closing_what_is_not_there_is_refused(guard: Guard) -> None:
 
 def test_closing_does_not_end_a_halt(guard: Guard) -> None:
     at(guard, "main")
-    converse(guard, "main", halt=Stop(at=NOW, pressure=0.9, reason="full"))
+    converse(guard, "main", halt=Halt(at=NOW, pressure=0.9, reason="full"))
     with pytest.raises(InvalidInput, match="`S1` of this session is halted: full"):
         close_it(guard)
 

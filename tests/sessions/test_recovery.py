@@ -22,7 +22,7 @@ from gitguard.guard import Guard
 from gitguard.state.entries import JournalEntry
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.session_branches import BRANCH, advance_from_elsewhere, elsewhere
 from tests.support.session_files import own_file, session_file
@@ -38,7 +38,7 @@ def trigger_of(git: Git, ref: str = BRANCH) -> str:
 
 
 def test_a_head_ahead_of_ours_is_refused_with_both_sides_named(
-    begun: Guard, git: Git, tmp_path: Path, elsewhere: Places
+    begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     ours = git("rev-parse", BRANCH)
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
@@ -59,7 +59,7 @@ def test_a_head_ahead_of_ours_is_refused_with_both_sides_named(
 
 
 def test_recover_take_adopts_theirs_and_archives_ours(
-    begun: Guard, git: Git, tmp_path: Path, elsewhere: Places
+    begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
     theirs = git("rev-parse", BRANCH)
@@ -76,7 +76,7 @@ def test_recover_take_adopts_theirs_and_archives_ours(
 
 
 def test_fork_keeps_ours_in_a_session_of_its_own(
-    begun: Guard, git: Git, tmp_path: Path, elsewhere: Places
+    begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     ours = git("rev-parse", BRANCH)
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
@@ -256,7 +256,7 @@ def test_a_bomb_in_the_branch_is_refused_before_it_is_read(begun: Guard, git: Gi
 
 
 def test_a_clone_with_a_session_branch_is_data_until_it_is_trusted(
-    begun: Guard, git: Git, tmp_path: Path, elsewhere: Places
+    begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     clone = Git(tmp_path / "clone")
     git("clone", "--quiet", ".", str(clone.root))
@@ -277,7 +277,7 @@ def test_a_clone_with_a_session_branch_is_data_until_it_is_trusted(
 
 
 def test_a_session_known_only_from_a_remote_waits_for_trust(
-    begun: Guard, git: Git, tmp_path: Path, elsewhere: Places
+    begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     clone = Git(tmp_path / "clone")
     git("clone", "--quiet", ".", str(clone.root))
@@ -296,7 +296,7 @@ def test_a_session_known_only_from_a_remote_waits_for_trust(
 
 
 def test_a_session_known_only_from_a_remote_can_be_left_alone(
-    begun: Guard, git: Git, tmp_path: Path, elsewhere: Places
+    begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     git("clone", "--quiet", ".", str(tmp_path / "clone"))
     theirs = Guard(str(tmp_path / "clone"), elsewhere, begun.clock)
@@ -307,7 +307,7 @@ def test_a_session_known_only_from_a_remote_can_be_left_alone(
 
 
 def test_two_clones_of_one_session_never_overwrite_each_other(
-    begun: Guard, git: Git, tmp_path: Path, elsewhere: Places
+    begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     clone = Git(tmp_path / "clone")
     git("clone", "--quiet", ".", str(clone.root))

@@ -30,7 +30,7 @@ from gitguard.state.items import texts
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.current import current_session, read_owner
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.secret_samples import some
 from tests.support.session_files import own_file, session_file
@@ -391,7 +391,7 @@ def test_state_of_another_tool_is_refused_until_it_is_archived(
 # Doors by which a clone could bring state in
 
 
-def test_tracked_state_is_refused(begun: Guard, git: Git, tmp_path: Path, places: Places) -> None:
+def test_tracked_state_is_refused(begun: Guard, git: Git, tmp_path: Path, places: UserDirs) -> None:
     git("add", "--force", ".gitguard")
     git("commit", "--quiet", "--message", "Poison")
     clone = tmp_path / "clone"
@@ -402,7 +402,7 @@ def test_tracked_state_is_refused(begun: Guard, git: Git, tmp_path: Path, places
 
 
 def test_a_tracked_state_is_not_ours_even_with_a_mark_that_calls_it_pending(
-    begun: Guard, git: Git, tmp_path: Path, places: Places
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs
 ) -> None:
     state = session_file(begun, "state.json")
     mark = {"format": 1, "sha256": sha256(state.read_bytes()).hexdigest(), "based_on": ""}
@@ -420,7 +420,7 @@ def test_a_tracked_state_is_not_ours_even_with_a_mark_that_calls_it_pending(
 
 
 def test_a_hook_hands_out_nothing_that_came_with_a_clone(
-    begun: Guard, git: Git, tmp_path: Path, places: Places
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs
 ) -> None:
     begun.note({"goal": "Poison", "next_action": "Poison", "constraints": ["Poison"]})
     state = session_file(begun, "state.json")
@@ -573,7 +573,7 @@ def test_a_file_of_a_newer_gitguard_is_refused(begun: Guard, name: str) -> None:
 
 
 def test_a_secret_in_the_branchs_name_is_in_no_file_of_ours(
-    guard: Guard, git: Git, places: Places
+    guard: Guard, git: Git, places: UserDirs
 ) -> None:
     secret = "ghp_" + some(36)
     guard.ensure()

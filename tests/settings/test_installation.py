@@ -23,7 +23,7 @@ from gitguard.model.config.config import DEFAULTS
 from gitguard.model.host_settings import compaction_share
 from gitguard.settings.installer import Outcome
 from gitguard.settings.project_install import InstallOptions
-from gitguard.store.disk.changes import FileChange, make_all
+from gitguard.store.disk.changes import FileEdit, make_all
 from tests.conftest import Git, OpenGuard
 
 HOST = "claude-code"
@@ -626,9 +626,9 @@ def test_a_write_that_fails_takes_the_others_back(tmp_path: Path) -> None:
     put(tmp_path / "changed", b"old")
     put(tmp_path / "file", b"in the way")
     changes = (
-        FileChange(str(tmp_path / "changed"), "changed", b"old", b"new"),
-        FileChange(str(tmp_path / "created"), "created", None, b"new"),
-        FileChange(str(tmp_path / "file" / "below"), "below", None, b"new"),
+        FileEdit(str(tmp_path / "changed"), "changed", b"old", b"new"),
+        FileEdit(str(tmp_path / "created"), "created", None, b"new"),
+        FileEdit(str(tmp_path / "file" / "below"), "below", None, b"new"),
     )
     with pytest.raises(NotWritable):
         make_all(changes)

@@ -397,14 +397,14 @@ KILLED = """
 import os, signal, sys
 from gitguard.hosts.adviser import find_adviser
 from gitguard.model.config.config import DEFAULTS
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from gitguard.settings.advice import Desk, AdviceQuestion, advise
 from gitguard.settings.apply_advice import apply, plan_change
 state, reach, path, when = sys.argv[1:]
 def at_step(step):
     if step == when:
         os.kill(os.getpid(), signal.SIGKILL)
-places = Places(state, state, environment={"PATH": path}, home=state, at_step=at_step)
+places = UserDirs(state, state, environment={"PATH": path}, home=state, at_step=at_step)
 desk = Desk(places, DEFAULTS, lambda: 1_800_000_000.0)
 adviser = find_adviser("openclaw")
 advice = advise(desk, adviser, AdviceQuestion("tool-heavy"))

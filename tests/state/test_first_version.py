@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.guard import Guard
 from gitguard.model.events import Reading
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
 from tests.support.needed import need
 
@@ -51,9 +51,9 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def places(first_version: Path) -> Places:
+def places(first_version: Path) -> UserDirs:
     home = first_version / "home"
-    return Places(
+    return UserDirs(
         state_home=str(home / ".local/state/gitguard"),
         config_home=str(home / ".config/gitguard"),
         environment={"PATH": os.environ["PATH"], "HOME": str(home)},
@@ -61,7 +61,7 @@ def places(first_version: Path) -> Places:
 
 
 @pytest.fixture
-def guard(first_version: Path, places: Places, clock: Clock) -> Guard:
+def guard(first_version: Path, places: UserDirs, clock: Clock) -> Guard:
     return Guard(str(first_version / "repo"), places, clock)
 
 
@@ -70,7 +70,7 @@ def git(first_version: Path) -> Git:
     return Git(first_version / "repo")
 
 
-def at(guard: Guard, places: Places, key: str) -> Guard:
+def at(guard: Guard, places: UserDirs, key: str) -> Guard:
     return Guard(guard.workspace.place.worktree, places.replace(session=key), guard.clock)
 
 
@@ -82,7 +82,7 @@ def test_every_session_of_the_first_version_is_verified(guard: Guard) -> None:
 
 @pytest.mark.parametrize("key", ["main", "tabs-again", SLUGGED, "signed"])
 def test_a_session_of_the_first_version_goes_on(
-    guard: Guard, places: Places, git: Git, key: str
+    guard: Guard, places: UserDirs, git: Git, key: str
 ) -> None:
     session = at(guard, places, key)
     goal = session.ensure().state.goal
@@ -96,7 +96,7 @@ def test_a_session_of_the_first_version_goes_on(
     git.fsck()
 
 
-def test_every_checkpoint_of_the_first_version_is_shown(guard: Guard, places: Places) -> None:
+def test_every_checkpoint_of_the_first_version_is_shown(guard: Guard, places: UserDirs) -> None:
     for key in set(CHECKPOINTS) - {"finished"}:
         session = at(guard, places, key)
         checkpoints = session.log(100)
@@ -106,7 +106,9 @@ def test_every_checkpoint_of_the_first_version_is_shown(guard: Guard, places: Pl
                 assert session.show(name, checkpoint.id)
 
 
-def test_an_archived_session_of_the_first_version_is_reopened(guard: Guard, places: Places) -> None:
+def test_an_archived_session_of_the_first_version_is_reopened(
+    guard: Guard, places: UserDirs
+) -> None:
     guard.sessions.reopen("finished")
     session = at(guard, places, "finished")
     assert session.state().goal == "Rename the command"
@@ -114,7 +116,7 @@ def test_an_archived_session_of_the_first_version_is_reopened(guard: Guard, plac
 
 
 def test_signatures_of_the_first_version_are_good(
-    guard: Guard, places: Places, first_version: Path
+    guard: Guard, places: UserDirs, first_version: Path
 ) -> None:
     need("ssh-keygen")
     home = first_version / "home"
@@ -127,13 +129,13 @@ def test_signatures_of_the_first_version_are_good(
     assert not any("signature" in note for note in report.notes), report.notes
 
 
-def test_a_branch_that_somebody_holds_stays_pending(guard: Guard, places: Places) -> None:
+def test_a_branch_that_somebody_holds_stays_pending(guard: Guard, places: UserDirs) -> None:
     saved = at(guard, places, "pending").checkpoint("the branch is held")
     assert saved.pending
 
 
 def test_what_the_first_version_left_pending_is_committed_once_it_can_be(
-    guard: Guard, places: Places, git: Git, first_version: Path
+    guard: Guard, places: UserDirs, git: Git, first_version: Path
 ) -> None:
     session = at(guard, places, "pending")
     assert session.state().goal == "Saved, and not committed yet"

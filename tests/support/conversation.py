@@ -11,7 +11,7 @@ from typing import Any
 from gitguard import Guard
 from gitguard.hosts.claude_code import hooks
 from gitguard.model.text import timestamp
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.support.copied_repository import copy_repository
 
 PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
@@ -43,7 +43,7 @@ class Conversation:
         self.clock = clock or Clock()
         self._turns = 0
         self.transcript = folder / f"{session}.jsonl"
-        self._places = Places(
+        self._places = UserDirs(
             state_home=str(folder / "state"),
             config_home=str(folder / "config"),
             environment={"PATH": os.environ["PATH"]},

@@ -11,7 +11,7 @@ from pathlib import Path
 from gitguard.guard import Guard
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.git.trees import SUBMODULE, Trees
-from gitguard.store.worktree.overlays import Snapshot
+from gitguard.store.worktree.overlays import StoredSnapshot
 from tests.conftest import Git
 
 Files = dict[str, tuple[int, bytes]]
@@ -20,7 +20,7 @@ _OF_GIT = ("HEAD", "index", "config", "config.worktree")
 _SHARED_INDEX = "sharedindex."
 
 
-def snapshot_of(guard: Guard) -> Snapshot:
+def snapshot_of(guard: Guard) -> StoredSnapshot:
     """Return the snapshot of the newest checkpoint."""
     with guard.store().worktree.reader() as reader:
         return reader.snapshot(guard.log(1)[0].files)

@@ -6,7 +6,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.support.needed import need
 
 
@@ -29,9 +29,9 @@ class Machine:
         self.config("sign: true\n")
 
     @property
-    def places(self) -> Places:
+    def places(self) -> UserDirs:
         keys = {"GNUPGHOME": self.gnupg} if self.gnupg else {}
-        return Places(
+        return UserDirs(
             state_home=str(self.home / "state"),
             config_home=str(self.home / "config"),
             environment={"PATH": os.environ["PATH"], "HOME": str(self.home), **keys},

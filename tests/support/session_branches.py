@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git
 
 BRANCH = "refs/heads/gitguard/main"
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, places: Places) -> Places:
+def elsewhere(tmp_path: Path, places: UserDirs) -> UserDirs:
     """The places of another machine."""
     return places.replace(state_home=str(tmp_path / "other-machine"))
 
 
-def advance_from_elsewhere(guard: Guard, git: Git, tmp_path: Path, elsewhere: Places) -> None:
+def advance_from_elsewhere(guard: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs) -> None:
     """Put a checkpoint of another machine on top of our branch."""
     clone = tmp_path / "clone"
     git("clone", "--quiet", ".", str(clone))

@@ -7,7 +7,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TEXT, TOOL, USER, Block, Entry
+from gitguard.model.conversation import (
+    AGENT,
+    CALL,
+    MESSAGE,
+    RESULT,
+    TEXT,
+    TOOL,
+    USER,
+    Block,
+    TranscriptEntry,
+)
 from gitguard.model.events import Transcript
 from gitguard.model.text import timestamp
 
@@ -38,12 +48,12 @@ def turns(count: int, *, size: int = 0) -> list[Said]:
     return said
 
 
-def entries(said: Iterable[Said]) -> list[Entry]:
+def entries(said: Iterable[Said]) -> list[TranscriptEntry]:
     """Return what was said as entries, without any file."""
     return [_entry(i, *one) for i, one in enumerate(said)]
 
 
-def _entry(at: int, what: str, first: str, second: str = "", path: str = "") -> Entry:
+def _entry(at: int, what: str, first: str, second: str = "", path: str = "") -> TranscriptEntry:
     blocks = {
         "user": Block(TEXT, 0, first, size=len(first)),
         "agent": Block(TEXT, 0, first, size=len(first)),
@@ -54,7 +64,9 @@ def _entry(at: int, what: str, first: str, second: str = "", path: str = "") -> 
     roles = {"user": USER, "result": TOOL, "failed": TOOL}
     role = roles.get(what, AGENT)
     block = blocks[what]
-    return Entry(at, at + 1, kind=MESSAGE, id=str(at), role=role, blocks=(block,), time=NOW + at)
+    return TranscriptEntry(
+        at, at + 1, kind=MESSAGE, id=str(at), role=role, blocks=(block,), time=NOW + at
+    )
 
 
 def _given(*path: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Places that cannot be written: folders that are read-only, and disks that are full.
+"""UserDirs that cannot be written: folders that are read-only, and disks that are full.
 
 A read-only place is a read-only bind mount where the tests may mount, and a folder without write
 permission where they may not.

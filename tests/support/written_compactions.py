@@ -13,7 +13,7 @@ from gitguard.compaction.compacting import Tools
 from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.transcripts import find_format
-from gitguard.transcripts.fitting.context import Context, context_of
+from gitguard.transcripts.fitting.context import VisibleContext, context_of
 from tests.conftest import Clock
 from tests.support.spoken import DIALECTS, Said
 
@@ -26,7 +26,7 @@ def tools(clock: Clock, **changes: Any) -> Tools:
     )
 
 
-def standing(transcript: Transcript) -> Context:
+def standing(transcript: Transcript) -> VisibleContext:
     return context_of(find_format(transcript.format).entries(transcript))
 
 

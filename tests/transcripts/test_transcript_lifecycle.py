@@ -16,7 +16,7 @@ import pytest
 from gitguard.model.conversation import BROKEN, CALL, RESULT
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
-from gitguard.transcripts.fitting.context import Context, context_of
+from gitguard.transcripts.fitting.context import VisibleContext, context_of
 from tests.support.compacting_user import User
 from tests.support.spoken import DIALECTS, Said, turns
 
@@ -39,19 +39,19 @@ def user(tmp_path: Path, repo: Path) -> User:
     return found
 
 
-def stands(transcript: Transcript) -> Context:
+def stands(transcript: Transcript) -> VisibleContext:
     found = list(find_format(transcript.format).entries(transcript))
     assert not [entry for entry in found if entry.kind == BROKEN]
     return context_of(found)
 
 
-def assert_in_pairs(found: Context) -> None:
+def assert_in_pairs(found: VisibleContext) -> None:
     blocks = [block for entry in found.entries for block in entry.blocks]
     calls = [block.id for block in blocks if block.kind == CALL]
     assert calls == [block.id for block in blocks if block.kind == RESULT]
 
 
-def requests_in(found: Context) -> list[str]:
+def requests_in(found: VisibleContext) -> list[str]:
     texts = [block.text for entry in found.entries for block in entry.blocks]
     return [text for text in texts if text.startswith("request")]
 

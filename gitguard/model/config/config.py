@@ -11,7 +11,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidConfig, InvalidInput
 from gitguard.model import fields
 from gitguard.model.fields import Later
-from gitguard.model.record import Record, Section
+from gitguard.model.record import ConfigSection, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _HAND_OVERS = ("hand_over_heavy", "hand_over_any")
 """Both are levels of the gauge that have to rise."""
 
 
-class Thresholds(Section):
+class Thresholds(ConfigSection):
     """Shares of the window at which the gate changes its verdict."""
 
     warning: float = fields.share(
@@ -75,7 +75,7 @@ class Thresholds(Section):
             )
 
 
-class GaugeConfig(Section):
+class GaugeConfig(ConfigSection):
     """When the gauge speaks and warns, and when it checkpoints by itself."""
 
     show_from: float = fields.share(
@@ -138,14 +138,14 @@ class GaugeConfig(Section):
         return pressure <= round(level - self.checkpoint_step, 9)  # shares are decimal to people
 
 
-def _refuse_unless_rising(section: Section, names: tuple[str, ...], what: str) -> None:
+def _refuse_unless_rising(section: ConfigSection, names: tuple[str, ...], what: str) -> None:
     levels = [getattr(section, name) for name in names]
     if levels[0] <= 0 or levels[-1] > 1 or levels != sorted(set(levels)):
         shown = ", ".join(f"`{name} {level}`" for name, level in zip(names, levels, strict=True))
         raise InvalidConfig(f"{what} must rise between 0 and 1, not {shown}")
 
 
-class WindowConfig(Section):
+class WindowConfig(ConfigSection):
     """How large the context window is, in tokens."""
 
     default: int = fields.count(
@@ -171,7 +171,7 @@ class WindowConfig(Section):
                 )
 
 
-class ResumeConfig(Section):
+class ResumeConfig(ConfigSection):
     """The block that hands the state back."""
 
     max_tokens: int = fields.count(
@@ -179,7 +179,7 @@ class ResumeConfig(Section):
     )
 
 
-class StoreConfig(Section):
+class StoreConfig(ConfigSection):
     """Where checkpoints and working files lie."""
 
     ref_prefix: str = fields.text(
@@ -205,7 +205,7 @@ class StoreConfig(Section):
             )
 
 
-class SessionConfig(Section):
+class SessionConfig(ConfigSection):
     """Which session a conversation's hooks work at."""
 
     follow: str = fields.text(
@@ -216,7 +216,7 @@ class SessionConfig(Section):
     )
 
 
-class CaptureConfig(Section):
+class CaptureConfig(ConfigSection):
     """What hooks keep of a conversation."""
 
     words: str = fields.text(
@@ -357,7 +357,7 @@ def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
 def check_config(config: Config, *, what: str) -> None:
     """Refuse values that cannot be in force; the defaults can."""
     for section in vars(config).values():
-        if isinstance(section, Section):
+        if isinstance(section, ConfigSection):
             section.check(what)
 
 
@@ -387,7 +387,7 @@ def tighten(user: Config, repository: Config) -> Config:
     return config.replace(redaction=user.redaction.replace(rules=user_rules + added_rules))
 
 
-def _lower(user: Section, repository: Section, names: Iterable[str]) -> dict[str, Any]:
+def _lower(user: ConfigSection, repository: ConfigSection, names: Iterable[str]) -> dict[str, Any]:
     """Take the lower of rising levels; one above the next keeps the user's distance below it."""
     lowered: dict[str, Any] = {}
     above = ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.model import fields
-from gitguard.model.record import Section
+from gitguard.model.record import ConfigSection
 
 _BOUNDS = {
     "file_megabytes": (1, 1_000),
@@ -14,7 +14,7 @@ _BOUNDS = {
 }
 
 
-class FilesConfig(Section):
+class FilesConfig(ConfigSection):
     """Snapshots of the worktree's files, which checkpoints name."""
 
     enabled: bool = fields.flag("Whether snapshots are taken at all.", default=True)

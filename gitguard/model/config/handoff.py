@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
 from gitguard.model import fields
-from gitguard.model.record import Section
+from gitguard.model.record import ConfigSection
 from gitguard.model.text import visible
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ _READ = ("plan", "failure_log", "capabilities", "environment", "daily_log")
 _WRITTEN = ("file", "recovered", "recovery_file")
 
 
-class HandoffConfig(Section):
+class HandoffConfig(ConfigSection):
     """The hand-off file; every path is relative to the workspace's root."""
 
     enabled: bool = fields.flag(

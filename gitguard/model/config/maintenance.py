@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.model import fields
-from gitguard.model.record import Section
+from gitguard.model.record import ConfigSection
 
 WARN, ENFORCE = "warn", "enforce"
 _BOUNDS = {
@@ -13,7 +13,7 @@ _BOUNDS = {
 }
 
 
-class MaintenanceConfig(Section):
+class MaintenanceConfig(ConfigSection):
     """Which sessions `session maintain` archives."""
 
     mode: str = fields.text(

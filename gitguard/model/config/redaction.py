@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
 from gitguard.model import fields
-from gitguard.model.record import Record, Section
+from gitguard.model.record import ConfigSection, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class CustomRule(Record):
     )
 
 
-class RedactionConfig(Section):
+class RedactionConfig(ConfigSection):
     """What counts as a secret, besides the rules that are built in."""
 
     rules: tuple[CustomRule, ...] = fields.records(

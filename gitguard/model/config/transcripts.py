@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidConfig
 from gitguard.model import fields
-from gitguard.model.record import Section
+from gitguard.model.record import ConfigSection
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-class BudgetConfig(Section):
+class BudgetConfig(ConfigSection):
     """How a window is divided, and how much of a conversation counts."""
 
     reserve_tokens: int = fields.count(
@@ -38,7 +38,7 @@ class BudgetConfig(Section):
             )
 
 
-class PruningConfig(Section):
+class PruningConfig(ConfigSection):
     """Which results of tools are trimmed or cleared in a transcript."""
 
     idle_seconds: int = fields.count(
@@ -65,7 +65,7 @@ class PruningConfig(Section):
     )
 
 
-class BootstrapConfig(Section):
+class BootstrapConfig(ConfigSection):
     """The workspace's context files in `bundle --bootstrap`."""
 
     file_characters: int = fields.count(
@@ -83,7 +83,7 @@ LEAST_CHUNK_TOKENS = 1_000
 """With fewer a summarizer would be asked for every message."""
 
 
-class CompactionConfig(Section):
+class CompactionConfig(ConfigSection):
     """What `transcript compact` keeps, and what its summary says besides."""
 
     keep_turns: int = fields.count(

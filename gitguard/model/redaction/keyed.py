@@ -187,7 +187,7 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     option = option and found[0] != ":"  # there the option is described
     element = text[name_start - 1 : name_start] == "<" and found[0] == ">"
     apart = found[:4] == "for " or "\n" in text[name_end:begin]
-    form = _Form(
+    form = _ValueForm(
         "=" if element else "==" if apart else found,
         quoted,
         option,
@@ -233,7 +233,7 @@ def _is_called(value: str, following: str) -> bool:
     return following in ("(", "[") and value.replace(".", "").replace("_", "").isalnum()
 
 
-class _Form:
+class _ValueForm:
     """How a value is written."""
 
     def __init__(self, found: str, quoted: bool, option: bool, env: bool) -> None:  # noqa: FBT001
@@ -244,7 +244,7 @@ class _Form:
         self.called = found[0] in "(,"
 
 
-def _accepts(sure: int, value: str, form: _Form) -> bool:
+def _accepts(sure: int, value: str, form: _ValueForm) -> bool:
     if sure == BARE:
         return len(value) >= 24 and _three_kinds(value) and looks_random(value, 24)
     if sure == PASSWORD and form.called:
@@ -263,7 +263,7 @@ def _accepts(sure: int, value: str, form: _Form) -> bool:
     return _token_like(value, form)
 
 
-def _password_like(value: str, form: _Form) -> bool:
+def _password_like(value: str, form: _ValueForm) -> bool:
     if form.quoted:
         return len(value) > 3 and (" " not in value or _has_digit(value)) and value[0] != " "
     plain = value.rstrip(".,;:?!)")
@@ -274,7 +274,7 @@ def _password_like(value: str, form: _Form) -> bool:
     return any(symbol in plain for symbol in "!@#$%^*?+~|")
 
 
-def _token_like(value: str, form: _Form) -> bool:
+def _token_like(value: str, form: _ValueForm) -> bool:
     if looks_random(value, 8) and set(value).isdisjoint(_CODE):
         return True
     if form.quoted and _is_random_with_brackets(value):

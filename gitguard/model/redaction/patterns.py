@@ -19,7 +19,7 @@ class _Refused(Exception):
     """A pattern holds what is not allowed; the message is the phrase that says it."""
 
 
-class _Reader:
+class _PatternReader:
     """Reads a pattern into atoms: `(literal character or "", fewest, most)`."""
 
     def __init__(self, pattern: str) -> None:
@@ -127,7 +127,7 @@ def check_pattern(pattern: str) -> str:
     if len(pattern) > LONGEST_PATTERN:
         return f"is longer than {LONGEST_PATTERN} characters"
     try:
-        atoms = _Reader(pattern).read()
+        atoms = _PatternReader(pattern).read()
     except _Refused as refused:
         return str(refused)
     varying = [at for at, (_literal, fewest, most) in enumerate(atoms) if fewest != most]
@@ -160,7 +160,7 @@ def _compile_fault(pattern: str) -> str:
 def longest_literal(pattern: str) -> str:
     """Return the longest run of plain characters in a pattern that `check_pattern` could read."""
     longest = run = ""
-    for literal, _fewest, _most in _Reader(pattern).read():
+    for literal, _fewest, _most in _PatternReader(pattern).read():
         run = run + literal if literal else ""
         longest = max(longest, run, key=len)
     return longest

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitguard.model.config.handoff import HandoffConfig
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
-    from gitguard.store.session.state_file import Ready
+    from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import SessionStore
 
 FILE_LIMIT = 256 << 10
@@ -43,7 +43,7 @@ class Recovered(Value):
 
 
 def write_handoff(
-    store: SessionStore, config: HandoffConfig, *, ready: Ready | None = None
+    store: SessionStore, config: HandoffConfig, *, ready: OwnState | None = None
 ) -> bool:
     """Write the file before a compaction, if hooks are to; say whether ours lies there now.
 
@@ -75,7 +75,7 @@ def recover_handoff(store: SessionStore, config: HandoffConfig) -> str:
 
 
 def current_work(
-    store: SessionStore, ready: Ready | None = None, *, compacting: bool = False
+    store: SessionStore, ready: OwnState | None = None, *, compacting: bool = False
 ) -> tuple[TaskState, Work]:
     """Return the state with what the journal adds, and the work, as a checkpoint would now."""
     from gitguard.state.capture import work_of
@@ -190,7 +190,7 @@ class Handoff:
         reason = self._not_ours_because(data, only_own=only_own)
         if reason:
             return Recovered(reason=reason)
-        source = recovery_block.Source(
+        source = recovery_block.HandoffSource(
             file=named,
             written=timestamp(self._now - (age or 0)),
             daily_log=daily_log(self._root, config, self._now),

@@ -26,7 +26,7 @@ _OUR_FENCES = re.compile(r"gitguard-(handoff|resume)", re.IGNORECASE)
 _NOT_IN_ATTRIBUTES = str.maketrans("", "", '"<>')
 
 
-class Source(Value):
+class HandoffSource(Value):
     """Where a hand-off came from, and what a reader may want to look at."""
 
     file: str
@@ -67,7 +67,7 @@ def stale_because(age: float, *, max_age_minutes: int) -> str:
 
 
 def build_recovery(
-    text: str, source: Source, *, section_characters: int, total_characters: int
+    text: str, source: HandoffSource, *, section_characters: int, total_characters: int
 ) -> str:
     """Return the block, at most total_characters long, each section's text cut to its own limit."""
     head, foot = _frame(source, text)
@@ -81,7 +81,7 @@ def build_recovery(
     return "".join([head, *shown, left_out, foot])
 
 
-def _frame(source: Source, text: str) -> tuple[str, str]:
+def _frame(source: HandoffSource, text: str) -> tuple[str, str]:
     file, written, log = (
         _safe(one_line(value)).translate(_NOT_IN_ATTRIBUTES)
         for value in (source.file, source.written, source.daily_log)

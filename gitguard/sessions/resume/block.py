@@ -10,7 +10,7 @@ from gitguard.model.text import one_line, seconds, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
-from gitguard.sessions.resume.reader import FENCE, Reader, duration, safe
+from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, safe
 from gitguard.sessions.resume.sections import sections_of
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
     budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
     header = header.replace(age=_age(state, header))
     fixed = _render((), header)
-    reader = Reader(header.now, header.conversation, state.updated_at, header.gone)
+    reader = BlockReader(header.now, header.conversation, state.updated_at, header.gone)
     sections = (*_about(header), *sections_of(state, work, reader))
     return _render(fill(sections, budget - len(fixed)), header)
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import Ready
+    from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import SessionStore
 
 _BETWEEN_TURNS = frozenset({triggers.RECOVERY, triggers.TURN_END, triggers.SESSION_END})
@@ -99,7 +99,7 @@ def take_over(store: SessionStore) -> tuple[str, ...]:
 
 def resume_of(
     store: SessionStore,
-    ready: Ready,
+    ready: OwnState,
     head: Head,
     *,
     spiral: str = "",

@@ -94,9 +94,9 @@ def fill(sections: tuple[BlockSection, ...], room: int) -> tuple[Filled, ...]:
     sections = tuple(section for section in sections if section.items)
     room -= _ABSENT
     steps = _steps(sections, room)
-    parts = [_Part(section) for section in sections]
+    parts = [_SectionFilling(section) for section in sections]
     taken = _longest_fitting(steps, parts, room)
-    parts = [_Part(section) for section in sections]
+    parts = [_SectionFilling(section) for section in sections]
     for _, _, place, item, limit in steps[:taken]:
         parts[place].take(item, limit)
     for _, _, place, item, _ in steps[taken : taken + 1]:
@@ -111,7 +111,7 @@ def length(filled: tuple[Filled, ...]) -> int:
     )
 
 
-def _longest_fitting(steps: list[Step], parts: list[_Part], room: int) -> int:
+def _longest_fitting(steps: list[Step], parts: list[_SectionFilling], room: int) -> int:
     # A step can make the whole shorter: a section that is complete needs no numbers. So the
     # longest run that fits is looked for, and not the first step that does not.
     size = sum(part.size for part in parts)
@@ -158,7 +158,7 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
         yield first + 2, item, items[item].length
 
 
-class _Part:
+class _SectionFilling:
     """A section while it is filled."""
 
     def __init__(self, section: BlockSection) -> None:

@@ -21,7 +21,7 @@ _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 
 
-class Reader(Value):
+class BlockReader(Value):
     """For whom a block is built."""
 
     now: str = ""
@@ -52,7 +52,7 @@ class Reader(Value):
         return f"{duration(age)} old" if age - newest >= _NEWS else ""
 
 
-NOBODY = Reader()
+NOBODY = BlockReader()
 """Who reads a summary that is kept, in which ages would go stale."""
 
 
@@ -83,14 +83,14 @@ def single(title: str, item: BlockItem, share: int, *, paragraph: int = 0) -> Bl
     return section.replace(paragraph=paragraph) if paragraph else section
 
 
-def notes(title: str, notes: tuple[Note, ...], share: int, reader: Reader) -> BlockSection:
+def notes(title: str, notes: tuple[Note, ...], share: int, reader: BlockReader) -> BlockSection:
     """Return a section of sentences, the newest first."""
     items = present(item_of(note.text, note.origin, reader) for note in notes[::-1])
     return BlockSection(title, items, share)
 
 
 def item_of(
-    text: str, origin: Origin | None, reader: Reader, *, is_derived: bool = False
+    text: str, origin: Origin | None, reader: BlockReader, *, is_derived: bool = False
 ) -> BlockItem:
     """Return a text as it is shown, with how old it is and who wrote it."""
     return BlockItem(safe(text), is_derived, reader.remark(origin))

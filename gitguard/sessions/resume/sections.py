@@ -12,7 +12,7 @@ from gitguard.model.text import one_line, shorten
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
     NOBODY,
-    Reader,
+    BlockReader,
     item_of,
     items_of,
     label,
@@ -39,7 +39,7 @@ from gitguard.state.words import without_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.state.items import Artifact, Command, Exchange, Failure, Step
+    from gitguard.state.items import Artifact, Command, Exchange, Failure, PlanStep
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
 
@@ -57,7 +57,9 @@ _GOES_ON = 2
 """Turns that an agent has ended since a failed call, after which it is not at it any more."""
 
 
-def sections_of(state: TaskState, work: Work, reader: Reader = NOBODY) -> tuple[BlockSection, ...]:
+def sections_of(
+    state: TaskState, work: Work, reader: BlockReader = NOBODY
+) -> tuple[BlockSection, ...]:
     """Return what there is to show of a state and the work around it, what is required first."""
     required = (
         *_task(state, work, reader),
@@ -72,7 +74,7 @@ def sections_of(state: TaskState, work: Work, reader: Reader = NOBODY) -> tuple[
 # What the task is
 
 
-def _task(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
+def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSection, ...]:
     goal, request = safe(state.stated_goal), newest_request(state)
     is_prompt = not state.is_noted("goal")
     if is_prompt and request is not None and says(one_line(state.stated_goal), request):
@@ -107,7 +109,7 @@ def _is_first_phase(state: TaskState) -> bool:
     return state.current_phase == "start"
 
 
-def _next_action(state: TaskState, reader: Reader) -> BlockSection:
+def _next_action(state: TaskState, reader: BlockReader) -> BlockSection:
     """Return what comes next, and who says so.
 
     What nobody noted is the plan's next step, or what the last answer announced; else the user's
@@ -132,7 +134,7 @@ def _next_action(state: TaskState, reader: Reader) -> BlockSection:
 # What was decided and tried
 
 
-def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
+def _course(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     decisions = (
         item_of(f"{d.what} — because {d.why}" if d.why else d.what, d.origin, reader)
         for d in reversed(state.decisions)
@@ -152,7 +154,9 @@ def _course(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
 # Where things stand
 
 
-def _where_things_stand(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
+def _where_things_stand(
+    state: TaskState, work: Work, reader: BlockReader
+) -> tuple[BlockSection, ...]:
     touched = [artifact for artifact in state.artifacts[::-1] if artifact.kind != "commit"]
     touched.sort(key=lambda artifact: artifact.path in reader.gone)
     files = [(_described(a, is_gone=a.path in reader.gone), not a.is_noted) for a in touched]
@@ -181,7 +185,7 @@ def _plan(state: TaskState) -> BlockSection:
     )
 
 
-def _next_step(state: TaskState) -> Step | None:
+def _next_step(state: TaskState) -> PlanStep | None:
     """Return the plan's step that is in progress, or else the first one that is left."""
     left = [step for step in state.plan if not step.is_done]
     left.sort(key=lambda step: step.state != ACTIVE)
@@ -201,7 +205,7 @@ def _described(artifact: Artifact, *, is_gone: bool = False) -> str:
     return f"{path} — {artifact.description}{label(artifact)}"
 
 
-def _host_summary(state: TaskState, reader: Reader) -> BlockSection:
+def _host_summary(state: TaskState, reader: BlockReader) -> BlockSection:
     """Return where the work stood by the host's own summary, for who has not just read it."""
     summary = state.host_summary
     is_known = summary is not None and summary.origin.conversation == reader.conversation
@@ -223,14 +227,14 @@ def _checked(command: Command) -> str:
     return f"{shorten(command.command, _COMMAND)}{label(command)}: {command.outcome}{ending}"
 
 
-def _open_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
+def _open_failures(state: TaskState, reader: BlockReader) -> tuple[BlockItem, ...]:
     """Return failed calls that nothing has mended since, those the agent may be working on."""
     passed_by = _passed_by(state)
     recent = [f for f in _unmended_calls(state) if f.when > passed_by]
     return present(_failed_call(f, reader) for f in recent)
 
 
-def _earlier_failures(state: TaskState, reader: Reader) -> tuple[BlockItem, ...]:
+def _earlier_failures(state: TaskState, reader: BlockReader) -> tuple[BlockItem, ...]:
     """Return failed calls after which the agent ended turns: most often it found another way."""
     passed_by = _passed_by(state)
     earlier = [f for f in _unmended_calls(state) if f.when <= passed_by]
@@ -260,7 +264,7 @@ def _tells(check: Command, failure: Failure) -> bool:
     return is_telling and check.command in failure.what
 
 
-def _failed_call(failure: Failure, reader: Reader) -> BlockItem:
+def _failed_call(failure: Failure, reader: BlockReader) -> BlockItem:
     text = f"{_without_folder(failure.what)}: {failure.error}"
     return item_of(text, failure.origin, reader, is_derived=True)
 
@@ -272,7 +276,7 @@ def _without_folder(call: str) -> str:
 # What else there is
 
 
-def _besides(state: TaskState, work: Work, reader: Reader) -> tuple[BlockSection, ...]:
+def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSection, ...]:
     last = state.last_action
     is_noted = last is not None and last.by != "hook"
     outputs = [

@@ -6,7 +6,7 @@ import re
 
 from gitguard.model.text import one_line, shorten
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.sessions.resume.reader import Reader, item_of, present, single
+from gitguard.sessions.resume.reader import BlockReader, item_of, present, single
 from gitguard.state.items import (
     AGENT_KINDS,
     CONCLUSION,
@@ -81,7 +81,7 @@ def announced(state: TaskState) -> str:
     return next_step_of(answer.text)
 
 
-def words_of_the_user(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
+def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return the running request, and what was said before it, corrections and limits first."""
     newest = newest_request(state)
     if newest is None:
@@ -199,13 +199,13 @@ def says(text: str, exchange: Exchange) -> bool:
     return bool(cut) and is_told
 
 
-def said_item(exchange: Exchange, reader: Reader) -> BlockItem:
+def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
     """Return what was said as it is shown, with the question that it answers."""
     answered = f" — to: {exchange.settles}" if exchange.settles else ""
     return item_of(f"{exchange.text}{answered}", exchange.origin, reader, is_derived=True)
 
 
-def answers_of(state: TaskState, reader: Reader) -> tuple[BlockSection, ...]:
+def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return what the agent said last, and what it stated before that."""
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
     last = BlockItem("")

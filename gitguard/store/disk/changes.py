@@ -13,7 +13,7 @@ from gitguard.store.disk import files
 _LIMIT = 4 << 20
 
 
-class FileChange(Value):
+class FileEdit(Value):
     """What a file is, and what it is to be; None is no file."""
 
     path: str
@@ -40,7 +40,7 @@ class FileChange(Value):
         )
         return "".join(difflib.unified_diff(old, new, *names))
 
-    def reversed(self) -> FileChange:
+    def reversed(self) -> FileEdit:
         """Return the change that takes this one back."""
         return self.replace(before=self.after, after=self.before)
 
@@ -80,9 +80,9 @@ def _lines(data: bytes | None) -> list[str]:
     return lines
 
 
-def make_all(changes: tuple[FileChange, ...]) -> None:
+def make_all(changes: tuple[FileEdit, ...]) -> None:
     """Make all changes, or none: when one fails, those before it are taken back."""
-    attempted: list[FileChange] = []
+    attempted: list[FileEdit] = []
     try:
         for change in changes:
             attempted.append(change)

@@ -37,7 +37,7 @@ _TRAILER = "Gitguard-Checkpoint: "
 _SHORTEST_ID = 7
 
 
-class FileChange(Value):
+class CommitFile(Value):
     """A file that a commit changed, and by how many lines; None for a binary one."""
 
     path: str
@@ -76,7 +76,7 @@ class CommitRange(Value):
     head: str
 
 
-Changes = tuple[FileChange, ...]
+Changes = tuple[CommitFile, ...]
 Compared = tuple[str, str]
 """A commit, and the one that it is compared with; empty for its own parent."""
 
@@ -200,7 +200,7 @@ class CodeCommits:
 
         A commit stands in it once, and is left out where nothing differs.
         """
-        changes: dict[str, list[FileChange]] = {}
+        changes: dict[str, list[CommitFile]] = {}
         for chunk in _chunks(compared, _COMPARED_AT_ONCE):
             listed = self._git.run(*_COMPARE, "--numstat", "-z", stdin=_questions(chunk))
             commit = ""
@@ -210,7 +210,7 @@ class CodeCommits:
                     commit = record.decode("ascii", "replace").strip()
                     continue
                 removed, _, path = rest.partition(b"\t")
-                change = FileChange(os.fsdecode(path), _number(added), _number(removed))
+                change = CommitFile(os.fsdecode(path), _number(added), _number(removed))
                 changes.setdefault(commit, []).append(change)
         return {commit: tuple(files) for commit, files in changes.items()}
 

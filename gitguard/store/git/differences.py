@@ -196,7 +196,7 @@ class Looker:
             if not is_object_id(base):  # it may be anybody's text, an option of git's as well
                 raise GitFailed(f"`{base[:80]}` is not an object id")
             # Started first and asked last, so that both gits work at the same time.
-            with _Question(self._git, *_LIST_NEW, settings=self._conversions.user_rules()) as new:
+            with _PendingGit(self._git, *_LIST_NEW, settings=self._conversions.user_rules()) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new, self._limits.new)
                 names = self._without_unfinished(names)
@@ -230,7 +230,7 @@ class Looker:
             return {}, f"tracked files (the index is larger than {self._limits.index >> 20} MiB)"
         try:
             settings = (*self._conversions.filters_off(), *self._conversions.user_rules())
-            with _Question(self._git, *_COMPARE, base, "--", settings=settings) as compared:
+            with _PendingGit(self._git, *_COMPARE, base, "--", settings=settings) as compared:
                 return _parsed(compared.answer()), ""
         except GitFailed:
             return {}, "tracked files (git cannot compare them)"
@@ -276,7 +276,7 @@ class Looker:
         return tuple(file.replace(path=self._redactor.text(file.path)) for file in compared)
 
 
-class _Question:
+class _PendingGit:
     """A context manager: a git command that was asked and answers later, within our time."""
 
     def __init__(self, git: Plumbing, *arguments: str, settings: tuple[str, ...] = ()) -> None:
@@ -311,7 +311,7 @@ def _parsed(answer: bytes) -> _Entries:
     return entries
 
 
-def _new(listing: _Question, most: int) -> tuple[tuple[str, ...], str]:
+def _new(listing: _PendingGit, most: int) -> tuple[tuple[str, ...], str]:
     """Return the untracked paths, or why they are not known."""
     try:
         names = listing.answer().split(b"\0")[:-1]

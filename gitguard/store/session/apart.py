@@ -55,7 +55,7 @@ def is_unknown(workspace: Workspace) -> bool:
     if session is None:
         return False
     reading = state_file.StateFiles(workspace, session).read()
-    is_edited = isinstance(reading, state_file.Diagnosed) and reading.edited is not None
+    is_edited = isinstance(reading, state_file.UnusableState) and reading.edited is not None
     is_foreign = is_edited and state_file.newest_own(reading) is None and not reading.problem
     return is_foreign and not _is_tracked(workspace)  # a clone may bring anything in
 

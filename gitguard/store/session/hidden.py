@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.store.disk.changes import FileChange, content
+from gitguard.store.disk.changes import FileEdit, content
 from gitguard.store.git import exclude
 from gitguard.store.git.place import worktree_roots
 
@@ -109,4 +109,4 @@ def _without_block(data: bytes | None) -> bytes | None:
 
 
 def _write(common: str, before: bytes | None, after: bytes | None) -> None:
-    FileChange(os.path.join(common, _EXCLUDE), _EXCLUDE, before, after).make()
+    FileEdit(os.path.join(common, _EXCLUDE), _EXCLUDE, before, after).make()

@@ -14,7 +14,7 @@ from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotWri
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.digest import sha256
 from gitguard.store.disk import files
-from gitguard.store.session.host_session import NEVER, Hold, Stop
+from gitguard.store.session.host_session import NEVER, Halt, Hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _decoded(data: bytes, path: str) -> Hold:
 
 
 def _damaged(error: GitguardError) -> Hold:
-    return Hold("", "", halt=Stop(NEVER, 1.0, error.message))
+    return Hold("", "", halt=Halt(NEVER, 1.0, error.message))
 
 
 def in_force(record: HostSession, hold: Hold | None, confirmed: HostSession | None) -> HostSession:

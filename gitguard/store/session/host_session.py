@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NEVER = "1970-01-01T00:00:00Z"
 
 
-class Stop(Record):
+class Halt(Record):
     """A halt, or the override that lifted one."""
 
     at: str = fields.time("When.")
@@ -129,8 +129,8 @@ class HostSession(Record):
     given: HostReading | None = fields.record(
         "What the gate was told last; advice alone goes by it.", of=HostReading, default=None
     )
-    halt: Stop | None = fields.record("The halt in force.", of=Stop, default=None)
-    override: Stop | None = fields.record("The override in force.", of=Stop, default=None)
+    halt: Halt | None = fields.record("The halt in force.", of=Halt, default=None)
+    override: Halt | None = fields.record("The override in force.", of=Halt, default=None)
     delivery: Delivery | None = fields.record("The last delivery.", of=Delivery, default=None)
     head: str = fields.text(
         "The newest checkpoint this conversation wrote or was handed.", default=""
@@ -241,8 +241,8 @@ class Hold(Record):
 
     host: str = fields.text("The host's name, empty where a program asks without one.")
     conversation: str = fields.text("The host's id of the conversation.")
-    halt: Stop | None = fields.record("The halt in force.", of=Stop, default=None)
-    override: Stop | None = fields.record("The override in force.", of=Stop, default=None)
+    halt: Halt | None = fields.record("The halt in force.", of=Halt, default=None)
+    override: Halt | None = fields.record("The override in force.", of=Halt, default=None)
     denied: int = fields.count("Tool calls that were denied since the last prompt.", default=0)
     worktree: str = fields.text("Where the conversation worked, for people.", default="")
 

@@ -33,7 +33,7 @@ class Unsettled(GitguardError):
     """What was read seems foreign, and somebody may be writing it; it never leaves a moment."""
 
 
-class Moment:
+class ConsistentRead:
     """Reads one session's files, so that what is compared belongs together."""
 
     def __init__(

@@ -13,7 +13,7 @@ from gitguard.store.session.journal import SEALED, JournalFile, JournalPart, hea
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.state.entries import JournalEntry
-    from gitguard.store.session.moment import Moment
+    from gitguard.store.session.moment import ConsistentRead
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import Workspace
 
@@ -59,7 +59,7 @@ class OwnJournal(JournalFile):
         return self._moment.look(self._read_open_calls)
 
     @property
-    def _moment(self) -> Moment:
+    def _moment(self) -> ConsistentRead:
         return self._workspace.moment(self._session)
 
     def _refuse_unsettled(self) -> None:

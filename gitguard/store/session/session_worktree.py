@@ -18,7 +18,7 @@ from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_loo
 from gitguard.store.session.session_record import read_record
 from gitguard.store.worktree.consolidating import MANY, consolidate
 from gitguard.store.worktree.manifest import Authors
-from gitguard.store.worktree.snapshot import Earlier, SnapshotLimits, Taken
+from gitguard.store.worktree.snapshot import EarlierSnapshot, SnapshotLimits, Taken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -381,8 +381,8 @@ class SessionWorktree:
         return ""
 
 
-def _earlier(before: KeptLook | None, listed: Iterable[KeptSnapshot]) -> Earlier | None:
+def _earlier(before: KeptLook | None, listed: Iterable[KeptSnapshot]) -> EarlierSnapshot | None:
     """Return the last snapshot, None where it is not kept any more."""
     if before is None or not any(snapshot.id == before.snapshot for snapshot in listed):
         return None
-    return Earlier(before.look, frozenset(before.looked_at_again), before.searched)
+    return EarlierSnapshot(before.look, frozenset(before.looked_at_again), before.searched)

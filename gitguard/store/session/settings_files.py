@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.store.session.workspace import Places
+    from gitguard.store.session.workspace import UserDirs
 
 _RACY = 2 * 10**9
 """Nanoseconds within which file systems may give two changes of a file the same time."""
@@ -40,7 +40,7 @@ _LARGEST = 1 << 14
 
 
 def open_workspace(
-    root: str, places: Places, clock: Callable[[], float], *, for_hook: bool = False
+    root: str, places: UserDirs, clock: Callable[[], float], *, for_hook: bool = False
 ) -> tuple[Workspace, Config]:
     """Find the workspace that root lies in, and the configuration in force there.
 

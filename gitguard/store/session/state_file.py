@@ -47,7 +47,7 @@ PENDING = "pending"
 OURS = "ours"
 
 
-class Ready(Value):
+class OwnState(Value):
     """A state that this machine wrote, and what a write after it has to know."""
 
     state: TaskState
@@ -96,12 +96,12 @@ class Edited(Value):
     sha256: str
 
 
-class Diagnosed(Value):
+class UnusableState(Value):
     """Why the working file holds no state of ours, and what there is in its place."""
 
     standing: str
     """absent, missing, broken or edited."""
-    copy: Ready | None = None
+    copy: OwnState | None = None
     """The state in the state directory, the newest that this machine wrote."""
     problem: str = ""
     """Why the working file, or else the copy, does not read; empty where they do."""
@@ -110,9 +110,9 @@ class Diagnosed(Value):
     has_summary: bool = False
 
 
-def newest_own(reading: Ready | Diagnosed) -> Ready | None:
+def newest_own(reading: OwnState | UnusableState) -> OwnState | None:
     """Return the newest state this machine wrote: the working file's, or else the copy's."""
-    return reading if isinstance(reading, Ready) else reading.copy
+    return reading if isinstance(reading, OwnState) else reading.copy
 
 
 def decode_state(data: bytes, what: str) -> TaskState:
@@ -230,7 +230,7 @@ class StateFiles:
                 raise
         self._workspace.at_step("start-ended")
 
-    def read(self) -> Ready | Diagnosed:
+    def read(self) -> OwnState | UnusableState:
         """Read the working state and compare it with the copy.
 
         Raises `NewerFormat` for what a newer gitguard wrote, and `Tampered` for a link in the way.
@@ -238,7 +238,7 @@ class StateFiles:
         self._workspace.refuse_links(self._session)
         copy, problem = self._copy()
         has_summary = os.path.exists(self.summary_path)
-        lacking = Diagnosed(BROKEN, copy, problem, has_summary=has_summary)
+        lacking = UnusableState(BROKEN, copy, problem, has_summary=has_summary)
         try:
             data = files.read_bytes(self.path, limit=STATE_LIMIT)
         except (InvalidDocument, NotReadable) as error:
@@ -247,7 +247,7 @@ class StateFiles:
             return lacking.replace(standing=MISSING if has_summary else ABSENT)
         return self._compare(lacking, data)
 
-    def _copy(self) -> tuple[Ready | None, str]:
+    def _copy(self) -> tuple[OwnState | None, str]:
         """Return the state in the state directory, None without one, and why it does not read."""
         try:
             written = self._copies.read_copy()
@@ -259,7 +259,7 @@ class StateFiles:
         except InvalidDocument as error:
             return None, error.message
         position = (written.journal_id, written.journal_offset)
-        return Ready(state, written.sha256, written, *position, is_older=is_older), ""
+        return OwnState(state, written.sha256, written, *position, is_older=is_older), ""
 
     def _decode_written(self, written: StateCopy) -> tuple[TaskState, bool]:
         """Return the copy's state, and whether an older gitguard wrote it."""
@@ -284,7 +284,7 @@ class StateFiles:
             written = None
         return marked(state, written.elsewhere if written is not None else ())
 
-    def _compare(self, lacking: Diagnosed, data: bytes) -> Ready | Diagnosed:
+    def _compare(self, lacking: UnusableState, data: bytes) -> OwnState | UnusableState:
         """Say whose state the working file's bytes are; lacking has all but that."""
         digest, copy, has_summary = sha256(data), lacking.copy, lacking.has_summary
         written = copy.written if copy is not None else None
@@ -309,7 +309,7 @@ class StateFiles:
             position = _folded_into(mark, digest)
             if position is None:
                 position = (copy.journal_id, copy.journal_offset) if copy is not None else ("", 0)
-            return Ready(
+            return OwnState(
                 state,
                 digest,
                 written,
@@ -365,11 +365,11 @@ class StateFiles:
     def write(
         self,
         state: TaskState,
-        before: Ready | None,
+        before: OwnState | None,
         *,
         journal_id: str = "",
         journal_offset: int = -1,
-    ) -> Ready:
+    ) -> OwnState:
         """Make a state durable: the copy first, then the working file.
 
         before is the newest state of ours, None for the first. What state is marked with goes into
@@ -396,7 +396,7 @@ class StateFiles:
         if not keeps_file:
             self._write_file(data)
         position = (written.journal_id, written.journal_offset)
-        return Ready(
+        return OwnState(
             state,
             written.sha256,
             written,
@@ -414,7 +414,7 @@ class StateFiles:
         files.remove(self._pending_path)
 
     def _copy_after(
-        self, before: Ready | None, data: bytes, journal_id: str, journal_offset: int
+        self, before: OwnState | None, data: bytes, journal_id: str, journal_offset: int
     ) -> StateCopy:
         """Return the copy of a state that follows before, noted as this worktree's last write.
 
@@ -445,11 +445,11 @@ class StateFiles:
         self,
         state: TaskState,
         data: bytes,
-        before: Ready | None,
+        before: OwnState | None,
         refused: StateCopy,
         why: str,
         redacted: tuple[RuleMatch, ...],
-    ) -> Ready:
+    ) -> OwnState:
         """Write a state whose copy was refused into the working file, with a mark beside it."""
         # The mark comes first; it has to know the state that a crash would leave beside it.
         mark = self._new_mark(before, refused, why)
@@ -458,7 +458,7 @@ class StateFiles:
         self._workspace.at_step("pending-marked")
         files.write_bytes(self.path, data)
         self._workspace.at_step("pending-written")
-        return Ready(
+        return OwnState(
             state,
             refused.sha256,
             before.written if before else None,
@@ -471,7 +471,7 @@ class StateFiles:
             redacted=redacted,
         )
 
-    def _new_mark(self, before: Ready | None, refused: StateCopy, why: str) -> dict[str, Any]:
+    def _new_mark(self, before: OwnState | None, refused: StateCopy, why: str) -> dict[str, Any]:
         copy = before.written if before else None
         previous = before.sha256 if before else ""
         folded = [before.journal_id, before.journal_offset] if before else ["", 0]
@@ -488,7 +488,7 @@ class StateFiles:
             },
         }
 
-    def rewrite(self, ready: Ready) -> Ready:
+    def rewrite(self, ready: OwnState) -> OwnState:
         """Write the working file again from the copy, which notes first what the file will hold.
 
         Other worktrees may go on from there, and this one's file is to be known as ours then too.
@@ -544,14 +544,14 @@ def _folded_into(mark: dict[str, Any], digest: str) -> tuple[str, int] | None:
     return journal_id, max(offset, 0)
 
 
-def diagnose(reading: Ready | Diagnosed) -> MissingState | None:
+def diagnose(reading: OwnState | UnusableState) -> MissingState | None:
     """Return why the task may not go on without a repair, None where it may.
 
     A foreign edit is no missing state: it has ways out of its own.
     """
-    if isinstance(reading, Diagnosed) and reading.standing != EDITED:
+    if isinstance(reading, UnusableState) and reading.standing != EDITED:
         return _missing(reading)
-    if isinstance(reading, Ready) and not reading.state.next_action.strip():
+    if isinstance(reading, OwnState) and not reading.state.next_action.strip():
         return MissingState("`next_action` is empty", "Set it: `gitguard note --next …`")
     if not reading.has_summary:
         return MissingState(
@@ -560,7 +560,7 @@ def diagnose(reading: Ready | Diagnosed) -> MissingState | None:
     return None
 
 
-def _missing(diagnosed: Diagnosed) -> MissingState:
+def _missing(diagnosed: UnusableState) -> MissingState:
     if diagnosed.standing == ABSENT:
         return MissingState(
             "there is no task state and no summary",

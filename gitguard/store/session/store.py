@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.naming import Session
     from gitguard.store.session.session_worktree import SessionWorktree
     from gitguard.store.session.standing import Head, HeadVerdict
-    from gitguard.store.session.state_file import Diagnosed, Ready
+    from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.workspace import Workspace
 
     T = TypeVar("T")
@@ -109,7 +109,7 @@ class SessionStore:
 
     # State
 
-    def state(self) -> Ready:
+    def state(self) -> OwnState:
         """Return the state in force, or raise `MissingState` or `EditedState` with the way out.
 
         The caller holds the lock: a working file that a crash left behind is written again.
@@ -117,14 +117,14 @@ class SessionStore:
         ready = self._in_force(self.states.read())
         return self.states.rewrite(ready) if ready.needs_rewrite else ready
 
-    def state_or_copy(self) -> Ready:
+    def state_or_copy(self) -> OwnState:
         """Return the state in force; beside a file that is not ours, this machine's copy of it.
 
         The copy then goes on alone, and the file stays as it lies, broken or edited. Raises as
         `state` does where there is no copy.
         """
         reading = self.states.read()
-        copy = reading.copy if isinstance(reading, state_file.Diagnosed) else None
+        copy = reading.copy if isinstance(reading, state_file.UnusableState) else None
         if copy is not None and reading.standing != state_file.ABSENT:
             return copy.replace(keeps_file=True)
         return self.state()
@@ -134,14 +134,14 @@ class SessionStore:
         """Whether somebody other than gitguard edited the working file."""
         return self.states.read().standing == state_file.EDITED
 
-    def look(self) -> Ready:
+    def look(self) -> OwnState:
         """Return the state in force to a reader without the lock; nothing is written."""
         return self.at_one_moment(lambda: self._in_force(self.states.read()))
 
-    def read(self) -> Ready | Diagnosed:
+    def read(self) -> OwnState | UnusableState:
         """Read the working state without the lock."""
         return self.at_one_moment(
-            self.states.read, accuses=lambda reading: isinstance(reading, state_file.Diagnosed)
+            self.states.read, accuses=lambda reading: isinstance(reading, state_file.UnusableState)
         )
 
     def at_one_moment(
@@ -159,11 +159,11 @@ class SessionStore:
         moment = self.workspace.moment(self.session)
         return moment.look(look, accuses=accuses, takes_long=takes_long)
 
-    def _in_force(self, reading: Ready | Diagnosed) -> Ready:
+    def _in_force(self, reading: OwnState | UnusableState) -> OwnState:
         missing = state_file.diagnose(reading)
         if missing is not None:
             raise missing
-        if isinstance(reading, state_file.Ready):
+        if isinstance(reading, state_file.OwnState):
             return reading
         if reading.copy is None and not reading.problem:
             raise Untrusted(
@@ -179,14 +179,14 @@ class SessionStore:
             "repair --accept`, or drop it with `gitguard repair --local`",
         )
 
-    def save(self, state: TaskState, before: Ready | None) -> Ready:
+    def save(self, state: TaskState, before: OwnState | None) -> OwnState:
         """Make a state durable; before is the newest one of ours, None for the first."""
         make_session_files(self.workspace, self.session)
         return self.states.write(state, before)
 
     # Checkpoints
 
-    def fold(self, ready: Ready) -> tuple[Ready, JournalPart]:
+    def fold(self, ready: OwnState) -> tuple[OwnState, JournalPart]:
         """Fold what the journal collected into the state, and make that durable."""
         folded, part = self.folded(ready)
         _, leaks = folded.redacted(self.workspace.redactor)
@@ -203,7 +203,7 @@ class SessionStore:
         ready = self.states.write(folded, ready, journal_id=part.id, journal_offset=part.end)
         return ready, part
 
-    def folded(self, ready: Ready) -> tuple[TaskState, JournalPart]:
+    def folded(self, ready: OwnState) -> tuple[TaskState, JournalPart]:
         """Return the state with what the journal adds to it, and what of the journal counts."""
         from gitguard.state.capture import fold
 
@@ -225,7 +225,7 @@ class SessionStore:
         why: str,
         circumstances: Circumstances,
         *,
-        ready: Ready | None = None,
+        ready: OwnState | None = None,
         if_changed: bool = False,
         look: Differences | None = None,
         restored: Callable[[], frozenset[str]] | None = None,
@@ -286,7 +286,7 @@ class SessionStore:
 
         return judge(self.chain.head(), self.chain.ref).action == REFUSE
 
-    def _rotate_journal(self, ready: Ready, part: JournalPart) -> None:
+    def _rotate_journal(self, ready: OwnState, part: JournalPart) -> None:
         """Begin another journal where this one has to end, and let the state name it."""
         # Only after the commit: whatever the old journal held is in a checkpoint by then.
         anew = self.journal.rotate(part)
@@ -336,7 +336,7 @@ class SessionStore:
         trigger: str,
         why: str,
         circumstances: Circumstances,
-        ready: Ready,
+        ready: OwnState,
         part: JournalPart,
         head: Head,
         snapshot: str,

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.moment import Moment
+    from gitguard.store.session.moment import ConsistentRead
     from gitguard.store.worktree.file_store import FileStore
 
 LIMIT = 1 << 20
 """Bytes of a working file of ours that is read back."""
 
 
-class Places(Value):
+class UserDirs(Value):
     """Where the caller's environment puts things; the library never looks it up itself."""
 
     state_home: str
@@ -58,7 +58,7 @@ class Workspace:
     """One git worktree and the gitguard folder in it."""
 
     def __init__(
-        self, place: Place, places: Places, directory: str, clock: Callable[[], float]
+        self, place: Place, places: UserDirs, directory: str, clock: Callable[[], float]
     ) -> None:
         """Describe the workspace; nothing is read or written yet."""
         self.place = place
@@ -75,13 +75,13 @@ class Workspace:
         folders.claim(places.state_home, places.state_home)
         self.redactor = Redactor()
         self._seal: Seal | None = None
-        self._moments: dict[str, Moment] = {}
+        self._moments: dict[str, ConsistentRead] = {}
         self.read_once: Repository | None = None
         """The door to git during a look at many sessions (`ReadingOnce`)."""
 
     @classmethod
     def at(
-        cls, start: str, places: Places, directory: str, clock: Callable[[], float]
+        cls, start: str, places: UserDirs, directory: str, clock: Callable[[], float]
     ) -> Workspace:
         """Find the workspace that start lies in."""
         return cls(locate(start), places, directory, clock)
@@ -273,15 +273,15 @@ class Workspace:
         shared = os.path.join(self.place.common_dir, "gitguard", f"{session.name}.lock")
         return shared, self.working_file(session, "lock")
 
-    def moment(self, session: Session) -> Moment:
+    def moment(self, session: Session) -> ConsistentRead:
         """Return what lets somebody without the session's lock read its files."""
         if session.name not in self._moments:
-            from gitguard.store.session.moment import PATIENCE, Moment
+            from gitguard.store.session.moment import PATIENCE, ConsistentRead
 
             working = ("state.json", "summary.md", "pending.json", "journal.jsonl")
             in_state_folder = ("anchor.json", "state.json", "journals.json", "archive")
             anchors = self.anchor_folder(session)
-            self._moments[session.name] = Moment(
+            self._moments[session.name] = ConsistentRead(
                 lambda: self.lock(session, timeout=PATIENCE),
                 self._lock_paths(session),
                 [self.working_file(session, name) for name in working]

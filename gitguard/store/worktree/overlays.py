@@ -39,7 +39,7 @@ _MANIFEST_LIMIT = 64 << 20
 _OBJECT_LIMIT = 1 << 30
 
 
-class Snapshot(Value):
+class StoredSnapshot(Value):
     """A snapshot as it is read."""
 
     id: str
@@ -98,7 +98,7 @@ class SnapshotReader(ObjectReader):
         self._trees: dict[str, bytes] = {}
         """Trees that are nowhere but in memory, by id."""
         self._merging = Trees(self)
-        self._snapshots: dict[str, Snapshot] = {}
+        self._snapshots: dict[str, StoredSnapshot] = {}
         self._lists: dict[str, dict[str, KeptSnapshot]] = {}
 
     def __exit__(self, *exception: object) -> None:
@@ -117,19 +117,19 @@ class SnapshotReader(ObjectReader):
                 return super().read(object_id, kind, limit=limit)
         return super().read(object_id, kind, limit=limit)
 
-    def snapshot(self, snapshot_id: str) -> Snapshot:
+    def snapshot(self, snapshot_id: str) -> StoredSnapshot:
         """Return a snapshot; raise `InvalidDocument` where it is not kept, or is damaged."""
         if snapshot_id not in self._snapshots:
             self._snapshots[snapshot_id] = self._read_snapshot(snapshot_id)
         return self._snapshots[snapshot_id]
 
-    def _read_snapshot(self, snapshot_id: str) -> Snapshot:
+    def _read_snapshot(self, snapshot_id: str) -> StoredSnapshot:
         listed = self._listed(snapshot_id)
         if listed is None:
             raise InvalidDocument(f"the snapshot {snapshot_id} is not kept")
         return self.of_root(snapshot_id, listed.root)
 
-    def of_root(self, snapshot_id: str, root: str) -> Snapshot:
+    def of_root(self, snapshot_id: str, root: str) -> StoredSnapshot:
         """Return a snapshot by its root, also one that is not kept any more; raise the same."""
         if self._stored is None:
             raise InvalidDocument(f"the snapshot {snapshot_id} is not kept")
@@ -172,7 +172,7 @@ class SnapshotReader(ObjectReader):
 
     def _laid_on_base(
         self, snapshot_id: str, root: str, first: _Stored, stored: _Stored
-    ) -> Snapshot:
+    ) -> StoredSnapshot:
         base, removed, committed = stored.manifest.commit, stored.manifest.removed_paths, {}
         if stored.first:
             committed = {p: e for p, e in stored.files.items() if p not in first.files}
@@ -183,7 +183,7 @@ class SnapshotReader(ObjectReader):
             tree, is_lost = self._merged(base, changes), False
         except InvalidDocument:
             tree, is_lost = self._merged(self._repository.head_commit(), changes), True
-        return Snapshot(
+        return StoredSnapshot(
             snapshot_id,
             tree,
             first.manifest,
@@ -224,7 +224,7 @@ def _place(files: str, first: str) -> str:
     return f"snapshot {first} on {files}"
 
 
-def without(snapshot: Snapshot, paths: Iterable[str], write: Write) -> str:
+def without(snapshot: StoredSnapshot, paths: Iterable[str], write: Write) -> str:
     """Write a snapshot anew that lacks some paths; return its id."""
     lacking = frozenset(paths)
     entries = {path: entry for path, entry in snapshot.overlay.items() if path not in lacking}
@@ -232,7 +232,9 @@ def without(snapshot: Snapshot, paths: Iterable[str], write: Write) -> str:
     return write_overlay(entries, snapshot.manifest.replace(raw=raw), write)
 
 
-def on_another_base(reader: SnapshotReader, snapshot: Snapshot, base: str, write: Write) -> str:
+def on_another_base(
+    reader: SnapshotReader, snapshot: StoredSnapshot, base: str, write: Write
+) -> str:
     """Write a snapshot laid on another commit, with what it needs of its own; return the tree's id.
 
     Raises `InvalidDocument` where something of its own commit is gone.

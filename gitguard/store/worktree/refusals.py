@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.trees import Trees
-    from gitguard.store.worktree.overlays import Snapshot
+    from gitguard.store.worktree.overlays import StoredSnapshot
 
 _IGNORE, _ATTRIBUTES = RULES = (".gitignore", ".gitattributes")
 """Files by which git decides what it looks at, and what it makes of a content."""
@@ -33,7 +33,7 @@ class Refusals:
         repository: Repository,
         redactor: Redactor,
         trees: Trees,
-        target: Snapshot,
+        target: StoredSnapshot,
         hidden: Collection[str],
         changed_rules: Collection[str],
     ) -> None:

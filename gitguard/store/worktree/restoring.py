@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.trees import Write
     from gitguard.store.worktree.file_store import FileStore
-    from gitguard.store.worktree.overlays import Snapshot
+    from gitguard.store.worktree.overlays import StoredSnapshot
 
 _OBJECT_LIMIT = 20 << 20
 """Bytes above which a file that is replaced is kept beside the repository, and not in it."""
@@ -70,7 +70,7 @@ class Restorer:
     def plan(
         self,
         reader: ObjectReader,
-        target: Snapshot,
+        target: StoredSnapshot,
         look: Differences,
         hidden: frozenset[str],
         paths: Sequence[str] = (),
@@ -169,7 +169,7 @@ class Restorer:
         path: str,
         entry: TreeEntry | None,
         kind: str,
-        target: Snapshot,
+        target: StoredSnapshot,
     ) -> tuple[Version, str]:
         """Return what a file is to be, and why it cannot be put back; empty where it can."""
         if path.endswith("/") or (entry is not None and entry.mode == SUBMODULE):
@@ -186,7 +186,7 @@ class Restorer:
             return Version(entry.mode, here.id_of(data), f"converted:{entry.id}"), ""
         return Version(entry.mode, entry.id, f"blob:{entry.id}"), ""
 
-    def git_restore(self, target: Snapshot, path: str, git: str = "git") -> str:
+    def git_restore(self, target: StoredSnapshot, path: str, git: str = "git") -> str:
         """Return the beginning of a git command that puts back what a snapshot has at a path."""
         source, is_stored = target.source(path)
         # The store's objects are added for this command alone.
@@ -207,7 +207,7 @@ class Restorer:
             yield from patch_of(file.path, file.before, file.after, old, new)
 
     def export(
-        self, reader: ObjectReader, target: Snapshot, folder: str, paths: Sequence[str]
+        self, reader: ObjectReader, target: StoredSnapshot, folder: str, paths: Sequence[str]
     ) -> int:
         """Write a snapshot's files into a folder, which is made if need be; return how many."""
         if target.is_base_lost:

@@ -69,7 +69,7 @@ class Taken(Value):
     """What the search for secrets came to in large files."""
 
 
-class Earlier(Value):
+class EarlierSnapshot(Value):
     """A snapshot that was taken before and is kept, and the look it was taken from."""
 
     look: Differences
@@ -94,7 +94,7 @@ def take(
     limits: SnapshotLimits,
     clock: Callable[[], float],
     write: Write,
-    earlier: Earlier | None = None,
+    earlier: EarlierSnapshot | None = None,
     authors: Authors = NOBODY,
 ) -> Taken:
     """Store what a look at the worktree saw; what did not change since an earlier look is reused.
@@ -147,7 +147,7 @@ class _Taking:
         self._reasons: dict[str, str] = {}
         self._raw: list[str] = []
 
-    def reuse(self, earlier: Earlier) -> None:
+    def reuse(self, earlier: EarlierSnapshot) -> None:
         """Take over what an earlier snapshot holds of files that did not change since."""
         self._seen_before = earlier.unchanged()
 

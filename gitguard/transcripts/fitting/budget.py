@@ -15,7 +15,7 @@ from gitguard.model.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.transcripts import BudgetConfig
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
 
 _CAPPED_FROM = 4
 """The version of a session's entries from which OpenClaw (2026.8) caps the reserve."""
@@ -54,7 +54,7 @@ def divide(window: int, config: BudgetConfig, *, capped: bool = False) -> Budget
     return Budget(window, reserve, history, left - history, safeguard)
 
 
-def caps_reserve(first: Entry | None) -> bool:
+def caps_reserve(first: TranscriptEntry | None) -> bool:
     """Say by a conversation's first entry whether its host caps the reserve."""
     if first is None or first.kind != HEADER:
         return False

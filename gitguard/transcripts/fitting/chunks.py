@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
 
 FEWEST_MESSAGES = 4
 """So many messages a part has at least; fewer are not worth a summary of their own."""
@@ -19,7 +19,7 @@ FEWEST_MESSAGES = 4
 class Unit(Value):
     """What stays together: a message, or an answer with the results of all its calls."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
     tokens: int
     messages: int
     """Messages of the model's; an answer in several entries is one."""
@@ -27,7 +27,7 @@ class Unit(Value):
     """Whether the user speaks in it."""
 
     @classmethod
-    def of(cls, entries: list[Entry]) -> Unit:
+    def of(cls, entries: list[TranscriptEntry]) -> Unit:
         """Return the unit of entries."""
         messages = [entry for entry in entries if entry.kind == MESSAGE]
         answers = {entry.message for entry in messages if entry.message}
@@ -45,9 +45,9 @@ class Unit(Value):
         return bool(messages) and all(entry.role == TOOL for entry in messages)
 
 
-def units(entries: Sequence[Entry]) -> tuple[Unit, ...]:
+def units(entries: Sequence[TranscriptEntry]) -> tuple[Unit, ...]:
     """Put together what stays together, in the order it has."""
-    groups: list[list[Entry]] = []
+    groups: list[list[TranscriptEntry]] = []
     called: dict[str, int] = {}
     for entry in entries:
         if not groups or _begins_one(entry, groups[-1]):
@@ -65,7 +65,7 @@ def units(entries: Sequence[Entry]) -> tuple[Unit, ...]:
     return tuple(map(Unit.of, groups))
 
 
-def _begins_one(entry: Entry, before: list[Entry]) -> bool:
+def _begins_one(entry: TranscriptEntry, before: list[TranscriptEntry]) -> bool:
     if entry.kind != MESSAGE or entry.role == TOOL:
         return False
     if entry.role == AGENT and entry.message:
@@ -73,7 +73,7 @@ def _begins_one(entry: Entry, before: list[Entry]) -> bool:
     return any(other.kind == MESSAGE for other in before) or entry.role == USER
 
 
-def _ids(entry: Entry, kind: str) -> list[str]:
+def _ids(entry: TranscriptEntry, kind: str) -> list[str]:
     return [block.id for block in entry.blocks if block.kind == kind and block.id]
 
 

@@ -16,8 +16,8 @@ from gitguard.transcripts.fitting.tokens import estimate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.transcripts.fitting.context import Context
-    from gitguard.transcripts.fitting.limits import Limit
+    from gitguard.transcripts.fitting.context import VisibleContext
+    from gitguard.transcripts.fitting.limits import TurnLimit
 
 KEPT_TURNS = 3
 
@@ -41,10 +41,10 @@ class Written(Value):
         return exact_timestamp(self.at)
 
 
-class Plan(Value):
+class CompactionPlan(Value):
     """What becomes of each part of a conversation."""
 
-    before: Context
+    before: VisibleContext
     old: tuple[Unit, ...]
     """What a summary takes the place of, oldest first."""
     kept: tuple[Unit, ...]
@@ -53,7 +53,7 @@ class Plan(Value):
     """Whether the beginning of the first turn that is kept is not."""
     left_out: int = 0
     """Older turns that a history limit leaves out, of what is old as well."""
-    limit: Limit | None = None
+    limit: TurnLimit | None = None
     """The history limit in force."""
 
     @property
@@ -81,7 +81,9 @@ class Plan(Value):
         return total(self.kept) + estimate(len(summary))
 
 
-def plan(before: Context, *, budget: int, keep_turns: int = KEPT_TURNS) -> Plan | None:
+def plan(
+    before: VisibleContext, *, budget: int, keep_turns: int = KEPT_TURNS
+) -> CompactionPlan | None:
     """Return what to do with a conversation, None where there is nothing to summarize.
 
     The last turns stay, fewer of them where they take more than the budget. Only a last turn that
@@ -98,4 +100,4 @@ def plan(before: Context, *, budget: int, keep_turns: int = KEPT_TURNS) -> Plan 
     if not count_messages(old):
         return None
     splits = bool(kept) and not kept[0].begins_turn
-    return Plan(before, old, kept, splits_turn=splits)
+    return CompactionPlan(before, old, kept, splits_turn=splits)

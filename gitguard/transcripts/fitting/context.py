@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 
-from gitguard.model.conversation import AGENT, COMPACTION, MESSAGE, RESET, TOOL, Entry
+from gitguard.model.conversation import AGENT, COMPACTION, MESSAGE, RESET, TOOL, TranscriptEntry
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-class Context(Value):
+class VisibleContext(Value):
     """The part of a conversation that the model still sees."""
 
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[TranscriptEntry, ...] = ()
     """Oldest first; those between messages that say nothing to the model as well."""
     summary: str = ""
     """What the last compaction put in the place of all before."""
     compactions: int = 0
-    last: Entry | None = None
+    last: TranscriptEntry | None = None
     """What the next entry will follow."""
     ids: frozenset[str] = frozenset()
     """Those that the transcript has given away."""
 
 
-def context_of(entries: Iterable[Entry]) -> Context:
+def context_of(entries: Iterable[TranscriptEntry]) -> VisibleContext:
     """Return what stands of a conversation, its entries given oldest first.
 
     What they are in the file is not kept, so that a long conversation takes less memory.
     """
-    entries_by_id: dict[str, Entry] = {}
+    entries_by_id: dict[str, TranscriptEntry] = {}
     turning: list[str] = []
     for number, entry in enumerate(entries):
         if not can_stand(entry):
@@ -48,7 +48,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
         if entry.kind == COMPACTION:
             turning.append(name)
     if not entries_by_id:
-        return Context()
+        return VisibleContext()
     ids, newest = frozenset(entries_by_id), entries_by_id[turning[-1]] if turning else None
     if newest is not None and not newest.keeps_on:
         context = _behind_a_list(entries_by_id, newest, len(set(turning)))
@@ -57,7 +57,7 @@ def context_of(entries: Iterable[Entry]) -> Context:
     return context.replace(ids=ids)
 
 
-def lost_parents(entries: Sequence[Entry]) -> dict[int, str]:
+def lost_parents(entries: Sequence[TranscriptEntry]) -> dict[int, str]:
     """Return for entries that follow one which is not there what stands before the gap, by place.
 
     The first may follow one of another file, and parts of sub-agents are left alone.
@@ -71,13 +71,15 @@ def lost_parents(entries: Sequence[Entry]) -> dict[int, str]:
     }
 
 
-def can_stand(entry: Entry) -> bool:
+def can_stand(entry: TranscriptEntry) -> bool:
     """Say whether an entry can be part of a context: others follow it, it speaks or measures."""
     is_told = entry.id or entry.tokens or entry.kind in (MESSAGE, COMPACTION)
     return bool(is_told) and not entry.is_aside
 
 
-def _behind_a_list(entries_by_id: dict[str, Entry], newest: Entry, compactions: int) -> Context:
+def _behind_a_list(
+    entries_by_id: dict[str, TranscriptEntry], newest: TranscriptEntry, compactions: int
+) -> VisibleContext:
     """Return what stands where a compaction lists what it keeps, and everything before is gone."""
     listed = _kept(entries_by_id, newest)
     behind = [entry for entry in entries_by_id.values() if entry.at > newest.at]
@@ -90,19 +92,23 @@ def _behind_a_list(entries_by_id: dict[str, Entry], newest: Entry, compactions: 
     path = _with_sides(later, _path(later)) if later else []
     entries = [*listed, *path]
     summary = "\n".join(block.text for block in (summary_message or newest).blocks)
-    return Context(
+    return VisibleContext(
         tuple(entries), summary, compactions, entries[-1] if entries else summary_message or newest
     )
 
 
-def _told_behind(newest: Entry, later: Iterable[Entry]) -> Entry | None:
+def _told_behind(
+    newest: TranscriptEntry, later: Iterable[TranscriptEntry]
+) -> TranscriptEntry | None:
     """Return the message with a compaction's summary, which may stand behind notes of the host."""
     first = next((entry for entry in later if entry.kind == MESSAGE), None)
     is_it = first is not None and first.id and (first.by_host or first.parent == newest.id)
     return first if is_it else None
 
 
-def _kept(entries_by_id: dict[str, Entry], compaction: Entry) -> list[Entry]:
+def _kept(
+    entries_by_id: dict[str, TranscriptEntry], compaction: TranscriptEntry
+) -> list[TranscriptEntry]:
     listed = [entries_by_id[name] for name in compaction.kept if name in entries_by_id]
     if not compaction.keeps_between or len(listed) < len(compaction.kept):
         return listed
@@ -114,7 +120,7 @@ def _kept(entries_by_id: dict[str, Entry], compaction: Entry) -> list[Entry]:
     return [entry for entry in _with_sides(upto, part) if first <= entry.at]
 
 
-def _on_the_path(entries_by_id: dict[str, Entry], compactions: int) -> Context:
+def _on_the_path(entries_by_id: dict[str, TranscriptEntry], compactions: int) -> VisibleContext:
     """Return what stands where the way back from the last entry passes every compaction."""
     path = _path(entries_by_id)
     at = {entry.id: place for place, entry in enumerate(path)}
@@ -128,17 +134,17 @@ def _on_the_path(entries_by_id: dict[str, Entry], compactions: int) -> Context:
             summary = "\n".join(block.text for block in entry.blocks)
     stays = [entry for entry in path[begin:] if entry.kind not in (COMPACTION, RESET)]
     entries = tuple(_with_sides(entries_by_id, stays)) if stays else ()
-    return Context(entries, summary, compactions, path[-1])
+    return VisibleContext(entries, summary, compactions, path[-1])
 
 
-def _path(entries_by_id: dict[str, Entry]) -> list[Entry]:
+def _path(entries_by_id: dict[str, TranscriptEntry]) -> list[TranscriptEntry]:
     """Return the way from the root to the last entry; without parents, all there is."""
     entries = list(entries_by_id.values())
     if not any(entry.parent for entry in entries):
         return entries
-    path: list[Entry] = []
+    path: list[TranscriptEntry] = []
     passed: set[str] = set()
-    entry: Entry | None = entries[-1]
+    entry: TranscriptEntry | None = entries[-1]
     while entry is not None and entry.id not in passed:
         passed.add(entry.id)
         path.append(entry)
@@ -146,7 +152,9 @@ def _path(entries_by_id: dict[str, Entry]) -> list[Entry]:
     return path[::-1]
 
 
-def _with_sides(entries_by_id: dict[str, Entry], path: list[Entry]) -> list[Entry]:
+def _with_sides(
+    entries_by_id: dict[str, TranscriptEntry], path: list[TranscriptEntry]
+) -> list[TranscriptEntry]:
     """Add what belongs to the path beside it: several calls at once make several ways on."""
     on_path = {id(entry) for entry in path}
     answers = {entry.message for entry in path if entry.role == AGENT and entry.message}
@@ -162,7 +170,7 @@ def _with_sides(entries_by_id: dict[str, Entry], path: list[Entry]) -> list[Entr
     return _in_place(path, (*parts, *results))
 
 
-def _unanswered(path: list[Entry], parts: list[Entry]) -> set[str]:
+def _unanswered(path: list[TranscriptEntry], parts: list[TranscriptEntry]) -> set[str]:
     """Return the ids of calls that have fewer results on the path than there are such calls.
 
     Several answers may have used one id, so that a result on the path may be another call's.
@@ -173,11 +181,13 @@ def _unanswered(path: list[Entry], parts: list[Entry]) -> set[str]:
     return {call for call, count in left.items() if count > 0}
 
 
-def _in_place(path: list[Entry], beside: Iterable[Entry]) -> list[Entry]:
+def _in_place(
+    path: list[TranscriptEntry], beside: Iterable[TranscriptEntry]
+) -> list[TranscriptEntry]:
     """Put each entry behind that of the path before it in the file, and behind what it follows."""
     places = {id(entry): place for place, entry in enumerate(path)}
     places_by_id: dict[str, int] = {}
-    behind: list[list[Entry]] = [[] for _ in path]
+    behind: list[list[TranscriptEntry]] = [[] for _ in path]
     before = 0
     for entry in sorted((*path, *beside), key=lambda entry: entry.at):
         if id(entry) in places:
@@ -189,9 +199,9 @@ def _in_place(path: list[Entry], beside: Iterable[Entry]) -> list[Entry]:
     return [each for place, entry in enumerate(path) for each in (entry, *behind[place])]
 
 
-def _calls(entry: Entry) -> Iterator[str]:
+def _calls(entry: TranscriptEntry) -> Iterator[str]:
     return (block.id for block in entry.blocks if block.kind == "call")
 
 
-def _answers(entry: Entry) -> set[str]:
+def _answers(entry: TranscriptEntry) -> set[str]:
     return {block.id for block in entry.blocks if block.kind == "result"}

@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Block, TranscriptEntry
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.state.items import Exchange
     from gitguard.transcripts.fitting.chunks import Unit
@@ -38,7 +38,7 @@ _WRITES = frozenset(
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
-def entries_of(units: Iterable[Unit]) -> Iterator[Entry]:
+def entries_of(units: Iterable[Unit]) -> Iterator[TranscriptEntry]:
     """Yield the messages in units."""
     return (entry for unit in units for entry in unit.entries if entry.kind == MESSAGE)
 

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Block, TranscriptEntry
 
 
-class Limit(Value):
+class TurnLimit(Value):
     """A limit that was found for a session."""
 
     turns: int
@@ -33,7 +33,7 @@ class Limit(Value):
     """Which setting it is, as `telegram.dms.123`."""
 
 
-def lightened(entries: Iterable[Entry]) -> Iterator[Entry]:
+def lightened(entries: Iterable[TranscriptEntry]) -> Iterator[TranscriptEntry]:
     """Yield entries without the bulk of what they hold, so that many of them fit into memory.
 
     What results say and what calls are given is left out; the sizes stay.
@@ -52,12 +52,12 @@ def _light(block: Block) -> Block:
 # The last turns
 
 
-def is_turn(entry: Entry) -> bool:
+def is_turn(entry: TranscriptEntry) -> bool:
     """Say whether a turn begins: the user says something, and not the host in their name."""
     return entry.kind == MESSAGE and entry.role == USER and not (entry.by_host or entry.is_aside)
 
 
-def first_within_limit(entries: Sequence[Entry], most: int) -> int:
+def first_within_limit(entries: Sequence[TranscriptEntry], most: int) -> int:
     """Return the place of the first entry that a limit lets stay: 0 where no more turns are there.
 
     Turns are counted backwards; most is 0 for no limit. A call and its result stay together: where
@@ -73,7 +73,7 @@ def first_within_limit(entries: Sequence[Entry], most: int) -> int:
     return turns[at] if at else 0
 
 
-def _reach(entries: Sequence[Entry]) -> list[int]:
+def _reach(entries: Sequence[TranscriptEntry]) -> list[int]:
     """Return for each place the first one that a pair reaches to from there or later."""
     reach = list(range(len(entries) + 1))
     for first, second in _pairs(entries):
@@ -83,7 +83,7 @@ def _reach(entries: Sequence[Entry]) -> list[int]:
     return reach
 
 
-def _pairs(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
+def _pairs(entries: Sequence[TranscriptEntry]) -> Iterator[tuple[int, int]]:
     """Yield the places of each call and its result, the earlier one first.
 
     Ids may be used again, so a result belongs to the last call before it; one that comes before any
@@ -133,7 +133,7 @@ def _is_limit(turns: object) -> bool:
     return turns == 0 and type(turns) is int or is_token_count(turns)
 
 
-def history_limit(session_key: str, limits: Mapping[str, int]) -> Limit | None:
+def history_limit(session_key: str, limits: Mapping[str, int]) -> TurnLimit | None:
     """Return the limit for a session by its key; None where there is none, also where that is 0.
 
     limits are named as `limits_of` names them.
@@ -147,7 +147,7 @@ def history_limit(session_key: str, limits: Mapping[str, int]) -> Limit | None:
     for name in names:
         limit_name = folded.get(_folded(name))
         if limit_name is not None:
-            return Limit(limits[limit_name], limit_name) if limits[limit_name] else None
+            return TurnLimit(limits[limit_name], limit_name) if limits[limit_name] else None
     return None
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from gitguard.model.config.transcripts import PruningConfig
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Block, TranscriptEntry
 
 KEEP, TRIM, CLEAR = "keep", "trim", "clear"
 _MARKER_ROOM = 250
@@ -25,7 +25,7 @@ _MARKER_ROOM = 250
 _LONGEST_NAME = 128
 
 
-class Verdict(Value):
+class PruningVerdict(Value):
     """What becomes of one result that is large enough to be looked at."""
 
     action: str
@@ -54,19 +54,19 @@ class _Large(Value):
 
     place: int
     """Of its entry among those in the context."""
-    entry: Entry
+    entry: TranscriptEntry
     block: Block
     tool: str
 
 
 def judge(
-    entries: Sequence[Entry],
+    entries: Sequence[TranscriptEntry],
     config: PruningConfig,
     *,
     now: float,
     room: int,
     pictured: frozenset[tuple[int, int]] = frozenset(),
-) -> tuple[Verdict, ...]:
+) -> tuple[PruningVerdict, ...]:
     """Judge the large results among the entries in the context, oldest first.
 
     room is how many tokens the history may take: while it takes more, whole results are cleared,
@@ -103,7 +103,7 @@ def longest_kept(config: PruningConfig) -> int:
     return max(config.min_characters, trimmed)
 
 
-def _large(entries: Sequence[Entry], config: PruningConfig) -> Iterator[_Large]:
+def _large(entries: Sequence[TranscriptEntry], config: PruningConfig) -> Iterator[_Large]:
     smallest = longest_kept(config)
     named: dict[str, str] = {}
     for place, entry in enumerate(entries):
@@ -115,7 +115,7 @@ def _large(entries: Sequence[Entry], config: PruningConfig) -> Iterator[_Large]:
                 yield _Large(place, entry, block, tool)
 
 
-def pictured_among(entry: Entry) -> Iterator[tuple[int, int]]:
+def pictured_among(entry: TranscriptEntry) -> Iterator[tuple[int, int]]:
     """Yield the results with images in an entry, as `judge` takes them; texts must be there."""
     for block in entry.blocks:
         if block.kind == RESULT and block.size > len(block.text):
@@ -135,7 +135,7 @@ def is_protected(tool: str, patterns: Iterable[str]) -> bool:
     return any(fnmatchcase(each, pattern.lower()) for pattern in patterns for each in names)
 
 
-def _protected_from(entries: Sequence[Entry], exchanges: int) -> int:
+def _protected_from(entries: Sequence[TranscriptEntry], exchanges: int) -> int:
     """Return the place from which on all stays: where the last exchanges begin, 0 if too few.
 
     An exchange is what the user says, in one message or several, and all that follows it.
@@ -154,23 +154,25 @@ def _protected_from(entries: Sequence[Entry], exchanges: int) -> int:
     return begins[-exchanges] if len(begins) >= exchanges else 0
 
 
-def _keep(large: _Large, reason: str) -> Verdict:
+def _keep(large: _Large, reason: str) -> PruningVerdict:
     return _verdict(KEEP, reason, large, large.block.size)
 
 
-def _trim(large: _Large, config: PruningConfig) -> Verdict:
+def _trim(large: _Large, config: PruningConfig) -> PruningVerdict:
     remaining = config.head_characters + config.tail_characters
     return _verdict(
         TRIM, "it is old and large", large, remaining + len(left_out(large.block.size - remaining))
     )
 
 
-def _verdict(action: str, reason: str, large: _Large, left: int) -> Verdict:
+def _verdict(action: str, reason: str, large: _Large, left: int) -> PruningVerdict:
     entry, block = large.entry, large.block
-    return Verdict(action, reason, entry.at, entry.end, block.at, large.tool, block.size, left)
+    return PruningVerdict(
+        action, reason, entry.at, entry.end, block.at, large.tool, block.size, left
+    )
 
 
-def _clear_while_over(verdicts: list[Verdict], over: int) -> Iterator[Verdict]:
+def _clear_while_over(verdicts: list[PruningVerdict], over: int) -> Iterator[PruningVerdict]:
     for verdict in verdicts:
         if verdict.action == TRIM and over > 0:
             left = len(placeholder(verdict.tool, verdict.characters))
@@ -184,7 +186,9 @@ def _clear_while_over(verdicts: list[Verdict], over: int) -> Iterator[Verdict]:
 # What stands there instead
 
 
-def pruned(verdict: Verdict, text: str, config: PruningConfig, clean: Callable[[str], str]) -> str:
+def pruned(
+    verdict: PruningVerdict, text: str, config: PruningConfig, clean: Callable[[str], str]
+) -> str:
     """Return what a result says from now on.
 
     clean takes secrets out of the whole text first: half a secret would match no rule any more.

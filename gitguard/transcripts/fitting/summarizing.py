@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from gitguard.model.conversation import Block, Entry
+    from gitguard.model.conversation import Block, TranscriptEntry
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.transcripts.fitting.chunks import Unit
 
@@ -140,7 +140,7 @@ def summarize(
     return Summarized(merged or NOTHING, stages.is_by_plug, stages.is_in_part, complaints)
 
 
-class _Piece(Value):
+class _ChunkPart(Value):
     """A chunk, or what is left of it after halving."""
 
     units: tuple[Unit, ...]
@@ -166,7 +166,7 @@ class _Stages:
 
     def parts_of(self, chunk: tuple[Unit, ...], number: int, of: int) -> Iterator[str]:
         """Yield the parts of a chunk: one, unless the plug refuses it whole."""
-        waiting = [_Piece(chunk, self._most)]
+        waiting = [_ChunkPart(chunk, self._most)]
         self._refusals = min(self._refusals, 1)
         has_answered = False
         while waiting:
@@ -232,12 +232,12 @@ class _Stages:
         self._refusals += 1
         self._too_long = math.inf  # its length is not why
 
-    def _facts(self, piece: _Piece) -> str:
+    def _facts(self, piece: _ChunkPart) -> str:
         self.is_by_plug = False
         return said_in(piece.units, self._redactor)
 
 
-def _halves(piece: _Piece, size: int) -> list[_Piece]:
+def _halves(piece: _ChunkPart, size: int) -> list[_ChunkPart]:
     """Return a piece of so many characters as two, or one unit cut to half; none if it is small."""
     size = min(size, piece.most)
     if size <= SMALLEST_PIECE:
@@ -275,7 +275,7 @@ def transcribed(units: Iterable[Unit], redactor: Redactor, most: int) -> str:
     return f"{text[:half]}\n[… {len(text) - 2 * half:,} characters left out …]\n{text[-half:]}"
 
 
-def _transcribed(entry: Entry) -> str:
+def _transcribed(entry: TranscriptEntry) -> str:
     text = "\n".join(filter(None, map(_shown, entry.blocks)))
     name = _ROLES.get(entry.role)
     return f"{name}: {text}" if text and name else text

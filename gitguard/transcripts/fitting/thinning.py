@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
 
 MOST = 40_000
 """Entries that are kept, the newest: in a window of a million tokens each would have 25 of them."""
@@ -21,18 +21,18 @@ MOST = 40_000
 class Thinned(Value):
     """What is left of a conversation."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[TranscriptEntry, ...]
     left_out: int
     """Older entries behind the last compaction that were too many."""
 
 
-def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
+def thinned(entries: Iterable[TranscriptEntry], most: int = MOST) -> Thinned:
     """Return the entries of which `context_of` can say what stands, without what they say.
 
     The text of summaries stays, since it may be asked for. What is before a compaction that lists
     what it keeps is left out, as no later entry brings it back.
     """
-    latest: deque[Entry] = deque(maxlen=most)
+    latest: deque[TranscriptEntry] = deque(maxlen=most)
     entries_taken, is_told = 0, False
     for entry in entries:
         if not can_stand(entry):
@@ -49,7 +49,7 @@ def thinned(entries: Iterable[Entry], most: int = MOST) -> Thinned:
     return Thinned(tuple(latest), entries_taken - len(latest))
 
 
-def _kept(before: Iterable[Entry], compaction: Entry) -> list[Entry]:
+def _kept(before: Iterable[TranscriptEntry], compaction: TranscriptEntry) -> list[TranscriptEntry]:
     names = frozenset(compaction.kept)  # a long history may keep thousands
     listed = [entry for entry in before if entry.id in names]
     if not (compaction.keeps_between and listed):
@@ -57,7 +57,7 @@ def _kept(before: Iterable[Entry], compaction: Entry) -> list[Entry]:
     return [entry for entry in before if entry.at >= listed[0].at]
 
 
-def _thin(entry: Entry, *, with_text: bool) -> Entry:
+def _thin(entry: TranscriptEntry, *, with_text: bool) -> TranscriptEntry:
     blocks = entry.blocks if with_text else tuple(map(_bare, entry.blocks))
     return entry.replace(raw=b"", model="", blocks=blocks)
 

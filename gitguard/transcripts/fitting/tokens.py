@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
 
 CHARACTERS_PER_TOKEN = 4
 
@@ -20,6 +20,6 @@ def estimate(characters: int) -> int:
     return -(-characters // CHARACTERS_PER_TOKEN)
 
 
-def tokens_of(entries: Iterable[Entry]) -> int:
+def tokens_of(entries: Iterable[TranscriptEntry]) -> int:
     """Guess the tokens of entries, of which each is a message of its own or a part of one."""
     return sum(estimate(entry.size) for entry in entries)

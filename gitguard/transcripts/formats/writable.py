@@ -12,9 +12,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
-    from gitguard.transcripts.fitting.compaction import Plan, Written
+    from gitguard.transcripts.fitting.compaction import CompactionPlan, Written
     from gitguard.transcripts.rewriting.tree import Writable
 
 
@@ -23,7 +23,7 @@ class Writer(Value):
 
     path: str
     """The transcript's file."""
-    lines: Callable[[Plan, Written, str, Callable[[int], bytes]], list[bytes]]
+    lines: Callable[[CompactionPlan, Written, str, Callable[[int], bytes]], list[bytes]]
     """Returns the lines to append to the file at a path; the last argument gives random bytes."""
     folder: str
     """The folder in which the conversation was held, empty where the file does not tell."""
@@ -63,7 +63,7 @@ def writable_of(transcript: Transcript) -> tuple[str, Writable]:
     return path, writing
 
 
-def entry_at(transcript: Transcript, path: str, at: int, end: int) -> Entry:
+def entry_at(transcript: Transcript, path: str, at: int, end: int) -> TranscriptEntry:
     """Return one entry of a transcript's file, whole, by where it and the next one begin."""
     from gitguard.transcripts import jsonl
 

@@ -33,7 +33,7 @@ from gitguard.transcripts.rewriting.edits import (
 )
 from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
 from gitguard.transcripts.rewriting.signatures import unsigned
-from gitguard.transcripts.rewriting.tree import Link, Mended, Mending, Tree
+from gitguard.transcripts.rewriting.tree import EntryLink, Mended, Mending, Tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def rewrite(
     except OSError as error:
         raise unreadable(path, error) from error
     try:
-        plan = _Plan(handle, seen.size, edits, writable, tree)
+        plan = _RewritePlan(handle, seen.size, edits, writable, tree)
         writing = Replacing(path, seen, now=now, at_step=at_step, still_ours=still_ours, keep=keep)
         size = 0
         with writing as out:
@@ -157,7 +157,7 @@ def _tree(handle: int, size: int, writable: Writable) -> Tree:
         if not writable.POINTERS.isdisjoint(document):
             pointers.append(at)
         if place := writable.link(document):
-            links.append(Link(at, *place))
+            links.append(EntryLink(at, *place))
     return Tree(links, pointers)
 
 
@@ -191,7 +191,7 @@ class _New(Value):
     """Whether it is its source itself, at another place."""
 
 
-class _Plan:
+class _RewritePlan:
     """What is done at which place of a file."""
 
     def __init__(
@@ -289,7 +289,7 @@ class _Plan:
         while True:
             candidate = self._writable.new_id(f"{anchor} {new.source} {new.block} {number}")
             if candidate not in tree.by_id:
-                tree.by_id[candidate] = Link(new.source, candidate, anchor)
+                tree.by_id[candidate] = EntryLink(new.source, candidate, anchor)
                 return candidate
             number += 1
 

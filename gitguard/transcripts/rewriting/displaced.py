@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
 
 
 _ROUNDS = 8
@@ -28,11 +28,11 @@ _ROUNDS = 8
 class InOrder(Value):
     """Entries in the order in which they belong, and what brings their lines into it."""
 
-    entries: Sequence[Entry]
+    entries: Sequence[TranscriptEntry]
     edits: tuple[Drop | Shift, ...] = ()
 
 
-def in_order(entries: Sequence[Entry], begin: int) -> InOrder:
+def in_order(entries: Sequence[TranscriptEntry], begin: int) -> InOrder:
     """Put entries before what follows them, or behind what they follow.
 
     begin is where the line stands that remains first. What would make the branch of the last entry
@@ -46,7 +46,7 @@ def in_order(entries: Sequence[Entry], begin: int) -> InOrder:
     return InOrder(entries)
 
 
-def branch_length(entries: Sequence[Entry]) -> int:
+def branch_length(entries: Sequence[TranscriptEntry]) -> int:
     """Return how many entries the last one follows from, itself included."""
     entries_by_id = {entry.id: entry for entry in entries if entry.id and not entry.is_aside}
     passed: set[str] = set()
@@ -57,7 +57,7 @@ def branch_length(entries: Sequence[Entry]) -> int:
     return len(passed)
 
 
-def _arranged(entries: Sequence[Entry], begin: int, *, brings_back: bool) -> InOrder:
+def _arranged(entries: Sequence[TranscriptEntry], begin: int, *, brings_back: bool) -> InOrder:
     """Put entries in order; if none is brought back, all come behind the last one."""
     order, moved, copies = list(entries), set[int](), list[int]()
     for _ in range(_ROUNDS):
@@ -80,12 +80,14 @@ def _arranged(entries: Sequence[Entry], begin: int, *, brings_back: bool) -> InO
     return InOrder(order, (*map(Drop, copies), *shifts))
 
 
-def _brought(order: list[Entry], to: dict[int, int], gone: set[int]) -> list[Entry]:
+def _brought(
+    order: list[TranscriptEntry], to: dict[int, int], gone: set[int]
+) -> list[TranscriptEntry]:
     """Return entries of which some are brought before others, by their places."""
     ahead: dict[int, list[int]] = {}
     for place, other in to.items():
         ahead.setdefault(other, []).append(place)
-    in_order: list[Entry] = []
+    in_order: list[TranscriptEntry] = []
     for place in range(len(order)):
         if place in to or place in gone:
             continue
@@ -98,7 +100,7 @@ def _brought(order: list[Entry], to: dict[int, int], gone: set[int]) -> list[Ent
 
 
 def _early(
-    entries: Sequence[Entry], originals: Mapping[str, Entry], *, anywhere: bool
+    entries: Sequence[TranscriptEntry], originals: Mapping[str, TranscriptEntry], *, anywhere: bool
 ) -> list[int]:
     """Return the places of entries that follow the last one and stand before what it follows.
 
@@ -127,7 +129,9 @@ def _early(
     return chain
 
 
-def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int, int]:
+def _late(
+    entries: Sequence[TranscriptEntry], originals: Mapping[str, TranscriptEntry]
+) -> dict[int, int]:
     """Return the places of last entries that only earlier ones follow, and of the first of those.
 
     That may be a copy that says something else, which hosts take for the entry: they take the last.
@@ -153,7 +157,9 @@ def _late(entries: Sequence[Entry], originals: Mapping[str, Entry]) -> dict[int,
     return places
 
 
-def _overtaken(place: int, entries: Sequence[Entry], originals: Mapping[str, Entry]) -> int:
+def _overtaken(
+    place: int, entries: Sequence[TranscriptEntry], originals: Mapping[str, TranscriptEntry]
+) -> int:
     """Return the place behind the call of a result that nothing follows, 0 if it stands well.
 
     Only where several calls at once are several entries may nothing follow the result of one. No
@@ -173,7 +179,9 @@ def _overtaken(place: int, entries: Sequence[Entry], originals: Mapping[str, Ent
     return behind if is_followed and behind < place else 0
 
 
-def _follows(entry: Entry, other: Entry, entries_by_id: Mapping[str, Entry]) -> bool:
+def _follows(
+    entry: TranscriptEntry, other: TranscriptEntry, entries_by_id: Mapping[str, TranscriptEntry]
+) -> bool:
     """Say whether an entry follows another one, in whatever many steps."""
     passed: set[str] = set()
     while entry.parent in entries_by_id and entry.parent not in passed:
@@ -182,7 +190,7 @@ def _follows(entry: Entry, other: Entry, entries_by_id: Mapping[str, Entry]) -> 
     return other.id in passed
 
 
-def _is_copy(entry: Entry, original: Entry) -> bool:
+def _is_copy(entry: TranscriptEntry, original: TranscriptEntry) -> bool:
     if original is entry or entry.end - entry.at != original.end - original.at:
         return False
     return entry == original.replace(at=entry.at, end=entry.end)

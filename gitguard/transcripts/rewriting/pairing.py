@@ -15,7 +15,7 @@ from gitguard.model.conversation import (
     THINKING,
     TOOL,
     Block,
-    Entry,
+    TranscriptEntry,
 )
 from gitguard.model.value import Value
 from gitguard.transcripts.rewriting.edits import (
@@ -85,7 +85,10 @@ def _is_word(text: str) -> bool:
 
 
 def pair(
-    entries: Iterable[Entry], *, notes_between: bool = False, results_name_tools: bool = False
+    entries: Iterable[TranscriptEntry],
+    *,
+    notes_between: bool = False,
+    results_name_tools: bool = False,
 ) -> Pairing:
     """Decide on a conversation, its entries given in the order in which the model sees them.
 
@@ -98,13 +101,13 @@ def pair(
     return pairs.pairing()
 
 
-class _Answer:
+class _AgentMessage:
     """One message of the agent, which may be kept in several entries."""
 
     __slots__ = ("anchor", "calls", "entries", "parts")
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[TranscriptEntry] = []
         self.calls: list[_Call] = []
         self.parts: list[tuple[int, int]] = []
         """The places of what stays of it, each with where the entry begins."""
@@ -126,7 +129,9 @@ class _Answer:
 class _Call:
     __slots__ = ("answer", "block", "entry", "id", "is_answered", "stands", "void")
 
-    def __init__(self, entry: Entry, block: Block, answer: _Answer, void: str) -> None:
+    def __init__(
+        self, entry: TranscriptEntry, block: Block, answer: _AgentMessage, void: str
+    ) -> None:
         self.entry, self.block, self.answer = entry, block, answer
         self.id = block.id
         """Which it has from now on."""
@@ -139,7 +144,7 @@ class _Call:
 
 class _Pairs:
     def __init__(
-        self, entries: Iterable[Entry], *, notes_between: bool, results_name_tools: bool
+        self, entries: Iterable[TranscriptEntry], *, notes_between: bool, results_name_tools: bool
     ) -> None:
         self._notes_between = notes_between
         self._results_name_tools = results_name_tools
@@ -153,19 +158,19 @@ class _Pairs:
         self._uses: dict[str, int] = {}
         """How many calls after the first were given an id in the place of this one."""
         self._in_order: list[_Call] = []
-        self._answers: dict[str, _Answer] = {}
-        self._current: _Answer | None = None
+        self._answers: dict[str, _AgentMessage] = {}
+        self._current: _AgentMessage | None = None
         """The answer behind which nothing was said yet."""
         self._edits: list[Edit] = []
         self._drops: dict[int, list[int]] = {}
-        self._lessened: dict[int, Entry] = {}
+        self._lessened: dict[int, TranscriptEntry] = {}
         """Those that blocks are dropped of."""
         self._place = 0
         self._foreign: set[str] = set()
         """The ids in blocks and lines of kinds that nobody here knows; they may be calls or
         results."""
         self._moves: dict[_Call, Move] = {}
-        self._early: dict[str, tuple[Entry, Block]] = {}
+        self._early: dict[str, tuple[TranscriptEntry, Block]] = {}
         """Results that stand before any call of their id; one may still come."""
         self._findings: list[Finding] = []
         self._names: dict[str, str] = {}
@@ -199,11 +204,11 @@ class _Pairs:
                 edits.append(self._answered(call))
         return edits
 
-    def _hear(self, entry: Entry) -> None:
+    def _hear(self, entry: TranscriptEntry) -> None:
         """Take in a message of the agent, or another part of it."""
         answer = self._answers.get(entry.message) if entry.message else None
         if answer is None:
-            answer = _Answer()
+            answer = _AgentMessage()
             if entry.message:
                 self._answers[entry.message] = answer
         answer.entries.append(entry)
@@ -217,7 +222,7 @@ class _Pairs:
             answer.parts.append((self._place, entry.at))
             self._current = answer
 
-    def _take(self, entry: Entry, block: Block, answer: _Answer) -> None:
+    def _take(self, entry: TranscriptEntry, block: Block, answer: _AgentMessage) -> None:
         name = self._clean(block.name)
         lacking = _lacking(block, name)
         before = self._calls.get(block.id)
@@ -258,7 +263,7 @@ class _Pairs:
         self._calls[call.block.id] = call
         self._first.setdefault(call.block.id, call)
 
-    def _match(self, entry: Entry) -> None:
+    def _match(self, entry: TranscriptEntry) -> None:
         """Find the calls of an entry's results."""
         stands, goes_on = False, True
         for block in entry.blocks:
@@ -288,7 +293,7 @@ class _Pairs:
         calls = call.answer.calls
         return any(later.stands for later in calls[calls.index(call) + 1 :])
 
-    def _take_result(self, entry: Entry, block: Block, call: _Call) -> None:
+    def _take_result(self, entry: TranscriptEntry, block: Block, call: _Call) -> None:
         call.is_answered = True
         if call.id != block.id:
             self._edits.append(Reissue(entry.at, block.at, call.id))
@@ -298,7 +303,7 @@ class _Pairs:
         if name != block.name:
             self._rename(entry, block, name)
 
-    def _drop_result(self, entry: Entry, block: Block, call: _Call | None) -> None:
+    def _drop_result(self, entry: TranscriptEntry, block: Block, call: _Call | None) -> None:
         if call is None and block.id in self._foreign:
             return
         if call is not None and call.void:
@@ -332,20 +337,20 @@ class _Pairs:
         name = self._clean(result.name)
         return bool(name) and name != self._clean(call.block.name)
 
-    def _move(self, entry: Entry, block: Block, call: _Call) -> None:
+    def _move(self, entry: TranscriptEntry, block: Block, call: _Call) -> None:
         self._moves[call] = Move(entry.at, block.at, START)
         self._note(MOVED, entry, block, "something else stood between it and its call")
 
-    def _rename(self, entry: Entry, block: Block, name: str) -> None:
+    def _rename(self, entry: TranscriptEntry, block: Block, name: str) -> None:
         self._edits.append(Rename(entry.at, block.at, name))
         self._note(RENAMED, entry, block, f"its tool is named `{name}`")
 
-    def _drop(self, kind: str, entry: Entry, block: Block, reason: str) -> None:
+    def _drop(self, kind: str, entry: TranscriptEntry, block: Block, reason: str) -> None:
         self._drops.setdefault(entry.at, []).append(block.at)
         self._lessened[entry.at] = entry
         self._note(kind, entry, block, reason)
 
-    def _note(self, kind: str, entry: Entry, block: Block, reason: str) -> None:
+    def _note(self, kind: str, entry: TranscriptEntry, block: Block, reason: str) -> None:
         self._findings.append(Finding(kind, entry.at, block.id, reason))
 
     def _clean(self, name: str) -> str:
@@ -377,7 +382,7 @@ class _Pairs:
                 reason = "nothing is left of the message"
                 self._findings.append(Finding(EMPTIED, parts[0].at, "", reason))
 
-    def _is_emptied(self, entry: Entry) -> bool:
+    def _is_emptied(self, entry: TranscriptEntry) -> bool:
         return len(self._drops.get(entry.at, ())) == len(entry.blocks)
 
 

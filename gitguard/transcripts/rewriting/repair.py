@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from tempfile import TemporaryDirectory
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN, Entry
+from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, TOOL, UNKNOWN, TranscriptEntry
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.transcripts.entries import no_collections
@@ -206,9 +206,9 @@ class _Passes:
         self._name, self._path, self._writable = transcript.format, path, writable
         self._tell, self._wishes = tell, wishes
 
-    def look(self, path: str = "") -> _Work:
+    def look(self, path: str = "") -> _FileRepair:
         path = path or self._path
-        return _Work(
+        return _FileRepair(
             path, self._writable, look(path), self._tell, wishes=self._wishes, home=self._path
         )
 
@@ -255,7 +255,7 @@ def _joined(total: RepairReport, report: RepairReport) -> RepairReport:
     )
 
 
-class _Work:
+class _FileRepair:
     """The repair of one file as it stands."""
 
     def __init__(
@@ -272,7 +272,7 @@ class _Work:
         self._home, self._wishes = home, wishes
         self._scan = scan(path, seen, writable, tell)
         self._order, self._parents = InOrder(self._scan.entries), dict[int, str]()
-        self._entries: Sequence[Entry] = self._scan.entries
+        self._entries: Sequence[TranscriptEntry] = self._scan.entries
         self._pairing = Pairing()
         self._images = tuple(self._scan.images)
         self._unsigned = tuple(self._scan.unsigned)
@@ -428,7 +428,9 @@ class _Work:
         return line_at(self._path, at) if cleaned is None else cleaned
 
 
-def conversation(entries: Sequence[Entry], *, everything: bool = False) -> tuple[Entry, ...]:
+def conversation(
+    entries: Sequence[TranscriptEntry], *, everything: bool = False
+) -> tuple[TranscriptEntry, ...]:
     """Return what the model sees of a conversation, in the order in which it does.
 
     A file in which all was said by one sub-agent is that one's conversation.
@@ -440,7 +442,7 @@ def conversation(entries: Sequence[Entry], *, everything: bool = False) -> tuple
     return context_of(entries).entries
 
 
-def _without_turns(entries: Sequence[Entry]) -> Iterator[Entry]:
+def _without_turns(entries: Sequence[TranscriptEntry]) -> Iterator[TranscriptEntry]:
     """Yield entries as if nothing had ever been summarized."""
     newest = ""
     for entry in entries:
@@ -451,7 +453,9 @@ def _without_turns(entries: Sequence[Entry]) -> Iterator[Entry]:
         newest = newest if entry.is_aside else entry.id or newest
 
 
-def _new_parents(scan: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dict[int, str]:
+def _new_parents(
+    scan: Scan, entries: Sequence[TranscriptEntry], *, is_plain: bool
+) -> dict[int, str]:
     """Return for entries that follow one which is not there what they follow from now on.
 
     Hosts go back from the last entry: they would find nothing of what stands before the gap, and
@@ -471,7 +475,7 @@ def _new_parents(scan: Scan, entries: Sequence[Entry], *, is_plain: bool) -> dic
     return parents
 
 
-def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
+def _break_rings(entries: Sequence[TranscriptEntry], parents: dict[int, str]) -> None:
     """Let the first entry of each ring follow the newest before it that goes back to its start.
 
     A link of the active branch is not broken for one that closes the gap before another entry.
@@ -480,8 +484,8 @@ def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
     entries_by_id = {entry.id: entry for entry in entries}
     rooted: set[str] = set()
     for entry in entries:
-        way: dict[str, Entry] = {}
-        here: Entry | None = entries_by_id[entry.id]
+        way: dict[str, TranscriptEntry] = {}
+        here: TranscriptEntry | None = entries_by_id[entry.id]
         while here is not None and here.id not in rooted and here.id not in way:
             way[here.id] = here
             here = entries_by_id.get(parents.get(here.at, here.parent))
@@ -493,7 +497,7 @@ def _break_rings(entries: Sequence[Entry], parents: dict[int, str]) -> None:
         rooted |= way.keys()
 
 
-def _links_of_branch(entries: Sequence[Entry]) -> set[int]:
+def _links_of_branch(entries: Sequence[TranscriptEntry]) -> set[int]:
     """Return where the entries begin that a host meets when it goes back from the last one."""
     entries_by_id = {entry.id: entry for entry in entries}
     links: set[int] = set()
@@ -504,15 +508,15 @@ def _links_of_branch(entries: Sequence[Entry]) -> set[int]:
     return links
 
 
-def _has_copies(entries: Sequence[Entry]) -> bool:
+def _has_copies(entries: Sequence[TranscriptEntry]) -> bool:
     """Say whether lines have the same id: hosts take the last one for all."""
     ids = [entry.id for entry in entries if entry.id]
     return len(set(ids)) < len(ids)
 
 
 def _strays(
-    entries: Sequence[Entry], told: Sequence[Entry], parents: Mapping[int, str]
-) -> Iterator[Entry]:
+    entries: Sequence[TranscriptEntry], told: Sequence[TranscriptEntry], parents: Mapping[int, str]
+) -> Iterator[TranscriptEntry]:
     """Yield the results of lost calls that now follow what is told beside the way through it.
 
     Of several calls at once, each a line, one may be lost; its result came to follow another's.
@@ -527,7 +531,9 @@ def _strays(
             yield entry
 
 
-def _relinked(entries: Sequence[Entry], parents: dict[int, str]) -> Sequence[Entry]:
+def _relinked(
+    entries: Sequence[TranscriptEntry], parents: dict[int, str]
+) -> Sequence[TranscriptEntry]:
     if not parents:
         return entries
     return [

@@ -15,7 +15,7 @@ from gitguard.model.conversation import (
     MESSAGE,
     RESET,
     UNKNOWN,
-    Entry,
+    TranscriptEntry,
 )
 from gitguard.model.value import Value
 from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
@@ -69,7 +69,7 @@ class Scan:
     def __init__(self) -> None:
         """Begin with nothing."""
         self.lines = 0
-        self.entries: list[Entry] = []
+        self.entries: list[TranscriptEntry] = []
         """Those that have a place in the tree, or say something to the model; none of them where
         all are sound."""
         self.broken: list[Broken] = []
@@ -79,7 +79,7 @@ class Scan:
         """Calls and results whose signature no API takes: entry, place in it, and id."""
         self.cleaned: dict[int, bytes] = {}
         """Lines that parse without the byte-order mark or the NULs around them."""
-        self.headers: list[Entry] = []
+        self.headers: list[TranscriptEntry] = []
         self.first = -1
         """Where the first entry begins."""
         self.pointers: list[int] = []
@@ -120,10 +120,10 @@ def scan(
     try:
         sketch = writable.sketch_in(path)
         try:
-            scanner = _Scanner(writable, sketch, seen.size, forget_after)
+            scanner = _TranscriptScanner(writable, sketch, seen.size, forget_after)
             return scanner.read(_lines(handle, seen.size, tell))
         except _Forgotten:
-            scanner = _Scanner(writable, sketch, seen.size, None)
+            scanner = _TranscriptScanner(writable, sketch, seen.size, None)
             return scanner.read(_lines(handle, seen.size, tell))
     except OSError as error:
         raise unreadable(path, error) from error
@@ -131,7 +131,7 @@ def scan(
         os.close(handle)
 
 
-class _Scanner:
+class _TranscriptScanner:
     def __init__(
         self,
         writable: Writable,
@@ -190,7 +190,7 @@ class _Scanner:
             self._is_chain = False
             self._is_flat = self._is_flat and not fields["parent"]
         if kind == HEADER:
-            scan.headers.append(Entry.of(at, end, b"", fields))
+            scan.headers.append(TranscriptEntry.of(at, end, b"", fields))
         elif id_ or kind != UNKNOWN or "blocks" in fields:
             self._newest = id_ or self._newest
             if kind in _TURNS or "is_aside" in fields or (self._newest and not id_):
@@ -202,7 +202,7 @@ class _Scanner:
             if self._soundness is not None:
                 self._judge(fields, self._soundness)
             if not self._has_forgotten:
-                scan.entries.append(Entry.of(at, end, b"", fields))
+                scan.entries.append(TranscriptEntry.of(at, end, b"", fields))
         if not self._pointers.isdisjoint(document):
             scan.pointers.append(at)
 

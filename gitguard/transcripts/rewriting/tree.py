@@ -108,7 +108,7 @@ if TYPE_CHECKING:
             """Return an entry that names what is there in the place of what is not any more."""
 
 
-class Link(Value):
+class EntryLink(Value):
     """An entry's place in the tree."""
 
     at: int
@@ -153,7 +153,7 @@ class Tree:
 def _relinked(link: Placed, parents: Mapping[int, str]) -> Placed:
     if link.at not in parents:
         return link
-    return Link(link.at, link.id, parents[link.at], link.is_aside)
+    return EntryLink(link.at, link.id, parents[link.at], link.is_aside)
 
 
 class Mended(Value):

@@ -16,7 +16,7 @@ from gitguard.guard import Guard
 from gitguard.model.config.redaction import RedactionConfig, redactor_of
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.redaction.second_engine import SecondEngine
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 from tests.support.secret_corpus import Document, held_out, is_left, samples
 from tests.support.secret_shapes import SHAPES
@@ -71,13 +71,13 @@ def test_texts_searched_without_it_are_searched_anew() -> None:
     assert RULES.rules_id != BOTH.rules_id
 
 
-def write_config(places: Places, text: str) -> None:
+def write_config(places: UserDirs, text: str) -> None:
     path = Path(places.config_home) / "config.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
 
 
-def test_a_user_who_asks_for_it_gets_it(places: Places, git: Git, open_guard: OpenGuard) -> None:
+def test_a_user_who_asks_for_it_gets_it(places: UserDirs, git: Git, open_guard: OpenGuard) -> None:
     write_config(places, ENGINE)
     guard = open_guard()
     assert isinstance(guard.workspace.redactor._engine, SecondEngine)  # noqa: SLF001
@@ -90,7 +90,7 @@ def test_a_repository_cannot_ask_for_it(git: Git, guard: Guard, open_guard: Open
 
 
 def test_where_it_is_not_installed_nothing_is_written_and_the_way_out_is_named(
-    places: Places, git: Git, open_guard: OpenGuard, monkeypatch: pytest.MonkeyPatch
+    places: UserDirs, git: Git, open_guard: OpenGuard, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_config(places, ENGINE)
     monkeypatch.setitem(sys.modules, "redact_secret", None)

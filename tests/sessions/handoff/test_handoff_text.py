@@ -21,7 +21,12 @@ from gitguard.sessions.handoff.handoff_text import (
     without_mark,
     written_for,
 )
-from gitguard.sessions.handoff.recovery_block import Source, build_recovery, cut, stale_because
+from gitguard.sessions.handoff.recovery_block import (
+    HandoffSource,
+    build_recovery,
+    cut,
+    stale_because,
+)
 from gitguard.state.changes import update_state
 from gitguard.state.items import Origin
 from gitguard.state.snapshot import Work
@@ -37,7 +42,7 @@ SECTIONS = (
     "Next Steps",
     "Plan and Assumptions",
 )
-SOURCE = Source(".context-checkpoint.recovered.md", NOW)
+SOURCE = HandoffSource(".context-checkpoint.recovered.md", NOW)
 
 
 def state_with(**changes: object) -> TaskState:
@@ -63,7 +68,7 @@ def section(text: str, title: str) -> list[str]:
     return [line for line in body.splitlines() if line]
 
 
-def recover(text: str, most: int = 400, total: int = 2000, source: Source = SOURCE) -> str:
+def recover(text: str, most: int = 400, total: int = 2000, source: HandoffSource = SOURCE) -> str:
     return build_recovery(text, source, section_characters=most, total_characters=total)
 
 
@@ -377,7 +382,7 @@ def test_nothing_in_the_file_closes_the_fence_or_hides() -> None:
 def test_whatever_the_file_says_the_limits_and_the_fence_hold(
     text: str, most: int, total: int, name: str
 ) -> None:
-    source = Source(name, NOW, daily_log=name)
+    source = HandoffSource(name, NOW, daily_log=name)
     block = recover(text, most, total, source)
     assert len(block) <= total
     assert block.startswith("<gitguard-handoff ")

@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from gitguard.model.text import seconds, timestamp
 from gitguard.sessions.resume.block import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
-from gitguard.state.items import Artifact, Decision, Exchange, Failure, Note, Origin, Step, texts
+from gitguard.state.items import (
+    Artifact,
+    Decision,
+    Exchange,
+    Failure,
+    Note,
+    Origin,
+    PlanStep,
+    texts,
+)
 from gitguard.state.snapshot import Work
 from gitguard.state.task import LastAction, TaskState, new_task
 from gitguard.state.thread import refused_by_user, said_by_agent, said_by_user
@@ -79,7 +88,7 @@ def among_derived(state: TaskState) -> tuple[TaskState, Work]:
             *(Artifact(f"src/folder/file{i}.py", origin=BY_HOOK) for i in range(100)),
         ),
         last_action=LastAction("last " * 40, "success", NOW, by="hook"),
-        plan=tuple(Step(f"{i}", f"plan {i} " + "step " * 12) for i in range(50)),
+        plan=tuple(PlanStep(f"{i}", f"plan {i} " + "step " * 12) for i in range(50)),
     )
     work = Work(
         topic="topic " * 16,
@@ -211,7 +220,7 @@ def test_what_the_agent_noted_goes_before_what_hooks_recorded_and_keeps_its_plac
 
 
 def test_lists_are_newest_first_and_the_plan_begins_with_the_next_step() -> None:
-    steps = (Step("1", "step 1"), Step("2", "step 2"), Step("0", "step 0", "done"))
+    steps = (PlanStep("1", "step 1"), PlanStep("2", "step 2"), PlanStep("0", "step 0", "done"))
     state = planted(3)[0].replace(
         constraints=notes("older", "newer"), open_issues=notes("issue"), plan=steps
     )
@@ -297,7 +306,9 @@ def test_a_prompt_that_another_one_repeats_in_full_is_said_once() -> None:
 
 
 def test_a_plan_says_its_next_step_once() -> None:
-    state = new_task("main", NOW).replace(plan=(Step("1", "Port the CLI"), Step("2", "Port docs")))
+    state = new_task("main", NOW).replace(
+        plan=(PlanStep("1", "Port the CLI"), PlanStep("2", "Port docs"))
+    )
     block = block_of(state)
     assert block.count("Port the CLI") == 1
     assert "- Port docs" in block
@@ -359,7 +370,9 @@ def test_what_comes_next_is_said_by_the_plan_or_else_by_the_last_answer() -> Non
     answer = said_by_agent("The reader works. Next I will port the writer.", Origin("agent", NOW))
     state = new_task("main", NOW).replace(exchanges=(*said("Port it"), answer))
     assert "Next action (from the last answer): Next I will port the writer." in block_of(state)
-    state = state.replace(plan=(Step("1", "Port the CLI"), Step("2", "Port the docs", "active")))
+    state = state.replace(
+        plan=(PlanStep("1", "Port the CLI"), PlanStep("2", "Port the docs", "active"))
+    )
     assert "Next action (the host's plan): Port the docs" in block_of(state)
 
 

@@ -14,8 +14,8 @@ from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.state.entries import JournalEntry
 from gitguard.store.session.conversations import keep_conversation
-from gitguard.store.session.host_session import HostSession, Stop
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.host_session import Halt, HostSession
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation
 from tests.support.leaked_secrets import NOW, TOKEN, UNKNOWN, Blind, files_with, holders, leaked
@@ -145,7 +145,7 @@ def test_a_secret_in_the_reason_of_a_purge_is_not_kept(leaked: Guard, tmp_path: 
 
 def test_a_secret_in_the_reason_of_an_override_is_not_kept(begun: Guard, tmp_path: Path) -> None:
     store = begun.store()
-    halted = HostSession(started_at=NOW, halt=Stop(NOW, 0.9, "too full"))
+    halted = HostSession(started_at=NOW, halt=Halt(NOW, 0.9, "too full"))
     with store.lock():
         keep_conversation(begun.workspace, store.session, "H", halted)
     begun.override("H", f"Needs {TOKEN} first")
@@ -193,7 +193,7 @@ def test_purge_names_refs_and_sessions_that_still_hold_it(
 
 
 def test_another_machine_sees_the_purge_as_a_history_to_be_trusted_again(
-    leaked: Guard, git: Git, tmp_path: Path, places: Places
+    leaked: Guard, git: Git, tmp_path: Path, places: UserDirs
 ) -> None:
     clone = tmp_path / "clone"
     git("clone", "--quiet", ".", str(clone))

@@ -12,7 +12,7 @@ from gitguard.sessions.secrets.leaks import UNREAD
 from gitguard.state.entries import JournalEntry
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.leaked_secrets import (
     NOW,
@@ -29,7 +29,7 @@ __all__ = ["leaked"]
 
 
 def test_other_worktrees_at_the_session_are_cleaned_and_bring_nothing_back(
-    begun: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path, places: Places, clock: Clock
+    begun: Guard, git: Git, open_guard: OpenGuard, tmp_path: Path, places: UserDirs, clock: Clock
 ) -> None:
     linked = tmp_path / "linked"
     git("worktree", "add", "--quiet", "-b", "side", str(linked))

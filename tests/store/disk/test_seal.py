@@ -105,9 +105,9 @@ def test_what_somebody_writes_as_the_agents_answer_becomes_no_decision(talk: Con
 
 def test_a_halt_survives_a_record_that_somebody_removed_it_from(begun: Guard) -> None:
     store, workspace = begun.store(), begun.workspace
-    from gitguard.store.session.host_session import HostSession, Stop
+    from gitguard.store.session.host_session import Halt, HostSession
 
-    stop = Stop(NOW, 0.9, "too full")
+    stop = Halt(NOW, 0.9, "too full")
     with store.lock():
         keep_conversation(workspace, store.session, "H", HostSession(started_at=NOW, halt=stop))
     path = working_file(begun, "session.json")

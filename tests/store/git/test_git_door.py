@@ -13,7 +13,7 @@ import pytest
 from gitguard.errors import GitFailed
 from gitguard.guard import Guard
 from gitguard.store.disk.child import Child, start
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 from tests.support.needed import need_root
 from tests.support.waiting import is_alive, wait_until
@@ -59,7 +59,7 @@ def test_nothing_of_a_booby_trapped_repository_runs(guard: Guard, trapped: Path)
 
 
 def test_an_inherited_git_dir_leads_nowhere(
-    git: Git, tmp_path: Path, places: Places, guard: Guard
+    git: Git, tmp_path: Path, places: UserDirs, guard: Guard
 ) -> None:
     other = Git(tmp_path / "other")
     other.root.mkdir()
@@ -83,7 +83,7 @@ def test_an_inherited_git_dir_leads_nowhere(
 
 
 def test_a_git_that_lies_in_the_worktree_or_in_a_relative_folder_is_never_run(
-    git: Git, tmp_path: Path, places: Places, guard: Guard
+    git: Git, tmp_path: Path, places: UserDirs, guard: Guard
 ) -> None:
     marker = tmp_path / "ran"
     script = git.root / "git"
@@ -105,7 +105,7 @@ def test_a_git_that_lies_in_the_worktree_or_in_a_relative_folder_is_never_run(
     assert not marker.exists()
 
 
-def test_without_git_there_is_one_sentence(git: Git, places: Places, guard: Guard) -> None:
+def test_without_git_there_is_one_sentence(git: Git, places: UserDirs, guard: Guard) -> None:
     environment = {**places.environment, "PATH": "/nonexistent"}
     without = Guard(str(git.root), places.replace(environment=environment), guard.clock)
     with pytest.raises(GitFailed, match="no `git` on PATH"):

@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.errors import NotARepository
 from gitguard.guard import Guard
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git
 from tests.support.hostile import (
     Traps,
@@ -254,7 +254,7 @@ def test_settings_of_the_repository_do_not_say_where_the_worktree_is(git: Git) -
     assert not (git.root.parent / ".gitguard").exists()
 
 
-def test_what_a_file_of_git_says_cannot_be_a_path(git: Git, places: Places) -> None:
+def test_what_a_file_of_git_says_cannot_be_a_path(git: Git, places: UserDirs) -> None:
     (git.root / ".git" / "commondir").write_bytes(b"../a\0b\n")
     with pytest.raises(NotARepository):
         Guard(str(git.root), places, time.time)

@@ -20,7 +20,7 @@ from gitguard.errors import GitFailed, GitguardError, MissingState, NotReadable,
 from gitguard.guard import Guard
 from gitguard.state.items import texts
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.session_branches import BRANCH, advance_from_elsewhere
 from tests.support.session_files import own_file
@@ -66,7 +66,7 @@ def test_a_fork_that_died_can_be_used_or_made_again(begun: Guard, open_guard: Op
 
 
 def test_a_file_that_stays_behind_two_crashes_is_still_ours(
-    begun: Guard, git: Git, tmp_path: Path, places: Places, open_guard: OpenGuard
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs, open_guard: OpenGuard
 ) -> None:
     """Found by a fault after a fault: `recover --take` died twice before it wrote the file."""
     elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
@@ -116,7 +116,7 @@ exec {git} "$@"
 """
 
 
-def shim(tmp_path: Path, places: Places, command: str, before: str, after: str) -> Places:
+def shim(tmp_path: Path, places: UserDirs, command: str, before: str, after: str) -> UserDirs:
     """Return places with a `git` that does something around one command."""
     import shutil
 
@@ -135,7 +135,7 @@ def shim(tmp_path: Path, places: Places, command: str, before: str, after: str) 
     ("before", "after"), [("kill -9 $$", ""), ("", "kill -9 $$")], ids=["before", "after"]
 )
 def test_a_git_that_is_killed_is_never_a_missing_branch(
-    begun: Guard, git: Git, tmp_path: Path, places: Places, command: str, before: str, after: str
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs, command: str, before: str, after: str
 ) -> None:
     broken = Guard(str(git.root), shim(tmp_path, places, command, before, after), begun.clock)
     for act in (
@@ -153,7 +153,7 @@ def test_a_git_that_is_killed_is_never_a_missing_branch(
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_the_process_killed_around_the_move_of_the_ref_leaves_old_or_new(
-    begun: Guard, git: Git, tmp_path: Path, places: Places, when: str
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs, when: str
 ) -> None:
     kill = {when: "kill -9 $PPID"}
     killing = shim(
@@ -168,7 +168,7 @@ def test_the_process_killed_around_the_move_of_the_ref_leaves_old_or_new(
     prove_sound(begun, git)
 
 
-def slow_to_move(tmp_path: Path, places: Places, before: str) -> Places:
+def slow_to_move(tmp_path: Path, places: UserDirs, before: str) -> UserDirs:
     """Return places whose `git update-ref` takes its request, does something, and then moves."""
     tmp_path.mkdir()
     slowed = shim(tmp_path, places, "update-ref", before=f"request=$(cat); {before}", after="")
@@ -179,7 +179,7 @@ def slow_to_move(tmp_path: Path, places: Places, before: str) -> Places:
 
 
 def test_a_git_that_outlives_our_process_moves_no_ref_behind_the_next_one_s_back(
-    begun: Guard, git: Git, tmp_path: Path, places: Places
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs
 ) -> None:
     """Our process dies while its git is about to move the ref; the next one has to wait for it."""
     dying = slow_to_move(tmp_path / "dying", places, "kill -9 $PPID; sleep 1")
@@ -197,7 +197,7 @@ def test_a_git_that_outlives_our_process_moves_no_ref_behind_the_next_one_s_back
 
 
 def test_a_git_that_hangs_is_given_up(
-    begun: Guard, git: Git, tmp_path: Path, places: Places
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs
 ) -> None:
     """Only that a limit exists; waiting for it would take half a minute."""
     from gitguard.store.git import plumbing
@@ -206,7 +206,7 @@ def test_a_git_that_hangs_is_given_up(
 
 
 def test_a_ref_that_git_cannot_read_is_not_missing(
-    begun: Guard, git: Git, tmp_path: Path, places: Places
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs
 ) -> None:
     """Git says nothing and ends well where it cannot open the folder of a ref."""
     broken = Guard(str(git.root), shim(tmp_path, places, "for-each-ref", "exit 0", ""), begun.clock)
@@ -272,7 +272,7 @@ def test_a_ref_that_cannot_be_made_durable_is_said_to_be_so(
 
 
 def test_a_head_that_cannot_be_read_is_not_taken_for_a_rewritten_one(
-    begun: Guard, git: Git, tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+    begun: Guard, git: Git, tmp_path: Path, places: UserDirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Found by an I/O error: `recover --take` put our own head back instead."""
     elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
@@ -299,7 +299,7 @@ def test_what_cannot_be_read_in_the_state_directory_is_not_taken_for_missing(
 
 
 def test_what_dead_processes_left_beside_the_sessions_is_swept(
-    begun: Guard, places: Places, clock: Clock
+    begun: Guard, places: UserDirs, clock: Clock
 ) -> None:
     left = [
         Path(folder, "x.json.1.tmp") for folder in (begun.workspace.state_folder, places.state_home)
@@ -371,16 +371,16 @@ def test_a_lock_that_a_living_process_holds_names_it_and_its_age(
 _WORKER = """
 import os, sys, time
 from gitguard.guard import Guard
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 root, state, config, name = sys.argv[1:]
-guard = Guard(root, Places(state, config, environment=dict(os.environ)), time.time)
+guard = Guard(root, UserDirs(state, config, environment=dict(os.environ)), time.time)
 for number in range(10):
     guard.note({"open_issues": [f"{name}-{number}"]})
     guard.checkpoint(f"{name} {number}")
 """
 
 
-def test_four_processes_at_once_lose_nothing(begun: Guard, git: Git, places: Places) -> None:
+def test_four_processes_at_once_lose_nothing(begun: Guard, git: Git, places: UserDirs) -> None:
     arguments = [str(git.root), places.state_home, places.config_home]
     workers = [
         subprocess.Popen([sys.executable, "-c", _WORKER, *arguments, f"w{n}"]) for n in range(4)
@@ -396,7 +396,7 @@ def test_four_processes_at_once_lose_nothing(begun: Guard, git: Git, places: Pla
 
 
 def test_two_processes_that_begin_the_same_session_begin_one(
-    git: Git, places: Places, guard: Guard
+    git: Git, places: UserDirs, guard: Guard
 ) -> None:
     code = _WORKER.split("for number")[0] + "guard.ensure()\n"
     arguments = [str(git.root), places.state_home, places.config_home, "x"]

@@ -21,7 +21,7 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.profile.habits import APPLIED, GivenAdvice, sentence
 from gitguard.profile.patterns import TOOL_HEAVY
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 
 BRANCH = "refs/heads/gitguard/main"
@@ -135,7 +135,7 @@ def test_what_recover_keeps_aside_is_not_shown_as_ours(forged: Guard, git: Git) 
 
 
 @pytest.fixture
-def clone(begun: Guard, git: Git, tmp_path: Path, places: Places) -> Guard:
+def clone(begun: Guard, git: Git, tmp_path: Path, places: UserDirs) -> Guard:
     root = tmp_path / "clone"
     git("clone", "--quiet", ".", str(root))
     return Guard(str(root), places.replace(state_home=str(tmp_path / "ci")), begun.clock)

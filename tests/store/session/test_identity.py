@@ -15,7 +15,7 @@ from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.state.items import texts
 from gitguard.store.session import identity
 from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 from tests.support.session_branches import BRANCH
 
@@ -319,7 +319,7 @@ def test_a_copy_of_an_older_state_is_a_stranger_until_it_is_trusted(
 
 
 def test_a_restored_backup_at_its_path_is_a_rollback_until_it_is_trusted(
-    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, places: Places
+    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard, places: UserDirs
 ) -> None:
     shutil.copytree(git.root, tmp_path / "backup", symlinks=True)
     begun.note({"goal": "Later"})

@@ -16,7 +16,7 @@ from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent
 from gitguard.store.disk.lock import Lock
-from gitguard.store.session.moment import Moment, Unsettled
+from gitguard.store.session.moment import ConsistentRead, Unsettled
 from tests.faults import scenarios
 from tests.faults.running import fast_folder
 from tests.faults.scenarios import BY_NAME
@@ -183,9 +183,11 @@ def test_beside_a_writer_held_at_any_step_no_hook_stops_an_agent_or_leaves_a_fau
 # The mechanism
 
 
-def _moment(folder: Path) -> Moment:
+def _moment(folder: Path) -> ConsistentRead:
     path = str(folder / "lock")
-    return Moment(lambda: Lock(path, timeout=0, clock=float), [path], [str(folder / "file")])
+    return ConsistentRead(
+        lambda: Lock(path, timeout=0, clock=float), [path], [str(folder / "file")]
+    )
 
 
 def test_a_writer_that_does_not_end_is_named_and_nobody_accused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Places that cannot be written: the working files hold the state, the next run commits it."""
+"""UserDirs that cannot be written: the working files hold the state, the next run commits it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gitguard.errors import EditedState, GitguardError, Locked, MissingState
 from gitguard.guard import Guard
 from gitguard.state.entries import ENDED, FAILED, JournalEntry
 from gitguard.state.items import texts
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 from tests.support.session_branches import BRANCH
 from tests.support.session_files import own_file, session_file
@@ -23,13 +23,13 @@ from tests.support.unwritable import fill, read_only, small_disk
 
 
 @pytest.fixture
-def begun(guard: Guard, places: Places) -> Guard:
+def begun(guard: Guard, places: UserDirs) -> Guard:
     guard.ensure()
     guard.note({"goal": "Kept"})
     return guard
 
 
-def places_to_seal(begun: Guard, places: Places) -> dict[str, list[Path]]:
+def places_to_seal(begun: Guard, places: UserDirs) -> dict[str, list[Path]]:
     git_dir = Path(begun.workspace.place.git_dir)
     state = Path(places.state_home)
     return {"git": [git_dir], "state": [state], "both": [git_dir, state]}
@@ -37,7 +37,7 @@ def places_to_seal(begun: Guard, places: Places) -> dict[str, list[Path]]:
 
 @pytest.mark.parametrize("sealed", ["git", "state", "both"])
 def test_a_sandbox_works_on_and_the_next_run_commits(
-    begun: Guard, git: Git, places: Places, open_guard: OpenGuard, sealed: str
+    begun: Guard, git: Git, places: UserDirs, open_guard: OpenGuard, sealed: str
 ) -> None:
     before = git.traces()
     with ExitStack() as seals:
@@ -65,7 +65,7 @@ def test_a_sandbox_works_on_and_the_next_run_commits(
 
 @pytest.mark.parametrize("sealed", ["git", "state", "both"])
 def test_a_session_that_begins_in_a_sandbox_is_committed_outside(
-    guard: Guard, git: Git, places: Places, open_guard: OpenGuard, sealed: str
+    guard: Guard, git: Git, places: UserDirs, open_guard: OpenGuard, sealed: str
 ) -> None:
     os.makedirs(places.state_home)
     with ExitStack() as seals:
@@ -85,7 +85,7 @@ def test_a_session_that_begins_in_a_sandbox_is_committed_outside(
 
 
 def test_a_pending_state_whose_write_was_cut_short_is_still_ours(
-    begun: Guard, places: Places, open_guard: OpenGuard
+    begun: Guard, places: UserDirs, open_guard: OpenGuard
 ) -> None:
     """The mark is written before the state; a crash between leaves the state before."""
     with read_only(Path(places.state_home)):
@@ -98,7 +98,7 @@ def test_a_pending_state_whose_write_was_cut_short_is_still_ours(
 
 
 def test_what_a_sandbox_folded_is_not_folded_again(
-    begun: Guard, places: Places, open_guard: OpenGuard
+    begun: Guard, places: UserDirs, open_guard: OpenGuard
 ) -> None:
     begun.checkpoint("All of it.")
     with read_only(Path(places.state_home)):
@@ -123,7 +123,7 @@ def written(path: str, *, event: str = ENDED, error: str = "") -> JournalEntry:
 
 
 def test_an_edit_in_the_sandbox_is_still_an_edit(
-    begun: Guard, places: Places, open_guard: OpenGuard
+    begun: Guard, places: UserDirs, open_guard: OpenGuard
 ) -> None:
     with read_only(Path(places.state_home)):
         open_guard().note({"learnings": ["one"]})
@@ -136,7 +136,7 @@ def test_an_edit_in_the_sandbox_is_still_an_edit(
 
 
 def test_a_finished_commit_reads_as_ours_though_the_anchor_cannot_be_promoted(
-    begun: Guard, git: Git, places: Places, open_guard: OpenGuard
+    begun: Guard, git: Git, places: UserDirs, open_guard: OpenGuard
 ) -> None:
     anchor = own_file(begun, "anchor.json")
     before = anchor.read_text()
@@ -158,7 +158,7 @@ def test_two_that_share_a_lock_exclude_each_other_even_in_a_sandbox(
             pass
 
 
-def test_everything_read_only_says_so(begun: Guard, git: Git, places: Places) -> None:
+def test_everything_read_only_says_so(begun: Guard, git: Git, places: UserDirs) -> None:
     with read_only(git.root), read_only(Path(places.state_home)):
         with pytest.raises(MissingState) as caught:
             begun.note({"goal": "Nowhere"})
@@ -170,7 +170,7 @@ def test_everything_read_only_says_so(begun: Guard, git: Git, places: Places) ->
 # Full disks
 
 
-def test_a_full_disk_loses_nothing(tmp_path: Path, places: Places, open_guard: OpenGuard) -> None:
+def test_a_full_disk_loses_nothing(tmp_path: Path, places: UserDirs, open_guard: OpenGuard) -> None:
     with small_disk(tmp_path / "disk", "1500k") as disk:
         root = disk / "repo"
         root.mkdir()

@@ -18,7 +18,7 @@ from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, ToolCall
 from gitguard.sessions.file_restore import FilePlan
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
 from tests.support.kept_files import Files, tree_of
 
@@ -67,7 +67,7 @@ class Dies(BaseException):
 class Sequence:
     """One sequence: what it does is decided by its seed."""
 
-    def __init__(self, git: Git, places: Places, clock: Clock, seed: int) -> None:
+    def __init__(self, git: Git, places: UserDirs, clock: Clock, seed: int) -> None:
         """Begin a session in a repository with a first commit."""
         self.seed = seed
         self.chance = random.Random(seed)

@@ -11,7 +11,7 @@ from tests.support.conversation import Conversation
 
 
 def changes(talk: Conversation, older: str, newer: str = "") -> list[tuple[str, str, str]]:
-    listed = talk.guard.looking.files(older, newer)
+    listed = talk.guard.history.files(older, newer)
     return [(f.path, f.action, ", ".join(f.by)) for f in listed.files]
 
 
@@ -99,16 +99,16 @@ def test_a_file_that_gained_a_secret_is_not_said_to_be_gone(begun_talk: Conversa
     talk.guard.checkpoint("Before")
     (talk.root / "settings.yml").write_text(f"token: ghp_{'a1B2' * 9}\n")
     talk.guard.checkpoint("After")
-    [newest, *_] = talk.guard.looking.file_log("", "", most=5).entries
+    [newest, *_] = talk.guard.history.file_log("", "", most=5).entries
     assert [(f.path, f.action) for f in newest.files] == [("settings.yml", "changed")]
-    assert talk.guard.looking.files_of().files == newest.files
+    assert talk.guard.history.files_of().files == newest.files
 
 
 def test_only_files_below_a_path_are_listed(begun_talk: Conversation) -> None:
     (begun_talk.root / "src").mkdir()
     written_by_tool(begun_talk, "src/a.py", "1\n")
     written_by_tool(begun_talk, "b.py", "1\n")
-    listed = begun_talk.guard.looking.files("1", paths=("src",))
+    listed = begun_talk.guard.history.files("1", paths=("src",))
     assert [file.path for file in listed.files] == ["src/a.py"]
 
 
@@ -118,7 +118,7 @@ def test_a_checkpoint_without_a_snapshot_is_said(begun_talk: Conversation) -> No
     begun_talk.guard.checkpoint("Too many")
     newest = begun_talk.guard.log(1)[0].name
     with pytest.raises(NothingFound, match="has no snapshot of the files"):
-        begun_talk.guard.looking.files(newest)
+        begun_talk.guard.history.files(newest)
     assert "no `.gitignore`" in begun_talk.guard.files.status().gaps.refusal
 
 

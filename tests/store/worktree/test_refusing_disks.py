@@ -118,7 +118,7 @@ def test_a_restore_that_ran_out_of_room_can_be_taken_back(
         assert tree_of(kept.root) == later
 
 
-# Places that cannot be written
+# UserDirs that cannot be written
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
 
 from .file_sequences import Sequence
@@ -12,6 +12,6 @@ from .file_sequences import Sequence
 
 @pytest.mark.parametrize("seed", range(200))
 def test_files_are_what_they_have_to_be_after_any_sequence(
-    git: Git, places: Places, clock: Clock, seed: int
+    git: Git, places: UserDirs, clock: Clock, seed: int
 ) -> None:
     Sequence(git, places, clock, seed).run(12)

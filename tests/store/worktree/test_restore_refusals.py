@@ -316,7 +316,7 @@ def test_a_snapshot_that_is_not_in_this_repository_is_said_to_be_elsewhere(
     with pytest.raises(NothingFound, match="is not here"):
         planned(begun_here, name)
     with pytest.raises(NothingFound, match="is not here"):
-        begun_here.looking.files(name)
+        begun_here.history.files(name)
 
 
 def test_a_file_behind_a_filter_is_left_to_git_and_the_command_is_named(

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from gitguard.guard import Guard
 from gitguard.model.redaction.redactor import OVERLAP, WINDOW, Redactor
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from gitguard.store.worktree.secret_search import SecretSearch, parts_of
 from tests.conftest import Clock, Git
 from tests.support.kept_files import KeptFiles, files_of, left_out
@@ -197,7 +197,7 @@ def test_a_binary_file_without_a_secret_is_kept(kept: KeptFiles) -> None:
 
 
 def test_small_files_are_in_a_snapshot_whose_time_a_large_one_uses_up(
-    kept: KeptFiles, places: Places, clock: Clock
+    kept: KeptFiles, places: UserDirs, clock: Clock
 ) -> None:
     (kept.root / "a.log").write_text(LARGE)
     names = [f"z{number}" for number in range(5)]
@@ -211,7 +211,7 @@ def test_small_files_are_in_a_snapshot_whose_time_a_large_one_uses_up(
 
 
 def test_a_file_that_took_too_long_is_named_again_and_the_snapshot_is_whole(
-    kept: KeptFiles, places: Places, clock: Clock
+    kept: KeptFiles, places: UserDirs, clock: Clock
 ) -> None:
     (kept.root / "a.log").write_text(LARGE)
     ticks = count()

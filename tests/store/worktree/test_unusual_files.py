@@ -15,7 +15,7 @@ import pytest
 from gitguard.guard import Guard
 from gitguard.model.text import visible
 from gitguard.store.git.trees import PLAIN
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from gitguard.store.worktree.snapshot import SnapshotLimits
 from tests.conftest import Clock, Git
 from tests.support.hostile import Traps
@@ -179,9 +179,9 @@ def test_a_huge_file_is_named_not_read_and_never_lost(kept: KeptFiles, name: str
 _SNAPSHOT = """
 import os, sys, time
 from gitguard.guard import Guard
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 root, state = sys.argv[1:]
-places = Places(state_home=state, config_home=state, environment=dict(os.environ))
+places = UserDirs(state_home=state, config_home=state, environment=dict(os.environ))
 Guard(root, places, time.time).checkpoint("Here")
 """
 
@@ -243,7 +243,7 @@ def test_what_is_left_out_is_named_however_many_files_differ(kept: KeptFiles) ->
 
 
 def test_files_that_were_not_reached_in_time_are_in_a_later_snapshot(
-    kept: KeptFiles, places: Places, clock: Clock
+    kept: KeptFiles, places: UserDirs, clock: Clock
 ) -> None:
     names = [f"new{number}" for number in range(9)]
     for name in names:

@@ -12,7 +12,7 @@ import pytest
 
 from gitguard.guard import Guard
 from gitguard.store.git.trees import PLAIN, SUBMODULE
-from gitguard.store.session.workspace import Places
+from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.hostile import Traps
 from tests.support.kept_files import KeptFiles, files_of, left_out, snapshot_of, tree_of
@@ -353,7 +353,7 @@ def test_a_submodule_is_kept_by_the_commit_that_is_checked_out_in_it(outer: Kept
     outer.snapshot()
     entry = snapshot_of(outer.guard).overlay["sub"]
     assert entry == (SUBMODULE, sub("rev-parse", "HEAD"))
-    [newest, *_] = outer.guard.looking.file_log("", "", most=5).entries
+    [newest, *_] = outer.guard.history.file_log("", "", most=5).entries
     assert [(file.path, file.action) for file in newest.files] == [("sub", "changed")]
 
 
@@ -480,7 +480,7 @@ def test_two_sessions_keep_and_put_back_the_files_of_one_worktree(
 
 
 def test_restores_of_two_sessions_at_one_moment_write_under_names_of_their_own(
-    kept: KeptFiles, open_guard: OpenGuard, places: Places
+    kept: KeptFiles, open_guard: OpenGuard, places: UserDirs
 ) -> None:
     suffixes = set()
     for session in ("first", "second"):

@@ -16,7 +16,7 @@ from gitguard.compaction.budget import budget_of
 from gitguard.errors import InvalidConfig
 from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.config.transcripts import BudgetConfig
-from gitguard.model.conversation import HEADER, MESSAGE, Entry
+from gitguard.model.conversation import HEADER, MESSAGE, TranscriptEntry
 from gitguard.model.events import Transcript
 from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
 from tests.support.openclaw_sessions import LAY_OUT, MAIN
@@ -63,8 +63,8 @@ def test_a_large_share_of_history_leaves_the_reserve_a_fourth_of_the_window() ->
 
 
 def test_the_version_of_the_first_entry_tells_which_reserve_it_is() -> None:
-    def first(raw: bytes, kind: str = HEADER) -> Entry:
-        return Entry(0, 1, raw, kind)
+    def first(raw: bytes, kind: str = HEADER) -> TranscriptEntry:
+        return TranscriptEntry(0, 1, raw, kind)
 
     assert caps_reserve(first(b'{"type":"session","version":4}'))
     assert not caps_reserve(first(b'{"type":"session","version":3}'))

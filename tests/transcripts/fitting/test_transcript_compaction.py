@@ -15,7 +15,7 @@ from gitguard.compaction.compacting import Compacted, compact
 from gitguard.compaction.summary import TITLE
 from gitguard.errors import InvalidInput, Locked
 from gitguard.model.config.config import DEFAULTS
-from gitguard.model.conversation import BROKEN, COMPACTION, Entry
+from gitguard.model.conversation import BROKEN, COMPACTION, TranscriptEntry
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.rewriting.appending import append
@@ -29,7 +29,7 @@ from tests.support.written_compactions import Write, standing, tools, write
 __all__ = ["write"]
 
 
-def said_in(entries: tuple[Entry, ...]) -> list[str]:
+def said_in(entries: tuple[TranscriptEntry, ...]) -> list[str]:
     return [block.text or block.id for entry in entries for block in entry.blocks]
 
 

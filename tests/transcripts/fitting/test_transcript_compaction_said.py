@@ -9,7 +9,7 @@ import pytest
 from gitguard.compaction.compacting import compact
 from gitguard.errors import InvalidInput
 from gitguard.model.config.config import DEFAULTS, Config
-from gitguard.transcripts.fitting.limits import Limit
+from gitguard.transcripts.fitting.limits import TurnLimit
 from tests.conftest import Clock
 from tests.support import spoken
 from tests.support.compacting_user import User, conversation, user
@@ -150,7 +150,7 @@ def test_turns_beyond_a_limit_are_counted_in_the_outcome_and_the_summary(
 ) -> None:
     transcript = write(tmp_path / "t.jsonl", turns(10))
     done = compact(transcript, limited(most), tools(clock, session_key=KEY))
-    assert (done.left_out, done.limit) == (10 - most, Limit(most, "telegram.dms.7"))
+    assert (done.left_out, done.limit) == (10 - most, TurnLimit(most, "telegram.dms.7"))
     [line] = [line for line in done.summary.splitlines() if "left out" in line]
     assert said in line
     assert line.endswith("(telegram.dms.7).")

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.errors import InvalidInput
-from gitguard.model.conversation import CALL, RESULT, Entry
+from gitguard.model.conversation import CALL, RESULT, TranscriptEntry
 from gitguard.transcripts.fitting.keys import DIRECT, GROUP, build_key, parse_key, without_thread
 from gitguard.transcripts.fitting.limits import (
-    Limit,
+    TurnLimit,
     first_within_limit,
     history_limit,
     is_turn,
@@ -95,21 +95,21 @@ CHANNELS = {
 @pytest.mark.parametrize(
     ("key", "limit"),
     [
-        ("agent:main:telegram:dm:123", Limit(3, "telegram.dms.123")),
-        ("agent:other:Telegram:direct:123", Limit(3, "telegram.dms.123")),
-        ("agent:main:telegram:direct:123:topic:7", Limit(3, "telegram.dms.123")),
-        ("agent:main:telegram:dm:9", Limit(10, "telegram.dms")),
-        ("agent:main:telegram:dm:odd", Limit(10, "telegram.dms")),
+        ("agent:main:telegram:dm:123", TurnLimit(3, "telegram.dms.123")),
+        ("agent:other:Telegram:direct:123", TurnLimit(3, "telegram.dms.123")),
+        ("agent:main:telegram:direct:123:topic:7", TurnLimit(3, "telegram.dms.123")),
+        ("agent:main:telegram:dm:9", TurnLimit(10, "telegram.dms")),
+        ("agent:main:telegram:dm:odd", TurnLimit(10, "telegram.dms")),
         ("agent:main:telegram:dm:free", None),
-        ("agent:main:telegram:group:-100:topic:7", Limit(50, "telegram")),
-        ("agent:main:discord:channel:1", Limit(20, "discord")),
+        ("agent:main:telegram:group:-100:topic:7", TurnLimit(50, "telegram")),
+        ("agent:main:discord:channel:1", TurnLimit(20, "discord")),
         ("agent:main:discord:dm:1", None),
         ("agent:main:slack:dm:1", None),
         ("agent:main:main", None),
         ("", None),
     ],
 )
-def test_the_most_particular_limit_counts(key: str, limit: Limit | None) -> None:
+def test_the_most_particular_limit_counts(key: str, limit: TurnLimit | None) -> None:
     assert history_limit(key, limits_of(CHANNELS)) == limit
 
 
@@ -180,7 +180,7 @@ spoken = st.lists(
 )
 
 
-def pairs(found: list[Entry]) -> set[tuple[int, int]]:
+def pairs(found: list[TranscriptEntry]) -> set[tuple[int, int]]:
     """Return the places of each call and the next result of its id before it is used again."""
     open_calls: dict[str, int] = {}
     closed = set()

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.compaction.extraction import extract
-from gitguard.compaction.summary import TITLE, Draft
+from gitguard.compaction.summary import TITLE, SummaryDraft
 from gitguard.hosts.claude_code.hooks import parse_event
 from gitguard.hosts.claude_code.plan_calls import answered, plan_change
 from gitguard.model.conversation import CALL, RESULT
@@ -37,8 +37,8 @@ from gitguard.transcripts.fitting.chunks import (
     total,
     units,
 )
-from gitguard.transcripts.fitting.compaction import Plan, plan
-from gitguard.transcripts.fitting.context import Context
+from gitguard.transcripts.fitting.compaction import CompactionPlan, plan
+from gitguard.transcripts.fitting.context import VisibleContext
 from gitguard.transcripts.fitting.facts import rules_in
 from gitguard.transcripts.fitting.limits import first_within_limit
 from gitguard.transcripts.fitting.summarizing import (
@@ -150,8 +150,8 @@ def test_turns_are_counted_backwards() -> None:
     assert first_of_last_turns(found, 50) == 0
 
 
-def decided(said: list[Said], *, budget: int = 120_000, keep_turns: int = 3) -> Plan:
-    found = plan(Context(tuple(spoken.entries(said))), budget=budget, keep_turns=keep_turns)
+def decided(said: list[Said], *, budget: int = 120_000, keep_turns: int = 3) -> CompactionPlan:
+    found = plan(VisibleContext(tuple(spoken.entries(said))), budget=budget, keep_turns=keep_turns)
     assert found is not None
     return found
 
@@ -191,9 +191,9 @@ def test_a_turn_that_takes_more_than_the_budget_is_split() -> None:
 # What the summary says
 
 
-def draft(found: Plan, *, most: int = 16_000, folder: str = "", rules: str = "") -> str:
+def draft(found: CompactionPlan, *, most: int = 16_000, folder: str = "", rules: str = "") -> str:
     made = summarize([found.old], PLAIN, most_tokens=80_000)
-    return Draft(found, PLAIN, most=most, folder=folder).text(made, rules=rules)
+    return SummaryDraft(found, PLAIN, most=most, folder=folder).text(made, rules=rules)
 
 
 def test_it_tells_who_said_what_what_failed_and_which_files() -> None:
@@ -212,7 +212,7 @@ def shown(found: tuple[Unit, ...], *, most: int = 16_000, asked: str = "Mend the
     """Return the summary of a request, these calls, and two turns that stay."""
     request = units(spoken.entries([("user", asked)]))
     stays = units(spoken.entries(turns(2)))
-    whole = Plan(Context(()), (*request, *found), stays)
+    whole = CompactionPlan(VisibleContext(()), (*request, *found), stays)
     return draft(whole, most=most)
 
 
@@ -415,7 +415,7 @@ def test_a_long_story_leaves_room_for_the_rest() -> None:
     found = decided(turns(400, size=2_000))
     long = Summarized("\n".join(f"- User: matter {n} " + "x" * 90 for n in range(1_000)))
     state = (BlockSection("Goal", (BlockItem("Ship it"),), 10, is_list=False),)
-    text = Draft(found, PLAIN, most=8_000).text(long, state=state, rules="Never push.")
+    text = SummaryDraft(found, PLAIN, most=8_000).text(long, state=state, rules="Never push.")
     assert len(text) <= 8_000
     assert "- User: matter 0 " in text
     assert "- User: matter 999 " in text
@@ -426,7 +426,7 @@ def test_a_long_story_leaves_room_for_the_rest() -> None:
 
 def test_a_story_on_one_line_is_cut_as_well() -> None:
     story = "FIRST " + "word " * 5_000 + "LAST"
-    text = Draft(decided(turns(9)), PLAIN, most=2_000).text(Summarized(story))
+    text = SummaryDraft(decided(turns(9)), PLAIN, most=2_000).text(Summarized(story))
     assert len(text) <= 2_000
     assert "FIRST" in text
     assert "LAST" in text
@@ -436,7 +436,7 @@ def test_an_earlier_summary_on_one_line_is_cut_and_not_left_out() -> None:
     earlier = "FIRST " + "word " * 2_000 + "LAST"
     plan = decided(turns(9))
     plan = plan.replace(before=plan.before.replace(summary=earlier))
-    text = Draft(plan, PLAIN, most=8_000).text(Summarized("It went on."))
+    text = SummaryDraft(plan, PLAIN, most=8_000).text(Summarized("It went on."))
     assert "FIRST" in text
     assert "LAST" in text
 
@@ -446,7 +446,9 @@ def test_the_rules_stay_whole_where_everything_else_is_long(most: int) -> None:
     plan = decided(turns(9))
     plan = plan.replace(before=plan.before.replace(summary="an earlier fact\n" * 900))
     rules = "- a rule\n" * 150 + "- the last rule"
-    text = Draft(plan, PLAIN, most=most).text(Summarized("a newer fact\n" * 900), rules=rules)
+    text = SummaryDraft(plan, PLAIN, most=most).text(
+        Summarized("a newer fact\n" * 900), rules=rules
+    )
     assert len(text) <= most
     assert text.endswith("- the last rule")
     assert "an earlier fact" in text
@@ -794,4 +796,4 @@ def test_a_summary_says_who_wrote_it_also_where_a_model_wrote_a_part(
     middle = len(found.old) // 2
     chunks = [found.old[:middle], found.old[middle:]]
     made = summarize(chunks, PLAIN, most_tokens=80_000, ask=ask)
-    assert author in Draft(found, PLAIN, most=8_000).text(made)
+    assert author in SummaryDraft(found, PLAIN, most=8_000).text(made)

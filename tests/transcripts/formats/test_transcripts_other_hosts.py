@@ -25,7 +25,7 @@ from gitguard.model.conversation import (
     TOOL,
     UNKNOWN,
     USER,
-    Entry,
+    TranscriptEntry,
 )
 from gitguard.model.events import Reading, Transcript
 from gitguard.transcripts import find_format
@@ -59,7 +59,7 @@ def the(path: Path, name: str = "") -> Transcript:
     return recognise(str(path), name)
 
 
-def entries(transcript: Transcript, since: int = 0) -> list[Entry]:
+def entries(transcript: Transcript, since: int = 0) -> list[TranscriptEntry]:
     return list(find_format(transcript.format).entries(transcript, since))
 
 
@@ -776,7 +776,7 @@ def test_a_torn_last_line_is_broken_until_it_is_whole(name: str, copied: Any) ->
 def test_lines_that_are_appended_while_we_read_are_read(copied: Any) -> None:
     path = copied("pi")
     line = lines_of(path)[-1]
-    found: Iterator[Entry] = find_format("pi").entries(the(path))
+    found: Iterator[TranscriptEntry] = find_format("pi").entries(the(path))
     count = len(lines_of(path))
     seen = [next(found)]
     with path.open("ab") as file:

@@ -13,7 +13,7 @@ from backports import zstd
 from gitguard.compaction.transcripts import HOST, JSON_LINES, MARKDOWN, Transcripts
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.config.config import DEFAULTS
-from gitguard.model.conversation import CALL, MESSAGE, RESULT, Entry
+from gitguard.model.conversation import CALL, MESSAGE, RESULT, TranscriptEntry
 from gitguard.model.events import Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.pressure.usage import find_conversation, usage_of
@@ -142,7 +142,7 @@ def test_a_repair_with_a_forced_format_leaves_foreign_documents_alone(
     assert path.read_bytes() == whole
 
 
-def entries_of(named: Transcript) -> list[Entry]:
+def entries_of(named: Transcript) -> list[TranscriptEntry]:
     return [e for e in find_format(named.format).entries(named) if e.kind == MESSAGE]
 
 

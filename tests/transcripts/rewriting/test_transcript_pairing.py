@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from gitguard.model.conversation import CALL, RESULT, USER, Block, Entry
+from gitguard.model.conversation import CALL, RESULT, USER, Block, TranscriptEntry
 from gitguard.model.events import Transcript
 from gitguard.transcripts import session_entries
 from gitguard.transcripts.formats.claude_code import entries, writing
@@ -811,8 +811,8 @@ def test_a_sketch_says_the_same_as_the_whole_entry(name: str) -> None:
     ]
     assert len(recorded) > 20
     for document in [*made, *recorded]:
-        entry = Entry(0, 1, **whole(document))
-        sketch = Entry(0, 1, **written.sketch(document))
+        entry = TranscriptEntry(0, 1, **whole(document))
+        sketch = TranscriptEntry(0, 1, **written.sketch(document))
         for field in LOOKED_AT:
             assert getattr(sketch, field) == getattr(entry, field), (field, document)
         if written.NOTES_BETWEEN and entry.role == USER:

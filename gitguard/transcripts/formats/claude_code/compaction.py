@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from gitguard.model.conversation import Entry
-    from gitguard.transcripts.fitting.compaction import Plan, Written
+    from gitguard.model.conversation import TranscriptEntry
+    from gitguard.transcripts.fitting.compaction import CompactionPlan, Written
 
 _LOADED = ("user", "assistant", "attachment", "system")
 _encode = json_text.encoder(members=",", colon=":")
 
 
-def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
+def lines(
+    plan: CompactionPlan, written: Written, path: str, random: Callable[[int], bytes]
+) -> list[bytes]:
     """Return the lines to append; random gives so many random bytes."""
     boundary, summary = (str(uuid.UUID(bytes=random(16), version=4)) for _ in range(2))
     remaining_ids = _loaded_ids(path, [entry for unit in plan.kept for entry in unit.entries])
@@ -62,7 +64,7 @@ def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes
     return [_encode({**line, **common}).encode("utf-8", "replace") for line in (first, second)]
 
 
-def _loaded_ids(path: str, entries: Sequence[Entry]) -> list[str]:
+def _loaded_ids(path: str, entries: Sequence[TranscriptEntry]) -> list[str]:
     """Return the ids of those entries that the host loads; it keeps nothing if one is not there.
 
     It passes over `progress` lines, which versions before 2.1.64 chained between messages, and over
@@ -78,7 +80,7 @@ def _loaded_ids(path: str, entries: Sequence[Entry]) -> list[str]:
     return ids
 
 
-def _is_loaded(path: str, entry: Entry) -> bool:
+def _is_loaded(path: str, entry: TranscriptEntry) -> bool:
     def kind_of(document: dict[str, Any]) -> dict[str, Any]:
         return {"message": word(document.get("type"))}
 

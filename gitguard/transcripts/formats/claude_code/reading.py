@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
@@ -222,7 +222,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     return count(points, begin)
 
 
-def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
     """Yield every line; a position is a byte offset."""
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.claude_code.entries import fields_of, fields_of_own

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
 
 _ROLES = {"user": USER, "developer": USER, "assistant": AGENT}
 _TEXTS = ("input_text", "output_text", "text")
@@ -42,7 +42,7 @@ _EXIT_WITHIN, _EXIT_LINES = 400, 4
 """Characters and lines in which that stands; further on it may be the command's own output."""
 
 
-def entries_of(path: str, since: int) -> Iterator[Entry]:
+def entries_of(path: str, since: int) -> Iterator[TranscriptEntry]:
     """Yield the entries of a file behind an offset."""
     rolled_back, newest_usage = taken_back(path), (0, 0)
     for entry in jsonl.entries(path, since, fields_of):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.jsonl import Tell
@@ -76,7 +76,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
         return count(points, begin)
 
 
-def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
     """Yield every line; a position is a byte offset. What was taken back is UNKNOWN."""
     from gitguard.transcripts.formats.codex.entries import entries_of
 

@@ -19,7 +19,7 @@ from gitguard.model.conversation import (
     UNKNOWN,
     USER,
     Block,
-    Entry,
+    TranscriptEntry,
 )
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, unknown_block, word
 from gitguard.transcripts.entries import parse, time_of, tokens
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 _ROLES = {"user": USER, "gemini": AGENT}
 
 
-def entries_of(path: str, since: int) -> Iterator[Entry]:
+def entries_of(path: str, since: int) -> Iterator[TranscriptEntry]:
     """Yield the entries of a file behind an offset."""
     from gitguard.transcripts import jsonl
 
@@ -62,12 +62,12 @@ def entries_of(path: str, since: int) -> Iterator[Entry]:
 
 
 def _messages_only_in_set(
-    entry: Entry, line: dict[str, Any], counted: set[tuple[int, int]]
-) -> Iterator[Entry]:
+    entry: TranscriptEntry, line: dict[str, Any], counted: set[tuple[int, int]]
+) -> Iterator[TranscriptEntry]:
     """Yield the messages of a history that stand nowhere else."""
     for place, message in enumerate(set_messages(line) or ()):
         if (entry.at, place) in counted and not is_snapshot(message):
-            yield Entry(entry.at, entry.end, **_message(message))
+            yield TranscriptEntry(entry.at, entry.end, **_message(message))
 
 
 def _compression(line: dict[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.jsonl import Tell
@@ -97,7 +97,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
         return count(_turning_points(path, begin), begin)
 
 
-def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
     """Yield every line, and behind a `$set` the messages that only it tells.
 
     What was written again, or taken back, is UNKNOWN: the model is not given it.

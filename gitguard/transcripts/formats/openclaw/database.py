@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.transcripts.jsonl import Tell
 
 _LARGEST_ROW = 1 << 22
@@ -53,9 +53,9 @@ class SessionRows(Value):
         yield from self._entries("seq >= ? AND seq < ? ORDER BY seq", since, first_ones)
         yield from self._entries("seq >= ? ORDER BY seq", last_ones)
 
-    def entries(self, since: int) -> Iterator[Entry]:
+    def entries(self, since: int) -> Iterator[TranscriptEntry]:
         """Yield all rows from a number on."""
-        from gitguard.model.conversation import BROKEN, Entry
+        from gitguard.model.conversation import BROKEN, TranscriptEntry
         from gitguard.transcripts.fast_json import reader
         from gitguard.transcripts.jsonl import entry_of
         from gitguard.transcripts.session_entries import fields_of_openclaw
@@ -70,7 +70,7 @@ class SessionRows(Value):
         for seq, text, compressed in rows:
             raw, problem = _row_text(text, compressed)
             if problem:
-                yield Entry(seq, seq + 1, kind=BROKEN, problem=problem)
+                yield TranscriptEntry(seq, seq + 1, kind=BROKEN, problem=problem)
             else:
                 yield entry_of(seq, seq + 1, raw, read, fields_of_openclaw)
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.transcripts.jsonl import Tell
 
 _TURNING_POINTS = (b'"compaction"', b'"reset"')
@@ -48,7 +48,7 @@ class SessionFile(Value):
         """Yield the lines behind an offset."""
         return jsonl.forwards(self.path, since, tell)
 
-    def entries(self, since: int) -> Iterator[Entry]:
+    def entries(self, since: int) -> Iterator[TranscriptEntry]:
         """Yield all lines behind an offset."""
         from gitguard.transcripts.session_entries import fields_of_openclaw
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Protocol
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Message
     from gitguard.transcripts.jsonl import Tell
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
         def forwards(self, since: int, tell: Tell | None = None) -> Iterator[bytes]:
             """Yield the entries behind a position."""
 
-        def entries(self, since: int) -> Iterator[Entry]:
+        def entries(self, since: int) -> Iterator[TranscriptEntry]:
             """Yield all entries from a position on, whole."""
 
         def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
@@ -90,7 +90,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
         source.close()
 
 
-def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
     """Yield every line or row; a position is a byte offset or a row's number."""
     source = _find(transcript)
     if not source:

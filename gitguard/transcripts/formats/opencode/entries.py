@@ -22,7 +22,7 @@ from gitguard.model.conversation import (
     UNKNOWN,
     USER,
     Block,
-    Entry,
+    TranscriptEntry,
 )
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, unknown_block, word
 from gitguard.transcripts.entries import parse, tokens
@@ -41,7 +41,9 @@ _PLAIN = ("text/plain", "application/x-directory")
 _SAY_NOTHING = ("step-start", "step-finish", "patch", "snapshot", "compaction", "agent", "retry")
 
 
-def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) -> Iterator[Entry]:
+def entries_of(
+    row: int, name: str, data: bytes, parts: list[bytes], tail: str
+) -> Iterator[TranscriptEntry]:
     """Yield a message's entries: its own, and the results of the calls in it, which have no id.
 
     What a row names its parent is the request that it answers, and not the one before it. tail is
@@ -51,21 +53,21 @@ def entries_of(row: int, name: str, data: bytes, parts: list[bytes], tail: str) 
     message = parse(data)
     if not message or not name:
         problem = "the row holds no JSON object" if name else "the row has no id that is a text"
-        yield Entry(row, row + 1, raw, BROKEN, name, problem=problem)
+        yield TranscriptEntry(row, row + 1, raw, BROKEN, name, problem=problem)
         return
     read = [parse(part) for part in parts]
     time = moment(message)
     try:
         fields = _fields(message, read, tail)
     except RecursionError:
-        yield Entry(row, row + 1, raw, BROKEN, name, problem="it is nested too deeply")
+        yield TranscriptEntry(row, row + 1, raw, BROKEN, name, problem="it is nested too deeply")
         return
-    yield Entry(row, row + 1, raw, id=name, time=time, **fields)
+    yield TranscriptEntry(row, row + 1, raw, id=name, time=time, **fields)
     # A call and its result are one part here, and two entries in our model.
     tools = [(at, part) for at, part in enumerate(read) if part.get("type") == "tool"]
     if tools and message.get("role") == "assistant":
         results = tuple(_result(at, part) for at, part in tools)
-        yield Entry(row, row + 1, b"", MESSAGE, time=time, role=TOOL, blocks=results)
+        yield TranscriptEntry(row, row + 1, b"", MESSAGE, time=time, role=TOOL, blocks=results)
 
 
 def tail_of(parts: list[bytes]) -> str | None:

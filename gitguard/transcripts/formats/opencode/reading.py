@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.database import Database
@@ -72,7 +72,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
         database.close()
 
 
-def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
     """Yield every message, with the rows of its parts behind it."""
     from gitguard.transcripts.formats.opencode.entries import entries_of, tail_of
 

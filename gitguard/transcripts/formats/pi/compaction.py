@@ -16,12 +16,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.transcripts.fitting.compaction import Plan, Written
+    from gitguard.transcripts.fitting.compaction import CompactionPlan, Written
 
 _encode = json_text.encoder(members=",", colon=":")
 
 
-def lines(plan: Plan, written: Written, path: str, random: Callable[[int], bytes]) -> list[bytes]:
+def lines(
+    plan: CompactionPlan, written: Written, path: str, random: Callable[[int], bytes]
+) -> list[bytes]:
     """Return the line to append; random gives so many random bytes."""
     remaining = [entry for unit in plan.kept for entry in unit.entries if entry.id]
     first = next((entry for entry in remaining if entry.kind == MESSAGE), remaining[0])

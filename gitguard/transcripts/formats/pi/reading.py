@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gitguard.model.conversation import Entry
+    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.jsonl import Tell
@@ -56,7 +56,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     return count(file.turning_points(begin), begin)
 
 
-def entries(transcript: Transcript, since: int = 0) -> Iterator[Entry]:
+def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
     """Yield every line; a position is a byte offset."""
     from gitguard.transcripts.session_entries import fields_of
 

@@ -1,4 +1,4 @@
-"""`Guard.looking`: what a reviewer reads of checkpoints."""
+"""`Guard.history`: what a reviewer reads of checkpoints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
-class Looking:
+class CheckpointHistory:
     """Lists checkpoints and says in sentences what changed; nothing is written."""
 
     def __init__(self, sessions: WorkspaceSessions) -> None:
