@@ -28,7 +28,9 @@ PAYLOADS = Path(__file__).parent / "payloads"
 HEAVY = ["click", "git", "gitdb", "jinja2", "ruamel", "subprocess"]
 HEAVY += ["pathlib", "dataclasses", "hashlib", "sqlite3"]
 """What a calm hook must not load, because it starts at every tool call."""
-LONGEST_FUNCTION, MEDIAN_FUNCTION, LONGEST_FILE = 40, 10, 600
+LONG_FUNCTION, MEDIAN_FUNCTION, LONGEST_FILE = 60, 8, 600
+MOST_LONG = 0.01
+"""The share of functions that may be long: as long as their subject."""
 LONGEST_COMMAND = 15
 """A command's most statements: parse, one call to the library, print."""
 
@@ -178,15 +180,15 @@ WRITTEN_BY_HAND = [module for module in MODULES if module != "compiled_templates
 
 
 @pytest.mark.parametrize("module", WRITTEN_BY_HAND)
-def test_files_and_functions_stay_small(module: str) -> None:
+def test_files_stay_small(module: str) -> None:
     assert len((PACKAGE / module).read_text().splitlines()) <= LONGEST_FILE
-    long = {f.name: body_lines(f) for f in functions(module) if body_lines(f) > LONGEST_FUNCTION}
-    assert not long
 
 
-def test_the_median_function_is_short() -> None:
-    lengths = [body_lines(f) for module in MODULES for f in functions(module)]
-    assert statistics.median(lengths) <= MEDIAN_FUNCTION
+def test_most_functions_are_short_and_few_are_long() -> None:
+    lengths = {(m, f.name, f.lineno): body_lines(f) for m in WRITTEN_BY_HAND for f in functions(m)}
+    long = {function for function, lines in lengths.items() if lines > LONG_FUNCTION}
+    assert statistics.median(lengths.values()) <= MEDIAN_FUNCTION
+    assert len(long) <= MOST_LONG * len(lengths), f"too many functions are long: {sorted(long)}"
 
 
 def is_command(function: ast.FunctionDef) -> bool:

@@ -36,6 +36,7 @@ from gitguard.transcripts import find_format
 from tests.benches import (
     bench_disk,
     bench_files,
+    bench_hops,
     bench_search,
     bench_verify,
     bench_waiting,
@@ -408,6 +409,9 @@ def _measured(part: str, runs: int) -> Iterator[Row]:
     if part in "worst_inputs":
         with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
             yield from bench_worst_inputs.rows(Path(folder), runs)
+    if part in "hops":
+        with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
+            yield from bench_hops.rows(Path(folder))
     if part in "what_an_agent_waits_for":
         with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
             yield from what_an_agent_waits_for(Path(folder), runs)
