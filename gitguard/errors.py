@@ -10,7 +10,7 @@
     ├── NotInitialised           21
     ├── InvalidConfig            22
     ├── InvalidInput             23   a value, field or name that was given
-    ├── InvalidDocument          24   a file or object that does not read
+    ├── InvalidDocument          24   a file or object that cannot be read
     │   └── NewerFormat          25
     ├── LegacyState              45
     ├── Locked                   30
@@ -228,7 +228,7 @@ class NotReadable(GitguardError):
 
 
 class NotPermitted(NotReadable, InvalidDocument):
-    """We may not read a file; who goes on without one that does not read goes on without this."""
+    """We may not read a file; who goes on without one that cannot be read goes on without this."""
 
     def __init__(
         self,

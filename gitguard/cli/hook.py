@@ -236,7 +236,7 @@ def _nothing_is_saved(event: HookEvent, error: GitguardError) -> HookReply:
 
 
 def _is_ours(root: str) -> bool:
-    """Say whether gitguard was set up for a repository that did not read just now."""
+    """Say whether gitguard was set up for a repository that could not be read just now."""
     from gitguard.cli.process_environment import bare_workspace
 
     try:
@@ -266,7 +266,7 @@ def _root(arguments: list[str]) -> str:
 
 
 def _mark(doing: str, error: BaseException, root: str = "") -> None:
-    """Leave a mark for `gitguard status`, even where the configuration does not read."""
+    """Leave a mark for `gitguard status`, even where the configuration cannot be read."""
     try:
         from gitguard.cli.process_environment import bare_workspace
 

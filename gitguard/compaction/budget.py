@@ -76,7 +76,7 @@ def budget_of(
 
     host_session is what its session knows of it. channels are a host's settings, of which our own
     limits take the place by name; turns takes the place of any limit that is set for the session
-    key. seen is shown each entry as it is read. Raises `InvalidDocument` when it does not read, and
+    key. seen is shown each entry as it is read. Raises `InvalidDocument` if it cannot be read, and
     `InvalidConfig` for a window that is too small.
     """
     usage = usage_of(transcript, config, host_session=host_session, model=model)

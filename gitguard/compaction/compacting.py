@@ -246,7 +246,7 @@ class _Job(Value):
         )
 
     def _rules(self) -> str:
-        """Return the rules that must not be forgotten; a file that does not read has none."""
+        """Return the rules that must not be forgotten; a file that cannot be read has none."""
         config = self.config.compaction
         if not self.tools.folder or not config.rules_file:
             return ""
@@ -326,7 +326,7 @@ def _decide(
 
 
 def _each_read(entries: Iterable[TranscriptEntry], path: str) -> Iterator[TranscriptEntry]:
-    """Yield entries; refuse one that does not read, as what stands before it may hang on it."""
+    """Yield entries; refuse one that cannot be read, as what stands before it may hang on it."""
     for entry in entries:
         if entry.kind == BROKEN:
             raise InvalidInput(

@@ -33,7 +33,7 @@ JSON_LINES, MARKDOWN, HOST = "jsonl", "markdown", "host"
 
 
 class Transcripts:
-    """The use cases of transcripts; each raises `InvalidDocument` for one that does not read."""
+    """The use cases of transcripts; each raises `InvalidDocument` for one that cannot be read."""
 
     def __init__(
         self, config: Config, clock: Callable[[], float], workspace: Workspace | None = None

@@ -75,7 +75,7 @@ class ConversationStanding(Value):
 def policy_of(workspace: Workspace, gauge: GaugeConfig) -> SpawnPolicy:
     """Return the spawn policy in force: what is built in, and what the workspace's file says.
 
-    Raises `InvalidDocument` where the file does not read, and `InvalidConfig` where it is wrong.
+    Raises `InvalidDocument` where the file cannot be read, and `InvalidConfig` where it is wrong.
     """
     path = os.path.join(workspace.place.worktree, NAME)
     data = read_bytes(path, limit=LARGEST)

@@ -39,7 +39,7 @@ class Profiles:
         """Take a conversation's context apart: usage, components, tools, runway and pattern.
 
         model stands in where the transcript names none; seen is shown each entry as it is read.
-        Raises `InvalidDocument` where the transcript does not read.
+        Raises `InvalidDocument` where the transcript cannot be read.
         """
         from gitguard.model.config.redaction import redactor_of
         from gitguard.profile.profiling import profile_of

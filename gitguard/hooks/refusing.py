@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import Hold
     from gitguard.store.session.workspace import UserDirs
 
-_NOT_SAVED = "Nothing could be saved: gitguard's files do not read, see `gitguard status`."
+_NOT_SAVED = "Nothing could be saved: gitguard's files cannot be read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
 _HOOK_REFUSAL = (
     "`gitguard hook` is for the host alone, which tells gitguard by it what happens: no tool call "

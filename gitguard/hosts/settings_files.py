@@ -113,7 +113,7 @@ def _refuse_other_than_json(text: str, path: str, *, with_comments: bool) -> Non
     except ValueError as error:
         more = "trailing commas" if with_comments else "comments and trailing commas"
         raise InvalidDocument(
-            f"`{path}` does not read as the host reads it: {error}",
+            f"`{path}` cannot be read as the host reads it: {error}",
             f"Take {more} out; nothing was changed",
         ) from error
 

@@ -139,7 +139,7 @@ def count_compactions(
 ) -> tuple[HostSession, float]:
     """Go on counting the compactions that the transcript tells of; also say when the newest was.
 
-    Raises `InvalidDocument` when the transcript does not read.
+    Raises `InvalidDocument` when the transcript cannot be read.
     """
     transcript = transcript_of(host_session, transcript)
     if transcript is None:
@@ -158,7 +158,7 @@ def summary_tokens(host_session: HostSession, transcript: Transcript | None) -> 
     """Estimate what the newest summary takes that was written since compactions were counted.
 
     0 where there is none, or where so much was written that reading it would keep a prompt waiting.
-    Raises `InvalidDocument` when the transcript does not read.
+    Raises `InvalidDocument` when the transcript cannot be read.
     """
     transcript = transcript_of(host_session, transcript)
     if transcript is None:
@@ -187,7 +187,7 @@ def measure_compaction(
     """Return what the compaction that just ended has left, None when nothing tells.
 
     Its mark in the transcript may be older than the event that tells us of it, so it counts if it
-    is newer than the compaction before. Raises `InvalidDocument` if the transcript does not read.
+    is newer than the compaction before. Raises `InvalidDocument` if the transcript cannot be read.
     """
     transcript = transcript_of(host_session, transcript)
     from_transcript = _from_transcript(transcript) if transcript is not None else []

@@ -154,7 +154,7 @@ def usage_of(
 
     Its compactions are counted on from where they were counted last, or from the start. model
     stands in where the transcript names none; what named one before a compaction counts behind it
-    as well. Raises `InvalidDocument` when it does not read.
+    as well. Raises `InvalidDocument` when it cannot be read.
     """
     from gitguard.transcripts import find_format
 

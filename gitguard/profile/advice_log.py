@@ -50,7 +50,7 @@ def append(state_folder: str, advice: LoggedAdvice, clock: Callable[[], float]) 
 
 
 def newest_first(state_folder: str) -> Iterator[LoggedAdvice]:
-    """Yield what was kept, the newest first; a line that does not read is passed over.
+    """Yield what was kept, the newest first; a line that cannot be read is passed over.
 
     Raises `InvalidDocument` or `NotReadable` where the log itself does not.
     """

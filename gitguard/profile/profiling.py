@@ -56,7 +56,7 @@ def profile_of(
 
     The context is what stands in it now, the pattern of the whole conversation. host_session and
     model are as for `usage_of`; seen is shown each entry as it is read. Raises `InvalidDocument`
-    where the transcript does not read, and `InvalidConfig` for a window that is too small.
+    where the transcript cannot be read, and `InvalidConfig` for a window that is too small.
     """
     usage = usage_of(transcript, config, host_session=host_session, model=model)
     teller = Teller()

@@ -43,7 +43,7 @@ class _Source(Value):
 
 
 class _Break(Value):
-    """Where a history does not read on."""
+    """Where a history cannot be read further."""
 
     commit: str
     note: str

@@ -112,7 +112,7 @@ class _Reading:
         for link in chain.links(start, head.anchor if start == head.committed else None):
             checkpoint = link.checkpoint
             if checkpoint is None:
-                self.notes.append(f"the history ends where commit {link.id[:12]} does not read")
+                self.notes.append(f"the history ends where commit {link.id[:12]} cannot be read")
                 return
             is_within = is_within or self._is_end(checkpoint)
             if link.files.get(STATE_FILE, "") != blob:
@@ -196,7 +196,7 @@ class _States:
             self._document = error
 
     def moment(self, checkpoint: Checkpoint) -> Moment:
-        """Return a checkpoint with its state; raise `InvalidDocument` if that does not read."""
+        """Return a checkpoint with its state; raise `InvalidDocument` if that cannot be read."""
         document = self._document
         if isinstance(document, GitguardError):
             raise document

@@ -96,7 +96,7 @@ class _Walked(Value):
     met_end: bool
     """Whether the walk came to the commit at which it was to end."""
     is_damaged: bool
-    """Whether a checkpoint on the way did not read."""
+    """Whether a checkpoint on the way could not be read."""
 
 
 class _Looking:
@@ -218,7 +218,7 @@ class _Looking:
     def _walked(
         self, store: SessionStore, links: Iterator[ChainLink], before: Before, of: int, end: str
     ) -> _Walked:
-        """Collect checkpoints down to a commit, without those that do not read."""
+        """Collect checkpoints down to a commit, without those that cannot be read."""
         sequence, key, done = 0, "", 0
         met_end = is_damaged = False
         with store.repository().reader() as reader:
@@ -243,7 +243,7 @@ class _Looking:
         return _Walked(timeline.collected(before), sequence, key, met_end, is_damaged)
 
     def _note_damage(self, store: SessionStore, link: ChainLink) -> None:
-        """Say that a checkpoint was not searched; the walk ends where its commit does not read."""
+        """Say that a checkpoint was not searched; the walk ends where its commit cannot be read."""
         where = f"commit {link.id[:12]} and before it"
         missing = link.checkpoint.name if link.checkpoint else where
         name = store.session.name

@@ -43,13 +43,13 @@ class Knowledge(Value):
 
     link: Link
     state: TaskState | None
-    """The state of the checkpoint after the commit; None where it does not read."""
+    """The state of the checkpoint after the commit; None where it cannot be read."""
     changes: tuple[FieldChange, ...] = ()
     """What became known while the commit was made, by field."""
     sentences: tuple[Sentence, ...] = ()
     """The same in sentences, what matters most first."""
     problem: str = ""
-    """Why a state does not read; empty where both do."""
+    """Why a state cannot be read; empty where both can."""
 
 
 class Row(Value):
@@ -79,7 +79,7 @@ class StateReader:
         self._last: tuple[str, TaskState] | None = None
 
     def read(self, checkpoint: Checkpoint) -> TaskState:
-        """Return the state of a checkpoint, verified; raise why it does not read."""
+        """Return the state of a checkpoint, verified; raise why it cannot be read."""
         if self._last is None or self._last[0] != checkpoint.id:
             self._last = checkpoint.id, read_state_of(self._reader, checkpoint)
         return self._last[1]

@@ -97,7 +97,7 @@ def log_of_all(stores: Iterable[SessionStore], query: Query, *, untrusted: bool 
     """List the checkpoints of sessions and of their archived histories, newest first.
 
     A session whose branch is not ours is left out, unless untrusted ones are asked for; so is one
-    that does not read.
+    that cannot be read.
     """
     histories: list[History] = []
     left_out: dict[str, str] = {}

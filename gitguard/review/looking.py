@@ -22,7 +22,7 @@ class CheckpointChange(Value):
 
     checkpoint: Checkpoint
     previous: str
-    """The name of the checkpoint before; empty if there is none, or if it does not read."""
+    """The name of the checkpoint before; empty if there is none, or if it cannot be read."""
     sentences: tuple[Sentence, ...]
     note: str = ""
     """Why everything in the checkpoint is told as new, although it is not the first."""
@@ -78,7 +78,7 @@ def _change(store: SessionStore, wanted: str, *, untrusted: bool) -> CheckpointC
         parent = store.chain.read(checkpoint.parent).checkpoint
         before = _state_of(store, parent.id)
     except GitguardError as error:
-        note = f"The checkpoint before it does not read, so all it holds is listed: {error.message}"
+        note = f"The checkpoint before cannot be read, so all it holds is listed: {error.message}"
         return CheckpointChange(checkpoint, "", sentences(None, after), note)
     return CheckpointChange(checkpoint, parent.name, sentences(before, after))
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def read_state_of(reader: ObjectReader, checkpoint: Checkpoint) -> TaskState:
-    """Return a checkpoint's state, verified; raise why it does not read.
+    """Return a checkpoint's state, verified; raise why it cannot be read.
 
     The reader stays open, as git would else be started for each of many states.
     """

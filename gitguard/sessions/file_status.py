@@ -61,7 +61,7 @@ class FileStatus(Value):
 
 
 def file_status(store: SessionStore) -> FileStatus:
-    """Return what is kept of a session's files; raise `GitguardError` where that does not read."""
+    """Return what is kept of a session's files; raise `GitguardError` where that cannot be read."""
     newest_own(store)
     snapshots = store.worktree.kept_snapshots().list()
     times = [timestamp(snapshot.at) for snapshot in snapshots]
@@ -97,6 +97,6 @@ def newest_gaps(store: SessionStore) -> Gaps:
         with store.worktree.reader() as reader:
             manifest = reader.snapshot(look.snapshot).manifest
     except GitguardError as error:
-        return Gaps(refusal=f"it does not read: {error.message}")
+        return Gaps(refusal=f"it cannot be read: {error.message}")
     left_out = tuple(LeftOut(unescaped(file.path), file.reason) for file in manifest.skipped)
     return Gaps(left_out, manifest.unseen)

@@ -72,7 +72,7 @@ def _with_pin(
 def forget_old(store: SessionStore, retention: Retention, *, dry_run: bool = False) -> int:
     """Forget the snapshots that are beyond the limits; return how many they are.
 
-    The caller holds the session's lock. A list that does not read stays as it is.
+    The caller holds the session's lock. A list that cannot be read stays as it is.
     """
     kept_snapshots = store.worktree.kept_snapshots()
     try:

@@ -53,7 +53,7 @@ class SessionListing(Value):
 def session_goals(stores: Iterable[SessionStore]) -> tuple[SessionGoal, ...]:
     """Return the goals of sessions in force and archived.
 
-    What this machine did not write tells none, nor does what does not read.
+    What this machine did not write tells none, nor does what cannot be read.
     """
     return tuple(goal for store in stores for goal in _goals(store))
 

@@ -199,7 +199,7 @@ def import_transcript(
     """Record a conversation's file, format, id and counts at a session; nothing is copied.
 
     It is named by the id that its file tells, as hooks would name it. tell is called with how much
-    of the file is read, of how much. Raises `InvalidDocument` where the transcript does not read.
+    of the file is read, of how much. Raises `InvalidDocument` where the transcript cannot be read.
     """
     from gitguard.transcripts.formats.recognition import require_messages
     from gitguard.transcripts.identity import id_of

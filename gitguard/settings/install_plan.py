@@ -114,7 +114,7 @@ class PlanDraft:
         return tuple(dict.fromkeys([*installed.folders, *self._folders[root]]))
 
     def settings_in(self, settings: HostSettings, name: str) -> dict[str, Any]:
-        """Return settings as they would be without us, empty where they do not read."""
+        """Return settings as they would be without us, empty where they cannot be read."""
         try:
             return settings_of(self.given_back(settings, name), name)
         except InvalidDocument:
@@ -241,7 +241,7 @@ def settings_of(data: bytes | None, name: str) -> dict[str, Any]:
 
 
 def user_settings(settings: HostSettings, home: str) -> dict[str, Any]:
-    """Return the user's settings for all projects, empty where they do not read."""
+    """Return the user's settings for all projects, empty where they cannot be read."""
     if not home:
         return {}
     # A link here is the user's own affair: nothing is written through it.

@@ -29,7 +29,7 @@ class InstructionsPlan(Value):
 def plan_sections(root: str, text: str) -> InstructionsPlan:
     """Plan to put a text into the files of instructions at root, once.
 
-    Raises `InvalidDocument` for a file that is a link to elsewhere, or does not read.
+    Raises `InvalidDocument` for a file that is a link to elsewhere, or cannot be read.
     """
     targets = _targets(root)
     changes, notes = [], []
@@ -65,7 +65,7 @@ def plan_sections_removal(root: str) -> InstructionsPlan:
 
 
 def names_with_section(root: str) -> tuple[str, ...]:
-    """Return the files at root that hold our section, none that does not read."""
+    """Return the files at root that hold our section, none that cannot be read."""
     return tuple(name for name in INSTRUCTIONS if _has_section(root, name))
 
 

@@ -40,7 +40,7 @@ class Database(Value):
         """Yield the rows of a query, whose cells are of these kinds: numbers, or texts as bytes.
 
         A cell may hold anything, whatever its column is for. A text that is none comes as an empty
-        one. Raises `InvalidDocument` where a number is none, and when rows do not read.
+        one. Raises `InvalidDocument` where a number is none, and when rows cannot be read.
         """
         import sqlite3
 

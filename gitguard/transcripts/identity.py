@@ -27,7 +27,7 @@ def id_of(transcript: Transcript) -> str:
     """Return the id that a conversation's file tells, empty where none does.
 
     A file may begin with lines of the conversation that it was continued from: an id that it is
-    named by as well is its own. Raises `InvalidDocument` when the file does not read.
+    named by as well is its own. Raises `InvalidDocument` when the file cannot be read.
     """
     if os.path.isdir(transcript.path) or is_database(transcript.path):
         return ""

@@ -74,7 +74,7 @@ def test_a_checkpoint_whose_parent_does_not_read_is_told_whole(place: Place) -> 
     blob = place.type(f"git rev-parse {parent}:state.json").strip()
     (place.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     shown = place.run("gitguard show 3").stdout
-    assert "The checkpoint before it does not read, so all it holds is listed: " in shown
+    assert "The checkpoint before cannot be read, so all it holds is listed: " in shown
     assert "Decided: SQLite" in shown
 
 

@@ -195,7 +195,7 @@ def _doubt_what_is_kept(world: World, outcome: Outcome) -> str:
                 entry = file_at(Trees(reader), snapshot.tree, "kept.txt")
                 data = reader.read(entry.id, "blob", limit=1 << 20) if entry is not None else b""
             except GitguardError as error:
-                return f"the files of `{text}` do not read: {error}"
+                return f"the files of `{text}` cannot be read: {error}"
             if data.decode() != text * 50:
                 return f"the files of `{text}` are {data[:20]!r}"
     return ""
@@ -362,7 +362,7 @@ def _unusable(world: World) -> None:
 
 
 def _advance_the_copy(world: World) -> object:
-    """Compact beside a state that does not read, which only its copy follows, and recover it."""
+    """Compact beside a state that cannot be read, which only its copy follows, and recover it."""
     event = HookEvent(events.COMPACTION_START, "host", str(world.root))
     world.guard().handle(event, hooks.ABILITIES)
     return _recover_if_needed(world)

@@ -385,7 +385,7 @@ def test_the_host_is_found_by_its_name() -> None:
     assert find_host("openclaw").NAME == "openclaw"
 
 
-# --- What does not read
+# --- What cannot be read
 
 
 @pytest.mark.parametrize("missing", ["sessionKey", "workspaceDir"])

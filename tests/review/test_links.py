@@ -409,7 +409,7 @@ def test_a_report_credits_nothing_from_before_a_damaged_checkpoint_to_the_work(w
     decisions = {e["text"]: e["inherited"] for e in report["entries"] if e["field"] == "decisions"}
     expected = {"About a": True, "About b": True, "About c": False, "About d": False}
     assert decisions == expected
-    assert any("does not read" in note for note in report["notes"])
+    assert any("cannot be read" in note for note in report["notes"])
 
 
 def test_a_state_that_does_not_read_is_told_and_the_link_stays(work: Work) -> None:

@@ -74,7 +74,7 @@ def test_a_summary_without_a_state_stops_the_agent(begun: Guard) -> None:
     assert begun.ensure().state.goal == "Survive"
 
 
-# Step 3: required fields are missing, or it does not read
+# Step 3: required fields are missing, or it cannot be read
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_a_file_that_does_not_read_is_refused_with_its_place(
     desk: Desk, tmp_path: Path, host: str, name: str, before: str, _after: str
 ) -> None:
     path = write(tmp_path / name, before.replace("\n", "\n ]", 1).replace('"}', '"', 1))
-    with pytest.raises(InvalidDocument, match="does not read") as refused:
+    with pytest.raises(InvalidDocument, match="cannot be read") as refused:
         advise(desk, find_adviser(host), QUESTION)
     assert str(path) in refused.value.message
     assert "line" in refused.value.message

@@ -88,7 +88,7 @@ def _root(text: str, what: str) -> Node:
         line = text.count("\n", 0, error.at) + 1
         column = error.at - text.rfind("\n", 0, error.at)
         raise InvalidDocument(
-            f"{what} does not read: {error.why} in line {line}, column {column}",
+            f"{what} cannot be read: {error.why} in line {line}, column {column}",
             "Correct it; nothing was changed",
         ) from None
     if node.members is None:

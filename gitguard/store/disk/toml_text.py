@@ -22,7 +22,7 @@ def load(text: str, *, what: str) -> dict[str, Any]:
         return tomllib.loads(text.removeprefix(_MARK))
     except tomllib.TOMLDecodeError as error:
         raise InvalidDocument(
-            f"{what} does not read: {error}", "Correct it; nothing was changed"
+            f"{what} cannot be read: {error}", "Correct it; nothing was changed"
         ) from error
     except RecursionError:
         raise _too_deep(what) from None
@@ -38,7 +38,7 @@ def set_value(text: str, name: str, value: str, *, what: str) -> str:
         document[name] = json.loads(value)
     except TOMLKitError as error:
         raise InvalidDocument(
-            f"{what} does not read: {error}", "Correct it; nothing was changed"
+            f"{what} cannot be read: {error}", "Correct it; nothing was changed"
         ) from error
     except RecursionError:
         raise _too_deep(what) from None

@@ -60,7 +60,7 @@ class HistoryCommit(Value):
     is_cut: bool = False
     """Whether the repository is shallow there, so that nothing can say what it changed."""
     problem: str = ""
-    """Why it does not read; empty where it does."""
+    """Why it cannot be read; empty where it can."""
 
     @property
     def parent(self) -> str:

@@ -55,7 +55,7 @@ def with_block(data: bytes | None, lines: tuple[str, ...]) -> bytes:
 def rules_outside(common_dir: str, users_file: str) -> str:
     """Return a digest of the ignore rules that stand outside of the worktree, without our own.
 
-    users_file has the user's rules. A file that does not read counts as empty.
+    users_file has the user's rules. A file that cannot be read counts as empty.
     """
     of_repository = without_block(_read(os.path.join(common_dir, "info", "exclude"))) or b""
     of_user = _read(users_file) or b""

@@ -233,7 +233,7 @@ class Plumbing:
     def may_be_configured(self, *words: bytes) -> bool:
         """Say whether the repository's own configuration has a word, in small letters.
 
-        This asks no git. A file that does not read may have any word.
+        This asks no git. A file that cannot be read may have any word.
         """
         place = self._place
         paths = (

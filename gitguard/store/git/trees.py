@@ -57,7 +57,7 @@ class Trees:
         self._read: dict[str, dict[str, TreeEntry]] = {}
 
     def of_commit(self, commit: str) -> str:
-        """Return the tree of a commit; raise `InvalidDocument` for one that does not read."""
+        """Return the tree of a commit; raise `InvalidDocument` for one that cannot be read."""
         body = self._object(commit, "commit", _COMMIT_LIMIT)
         word, _, tree = body.partition(b"\n")[0].partition(b" ")
         if word != b"tree":
@@ -188,7 +188,7 @@ def _parsed(tree: str, data: bytes) -> Iterator[tuple[str, TreeEntry]]:
         mode, _, name = data[start:end].partition(b" ")
         start = end + 1 + width
         if end < 0 or start > len(data) or not mode.isdigit():
-            raise InvalidDocument(f"tree {tree} does not read")
+            raise InvalidDocument(f"tree {tree} cannot be read")
         if not is_plain_name(os.fsdecode(name)):
             raise InvalidDocument(f"tree {tree} has an entry that no worktree may have")
         yield os.fsdecode(name), TreeEntry(int(mode, 8), data[end + 1 : start].hex())

@@ -252,7 +252,7 @@ class AnchorFile:
     def all_aside(self) -> dict[str, Anchor | GitguardError]:
         """Return the anchors of this session's archived histories, the one put away last last.
 
-        Each is known by the beginning of its commit's id. One that does not read is its error.
+        Each is known by the beginning of its commit's id. One that cannot be read is its error.
         """
         by_time: list[tuple[float, str, Anchor | GitguardError]] = []
         for aside in self._aside():

@@ -42,7 +42,7 @@ class Archived(Value):
     folder: str
     """Where its working files are, empty where there are none."""
     problem: str = ""
-    """Why its anchor does not read; then it cannot be brought back."""
+    """Why its anchor cannot be read; then it cannot be brought back."""
 
 
 class SessionArchive:
@@ -60,7 +60,7 @@ class SessionArchive:
     def all(self) -> list[Archived]:
         """Return the session's archived histories, as this machine archived them.
 
-        The one put away last is the last; those whose anchor does not read come first.
+        The one put away last is the last; those whose anchor cannot be read come first.
         """
         damaged = []
         errors = self._chain.damaged()
@@ -135,7 +135,7 @@ class SessionArchive:
         """Keep an anchor with an archived head that was written anew without secrets.
 
         The copy of its state goes, and the state and journal among its files: they may hold them,
-        and the branch has the state. An anchor that does not read goes with its history, too.
+        and the branch has the state. An anchor that cannot be read goes with its history, too.
         """
         anchors = self._chain.anchors
         aside, anchor = anchors.aside(old), anchors.all_aside().get(old[:12])

@@ -427,7 +427,7 @@ class Chain:
         ]
 
     def damaged(self) -> dict[str, GitguardError]:
-        """Return why anchors of archived histories do not read, by the beginning of their ids."""
+        """Return why anchors of archived histories cannot be read, by the start of their ids."""
         anchors = self.anchors.all_aside().items()
         return {short: error for short, error in anchors if isinstance(error, GitguardError)}
 
@@ -460,7 +460,7 @@ class Chain:
     def commits(self, commit: str) -> Iterator[ChainLink]:
         """Yield the checkpoints of a long history, newest first, without their files.
 
-        The walk ends with the first that does not read as one; its link says why.
+        The walk ends with the first that cannot be read as one; its link says why.
         """
         order = self._repository.first_parents(commit)
         with self._repository.reader() as reader:

@@ -42,7 +42,7 @@ class ChainLink(Value):
 
     id: str
     checkpoint: Checkpoint | None = None
-    """None where the commit does not read as one; the walk ends there."""
+    """None where the commit cannot be read as one; the walk ends there."""
     tree: str = ""
     files: Mapping[str, str] = {}
     """The blob of each file; empty where the tree is not what it has to be."""

@@ -3,7 +3,7 @@
 One small file a conversation in the user's state directory, named after the host and the host's id
 of the conversation. Neither the repository, its path nor the session has a part in that name, so
 nothing that an agent does inside of a repository can lift a halt. A file that is absent says
-nothing, one that does not read means a halt.
+nothing, one that cannot be read means a halt.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def file_of(common_dir: str) -> str:
 
 
 def identity_in(common_dir: str) -> str:
-    """Return a repository's identity, empty where it has none; raise where that does not read."""
+    """Return a repository's identity, empty where it has none; raise where that cannot be read."""
     data = files.read_bytes(file_of(common_dir), limit=_LIMIT)
     if data is None:
         return ""

@@ -85,7 +85,7 @@ def anchored_sessions(folder: str) -> list[str]:
 
 
 def anchors_in(folder: str) -> dict[str, Anchor]:
-    """Return the anchors in a repository's folder by session, without those that do not read."""
+    """Return the anchors in a repository's folder by session, without those that cannot be read."""
     anchors = {}
     for name in anchored_sessions(folder):
         try:

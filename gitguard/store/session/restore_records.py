@@ -75,7 +75,7 @@ class RestoreRecords:
     def snapshots(self) -> frozenset[str]:
         """Return the ids of the snapshots that keep what was there before, of all worktrees.
 
-        A record that does not read is left out.
+        A record that cannot be read is left out.
         """
         return frozenset(record.snapshot for _, record in self.readable())
 

@@ -39,7 +39,7 @@ ABSENT = "absent"
 MISSING = "missing"
 """The summary is there, the state is not."""
 BROKEN = "broken"
-"""The state does not read."""
+"""The state cannot be read."""
 EDITED = "edited"
 """The state reads, and gitguard did not write it."""
 PENDING = "pending"
@@ -104,7 +104,7 @@ class UnusableState(Value):
     copy: OwnState | None = None
     """The state in the state directory, the newest that this machine wrote."""
     problem: str = ""
-    """Why the working file, or else the copy, does not read; empty where they do."""
+    """Why the working file, or else the copy, cannot be read; empty where they can."""
     edited: Edited | None = None
     """Where somebody else wrote the working file."""
     has_summary: bool = False
@@ -248,7 +248,7 @@ class StateFiles:
         return self._compare(lacking, data)
 
     def _copy(self) -> tuple[OwnState | None, str]:
-        """Return the state in the state directory, None without one, and why it does not read."""
+        """Return the state in the state directory, None without one, and why it cannot be read."""
         try:
             written = self._copies.read_copy()
             if written is None:

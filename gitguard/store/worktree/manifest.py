@@ -105,7 +105,7 @@ def read_manifest(data: bytes) -> Manifest:
         document.pop("seal", None)
         return Manifest.from_document(document)
     except (ValueError, InvalidInput) as error:
-        raise InvalidDocument(f"the snapshot's manifest does not read: {error}") from error
+        raise InvalidDocument(f"the snapshot's manifest cannot be read: {error}") from error
 
 
 def escaped(path: str) -> str:

@@ -71,7 +71,7 @@ def read_record(path: str) -> RestoreRecord | None:
         return RestoreRecord.from_document(document)
     except (ValueError, InvalidInput) as error:
         raise InvalidDocument(
-            f"the record of a restore at `{path}` does not read: {error}"
+            f"the record of a restore at `{path}` cannot be read: {error}"
         ) from error
 
 

@@ -29,7 +29,7 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     """Return the transcript at a path: its format, unless named, and which conversation it is.
 
     A database keeps many conversations; the newest one counts where none is named. Raises
-    `InvalidDocument` when the path does not read, or nobody's conversation is there, and
+    `InvalidDocument` when the path cannot be read, or nobody's conversation is there, and
     `InvalidInput` when a file of one conversation is asked for another.
     """
     path = os.path.abspath(path)
@@ -105,7 +105,7 @@ def _lines_of(name: str) -> str:
 
 
 def is_database(path: str) -> bool:
-    """Say whether a file is a database; raise `InvalidDocument` when it does not read."""
+    """Say whether a file is a database; raise `InvalidDocument` when it cannot be read."""
     return _head(path).startswith(_SQLITE)
 
 

@@ -107,7 +107,7 @@ def newest_file(folder: str) -> str:
 
 
 def _entry(sessions: str, session: str) -> dict[str, Any]:
-    """Return a session's entry in `sessions.json`, an empty one where that does not read."""
+    """Return a session's entry in `sessions.json`, an empty one where that cannot be read."""
     try:
         index = read_bytes(os.path.join(sessions, "sessions.json"), limit=_LARGEST_INDEX)
     except InvalidDocument:
