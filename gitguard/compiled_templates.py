@@ -499,16 +499,6 @@ def report_html(context, missing=missing, *, environment):
                 yield '</p></details></li>\n'
         l_1_s = missing
         yield '</ol>\n</section>\n'
-    yield '\n'
-    for l_1_part in (undefined(name='parts') if l_0_parts is missing else l_0_parts):
-        _loop_vars = {}
-        pass
-        if ((not environment.getattr(l_1_part, 'rows')) and (not environment.getattr(l_1_part, 'lead'))):
-            pass
-            yield '<p class="source">Nothing was recorded under: '
-            yield escape(environment.finalize(environment.getattr(l_1_part, 'title')))
-            yield '</p>\n'
-    l_1_part = missing
     yield '</main>\n<footer><p>Open a checkpoint with <code>gitguard show NAME</code>, a commit with <code>git show ID</code>. This page makes no request and runs only its own script.</p></footer>\n<script type="application/json" id="data">'
     yield escape(environment.finalize((undefined(name='data') if l_0_data is missing else l_0_data)))
     yield '</script>\n<script>'
@@ -527,7 +517,6 @@ def report_md(context, missing=missing, *, environment):
     l_0_summary = resolve('summary')
     l_0_unfolded = resolve('unfolded')
     l_0_sections = resolve('sections')
-    l_0_empty = resolve('empty')
     l_0_range = resolve('range')
     l_0_example = resolve('example')
     l_0_commits = resolve('commits')
@@ -585,13 +574,7 @@ def report_md(context, missing=missing, *, environment):
             yield '\n'
         yield '</details>\n'
     l_1_section = missing
-    yield '\n'
-    if (undefined(name='empty') if l_0_empty is missing else l_0_empty):
-        pass
-        yield 'Nothing was recorded under: '
-        yield str(environment.finalize((undefined(name='empty') if l_0_empty is missing else l_0_empty)))
-        yield '.\n\n'
-    yield 'Made by `gitguard report '
+    yield '\nMade by `gitguard report '
     yield str(environment.finalize((undefined(name='range') if l_0_range is missing else l_0_range)))
     yield '`; `--format html` shows more'
     if (undefined(name='example') if l_0_example is missing else l_0_example):
@@ -962,8 +945,8 @@ ROOTS: dict[str, Callable[..., Iterator[str]]] = {
 SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
-    "report.html.j2": "cb7c024c958f5bbc127f4fedcc8c80925c5a50008560f859ab15ec56edce18db",
-    "report.md.j2": "eaf5683f6e9aa32296301d561255fc2bc06e2b710f835fc99704ce75f9a83b02",
+    "report.html.j2": "76d463cb4f8b7d5521558086c774063bfeea248dbe454420cfb69a987aa6e555",
+    "report.md.j2": "009da12468e221df35a57b430e716223a52ddc3948457b07113136643d916a03",
     "resume.md.j2": "75a1af035f01c9ea3f4d224e635fd6dcaca339fb7f73dc48a52d42969cae5369",
     "summary.md.j2": "7d789c9b2864102ce05280582b624c97bc5fa78cf4c163857a9479069b7846b2",
 }

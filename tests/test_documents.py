@@ -203,6 +203,21 @@ def test_the_code_cites_no_numbered_section_and_no_other_document(source: Path) 
     assert not re.findall(r"\b[A-Z]{4,} sections? \d|^Source: [A-Z]", text, re.MULTILINE)
 
 
+STUMBLES = re.compile(
+    r"[Dd]eath spiral|` is no (?!longer)|look after the disk|reads nobody"
+    r"|(file|transcript|that|they) (does|do|did) not read\b|Nothing was recorded under|Became known"
+    r"|the commit is pending|begins with what|task stays there|keeps first what|failure, holds"
+    r"|may come without pressure|holds a session until|takes\s+it for a file that a crash"
+)
+"""Sentences at which readers stopped."""
+WORDED = sorted({*PAGES, *(ROOT / "templates").rglob("*.j2"), *(ROOT / "gitguard").rglob("*.py")})
+
+
+@pytest.mark.parametrize("source", WORDED, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_text_has_a_sentence_at_which_readers_stopped(source: Path) -> None:
+    assert not STUMBLES.search(source.read_text())
+
+
 def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:
     lines = (ROOT / "references" / "design" / "sessions.md").read_text().splitlines()
     table = lines[lines.index("| field | what it is |") + 2 :]

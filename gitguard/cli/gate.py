@@ -80,9 +80,9 @@ def gate(
 ) -> None:
     """Ask before a major action whether it may run
 
-    Also writes the checkpoint and summary that the answer requires. The first question of a
-    conversation may come without pressure; after that, a missing pressure halts. Exits with 10 if
-    the state is missing, 11 to halt, 12 if the task is complete.
+    Also writes the checkpoint and summary that the answer requires. Pass --pressure on every call
+    but the first, or the gate halts. Exits with 10 if the state is missing, 11 to halt, 12 if the
+    task is complete.
 
     Example: `gitguard gate --pressure 0.62`
     """

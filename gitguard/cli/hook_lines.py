@@ -65,11 +65,8 @@ def version_part(conversation: HostSession, tried: tuple[str, ...]) -> list[str]
     return [f"{host} {version}{note}"]
 
 
-def delivery_part(delivery: Delivery) -> str:
-    """Say which resume block a conversation got."""
-    if not delivery.characters:
-        return f"got no resume block at {delivery.event}, for there was nothing to hand back"
-    source = delivery.head[:12] or "no checkpoint"
-    return (
-        f"got a resume block of {delivery.characters} characters from {source} at {delivery.event}"
-    )
+def delivery_part(delivery: Delivery | None) -> list[str]:
+    """Say from which checkpoint a conversation got its resume block; nothing of an empty one."""
+    if delivery is None or not delivery.characters:
+        return []
+    return [f"got a resume block from {delivery.head[:12] or 'no checkpoint'} at {delivery.event}"]

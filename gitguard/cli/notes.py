@@ -212,7 +212,7 @@ def pending(saved: Saved | None) -> Pending | None:
     if saved is None or not saved.pending:
         return None
     return Pending(
-        f"the commit is pending: {saved.pending}",
+        f"nothing is committed yet: {saved.pending}",
         saved.way_out or "The next gitguard command that can write commits it",
     )
 

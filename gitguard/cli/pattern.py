@@ -37,7 +37,7 @@ def pattern_of(
         return _Bounded(re.compile(value), option).matches
     except (re.error, OverflowError, RecursionError) as error:
         raise InvalidInput(
-            f"`{option} {value:.80}` is no regular expression: {error}",
+            f"`{option} {value:.80}` is not a regular expression: {error}",
             "Put a backslash before each of .^$*+?{}[]()|\\ that stands for itself",
         ) from error
 

@@ -240,7 +240,7 @@ def _details(profile: Profile, window: int) -> list[str]:
         what = one_line(f"{_name(result.tool)} {result.given}")
         lines.append(f"  {_tokens(result.tokens)} tokens: {what}")
     lines += [_runway(profile.runway)] if profile.runway is not None else []
-    lines += [f"Death spiral: {profile.spiral}"] * bool(profile.spiral)
+    lines += [f"{profile.spiral.capitalize()}: start a new conversation"] * bool(profile.spiral)
     return [*lines, *(f"Note: {note}" for note in profile.notes)]
 
 

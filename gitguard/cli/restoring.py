@@ -82,9 +82,9 @@ def restore(console: Console, checkpoint: str, **given: Any) -> None:
 
     On a terminal, shows what differs in both and asks for each; elsewhere, and with --state, it
     restores the state alone, and your files stay as they are. --files puts back the files that this
-    session changed since, all of them or those named by PATH, and keeps first what lies there:
-    --undo brings exactly that back. `--undo TIME` undoes an earlier restore, as `gitguard status
-    --files` lists them. Only a person may use --files, --undo and --untrusted.
+    session changed since, all of them or those named by PATH. It saves the current files first;
+    --undo restores them. `--undo TIME` undoes an earlier restore, as `gitguard status --files`
+    lists them. Only a person may use --files, --undo and --untrusted.
 
     Example: `gitguard restore 17 --files src --dry-run`
     """

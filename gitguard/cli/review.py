@@ -88,8 +88,8 @@ def _knowledge_lines(knowledge: Knowledge) -> Iterator[PageLine]:
         yield PageLine(f"Problem: {one_line(knowledge.problem)}", "red")
         return
     yield from map(PageLine, _earlier_lines(knowledge))
-    since = f"since {link.before.name}" if link.before else "the session began here"
-    yield PageLine(f"Became known in it ({since}):")
+    since = f" (since {link.before.name})" if link.before else ""
+    yield PageLine(f"Learned while this commit was made{since}:")
     for line in difference_lines(knowledge.sentences, link.after.at, "gitguard at --json"):
         yield PageLine(f"  {line.text}", line.colour)
 
@@ -131,7 +131,7 @@ def say_course(console: Console, range_text: str, most: int | None, *, untrusted
     """Print a row for each code commit of a range, newest first, or for the newest ones."""
     if ".." not in range_text:
         raise click.BadParameter(
-            f"`{range_text:.80}` is no range such as `main..HEAD`; a path goes with --files"
+            f"`{range_text:.80}` is not a range such as `main..HEAD`; a path goes with --files"
         )
     course = console.guard.review.course(
         range_text, session=console.chosen_session, untrusted=untrusted

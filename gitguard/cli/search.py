@@ -10,7 +10,7 @@ from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.untrusted import untrusted_option
 from gitguard.errors import NothingFound, NotReadable
 from gitguard.model.text import counted, one_line, shorten
-from gitguard.review.entries import FIELDS
+from gitguard.review.entries import FAILURE, FIELDS, ISSUE
 
 if TYPE_CHECKING:
     from gitguard.errors import GitguardError
@@ -97,7 +97,7 @@ def _head_line(match: Match) -> str:
     mark = "" if match.is_ours else "NOT OURS  "
     who = {"agent": "agent", "user": "user", "hook": "hook"}.get(match.by, "unknown")
     where = f"{match.session}  {match.checkpoint} {match.commit[:12]}"
-    return f"{mark}{match.field}, {_state_of(match)}  {where}  {match.when}  {who}"
+    return f"{mark}{match.field} ({_state_of(match)})  {where}  {match.when}  {who}"
 
 
 def _state_of(match: Match) -> str:
@@ -108,7 +108,8 @@ def _state_of(match: Match) -> str:
         return f"removed at {match.removed}"
     if match.holds is None:
         return match.kind or "said"
-    return "held when archived" if match.archived else "holds"
+    verb = "open" if match.field in (FAILURE, ISSUE) else "valid"
+    return f"{verb} when archived" if match.archived else f"still {verb}"
 
 
 def _shown(text: str) -> str:

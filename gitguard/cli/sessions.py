@@ -17,7 +17,7 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.text import counted, one_line
 from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.naming import Session
-from gitguard.store.session.standing import NONE
+from gitguard.store.session.standing import NONE, OURS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -104,7 +104,7 @@ def _overview_text(overview: Overview) -> str:
     if overview.session:
         uncommitted = ", newer state not committed yet" if overview.uncommitted else ""
         newest = f"{overview.checkpoint} {overview.commit[:12]}" if overview.commit else "none"
-        standing = "" if overview.standing == NONE else f" ({overview.standing})"
+        standing = "" if overview.standing in (NONE, OURS) else f" ({overview.standing})"
         lines.append(f"Checkpoint: {newest} on {overview.branch}{standing}{uncommitted}")
     if overview.state is not None:
         state = overview.state
@@ -138,9 +138,7 @@ def _conversation(conversation: HostSession, tried: tuple[str, ...]) -> list[str
         parts.append(f"HALTED at {conversation.halt.at}: {conversation.halt.reason}")
     if conversation.override is not None:
         parts.append(f"halt overridden: {conversation.override.reason}")
-    if conversation.delivery is not None:
-        parts.append(delivery_part(conversation.delivery))
-    return parts
+    return parts + delivery_part(conversation.delivery)
 
 
 def _file_lines(status: FileStatus) -> Iterator[str]:

@@ -71,7 +71,7 @@ def compact(
     """Compact a conversation; the session that it belongs to is checkpointed before and after.
 
     Without a workspace it is no session's. A dry run does not ask the summarizer. Raises what
-    `compacting.compact` does, `InvalidConfig` where the summarizer is no program of the user's,
+    `compacting.compact` does, `InvalidConfig` where the summarizer is not a program of the user's,
     and `NotInitialised` where a session is named that is not there.
     """
     held_in = writer_of(transcript).folder
@@ -120,7 +120,7 @@ def _summarizer(
     path = path_of(name, asking.environment, *folders)
     if not path:
         raise InvalidConfig(
-            f"`summarizer` names `{name:.80}`, which is no program on your PATH",
+            f"`summarizer` names `{name:.80}`, which is not a program on your PATH",
             "Name one outside of the workspace, or say --mechanical",
         )
     command = SummarizerCommand(

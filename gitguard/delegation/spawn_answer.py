@@ -101,7 +101,7 @@ def answer(
 ) -> SpawnDecision:
     """Say whether a task goes to a sub-agent.
 
-    Raises `InvalidInput` for a category that no rule is about and for a pressure that is no share.
+    Raises `InvalidInput` for a category without a rule, and for a pressure that is not a share.
     """
     share = reported.share
     if share is not None and not 0 <= share <= MOST_SHARE:

@@ -377,12 +377,12 @@ class Guard:
 
         host_session is the conversation that asks; how often it was compacted is said.
         """
-        from gitguard.pressure.runway import death_spiral
+        from gitguard.pressure.runway import spiral_reason
         from gitguard.sessions.resume.building import resume_block, take_over
 
         store = self.store()
         record = read_conversation(self.workspace, store.session, host_session)
-        spiral = death_spiral(record.epoch, record.summary_tokens, record.window)
+        spiral = spiral_reason(record.epoch, record.summary_tokens, record.window)
         return resume_block(store, spiral=spiral, notes=take_over(store))
 
     def override(self, host_session: str, reason: str) -> HostSession:

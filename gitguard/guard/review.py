@@ -188,13 +188,13 @@ class Reviews:
         """Write a page to the one file that is named; return its size in bytes.
 
         The file is replaced as a whole, so that a full disk leaves what was there. Raises
-        `NotWritable`, also for what is no file.
+        `NotWritable`, also for what is not a file.
         """
         from gitguard.store.disk import files
 
         data = text.encode("utf-8", "replace")
         if os.path.exists(path) and not os.path.isfile(path):
-            raise NotWritable(f"`{path}` is no file", "Leave out -o and redirect the output")
+            raise NotWritable(f"`{path}` is not a file", "Leave out -o and redirect the output")
         try:
             files.write_bytes(os.path.abspath(path), data, mode=0o666)
         except NotWritable as error:

@@ -171,8 +171,8 @@ def _line(branch: str, followed: BranchFollowing, source_key: str) -> str:
         what = f"the task moved along from the session {source} into {session}"
     elif followed.how == BEGUN:
         what = (
-            f"its session {session} begins with what {source} knows: decisions, constraints and "
-            "learnings; the task stays there"
+            f"its new session {session} copied decisions and constraints from {source}; "
+            "not its task"
         )
     elif followed.how == REOPENED:
         what = f"its archived session {session} was reopened; the task before stays in {source}"

@@ -6,7 +6,7 @@ from gitguard.errors import EditedState, GitguardError, MissingState, NotWritabl
 from gitguard.hooks.warnings import spiral_line
 from gitguard.model import triggers
 from gitguard.model.events import HookReply
-from gitguard.pressure.runway import death_spiral
+from gitguard.pressure.runway import spiral_reason
 from gitguard.store.session import state_file
 from gitguard.store.session.host_session import Delivery
 
@@ -150,7 +150,7 @@ def _fresh_block(
 
 
 def _spiral(conversation: Conversation) -> str:
-    """Say why the conversation is in the death spiral, empty where it is not.
+    """Say why a new conversation keeps more than a compaction, empty where it does not.
 
     Part of every hand-back, because the compaction before it has erased what was said.
     """
@@ -159,11 +159,11 @@ def _spiral(conversation: Conversation) -> str:
         return ""
     _, pressure = conversation.measure()
     window = pressure.window.tokens if pressure else 0
-    return death_spiral(record.epoch, record.summary_tokens, window)
+    return spiral_reason(record.epoch, record.summary_tokens, window)
 
 
 def _note_told(conversation: Conversation, block: str) -> None:
-    """Remember that a block told of the death spiral, so that no line says it again."""
+    """Remember that a block advised a new conversation, so that no line says it again."""
     if block and _spiral(conversation):
         conversation.record = conversation.record.replace(told_spiral=True)
 

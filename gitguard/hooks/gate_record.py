@@ -62,7 +62,7 @@ def halted(host_session: HostSession, now: str, verdict: GateVerdict) -> HostSes
 def saved_text(saved: Saved) -> str:
     """Say what became of a halt's checkpoint."""
     if saved.pending:
-        return f"The state is saved, the commit is pending: {saved.pending}."
+        return f"The state is saved; nothing is committed yet: {saved.pending}."
     if not saved.commit:
         return "State and summary are saved."
     return f"State and summary are saved in checkpoint {saved.sequence}."

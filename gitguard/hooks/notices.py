@@ -17,7 +17,7 @@ from gitguard.hooks.warnings import (
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.value import Value
 from gitguard.pressure.bands import band_of
-from gitguard.pressure.runway import death_spiral, runway
+from gitguard.pressure.runway import runway, spiral_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _warn(
 
 
 def _spiral(record: HostSession, pressure: Pressure) -> str:
-    reason = death_spiral(record.epoch, record.summary_tokens, pressure.window.tokens)
+    reason = spiral_reason(record.epoch, record.summary_tokens, pressure.window.tokens)
     return spiral_line(reason) + _assumption(pressure) if reason else ""
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from gitguard.model.text import percent
+
 MOST_COMPACTIONS = 3
-"""More than so many of one conversation are a sign of the death spiral."""
+"""After more of them, a new conversation keeps more than another compaction."""
 MOST_SUMMARIES = 0.3
-"""So is more than this share of the window that summaries take."""
+"""So it does once summaries fill more than this share of the window."""
 _FURTHEST = 1_000_000
 """More calls than this are no runway; a number that large comes from costs near nothing."""
 
@@ -22,8 +24,8 @@ def runway(used: int, window: int, per_call: float, halt_at: float) -> int | Non
     return int(min(max(left, 0) / per_call, _FURTHEST))
 
 
-def death_spiral(compactions: int, summaries: int, window: int) -> str:
-    """Say why a conversation is in the death spiral, empty when it is not.
+def spiral_reason(compactions: int, summaries: int, window: int) -> str:
+    """Say why a new conversation keeps more than a compaction, empty when it does not.
 
     Each compaction raises the floor on which the next begins. summaries is the tokens that those
     in the context take; 0 when that is not known.
@@ -31,6 +33,5 @@ def death_spiral(compactions: int, summaries: int, window: int) -> str:
     if compactions > MOST_COMPACTIONS:
         return f"{compactions:,} compactions, more than {MOST_COMPACTIONS}"
     if window > 0 and summaries > MOST_SUMMARIES * window:
-        size = f"about {summaries / 1000:.0f}k tokens"
-        return f"summaries take {size}, more than {MOST_SUMMARIES:.0%} of the window"
+        return f"summaries fill {percent(summaries / window)} of the window"
     return ""

@@ -105,7 +105,7 @@ def sentence(advice: GivenAdvice) -> str:
     """Write an advice down; raise `InvalidInput` for a pattern or an outcome that is none."""
     if advice.pattern not in (*PATTERNS, UNKNOWN) or advice.outcome not in OUTCOMES:
         raise InvalidInput(
-            f"`{advice.pattern:.40}` and `{advice.outcome:.40}` are no pattern and outcome",
+            f"`{advice.pattern:.40}` and `{advice.outcome:.40}` are not a pattern and an outcome",
             f"Patterns: {', '.join((*PATTERNS, UNKNOWN))}; outcomes: {', '.join(OUTCOMES)}",
         )
     how = _NAMED if advice.is_named else _USUAL if advice.is_usual else ""

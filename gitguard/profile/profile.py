@@ -8,7 +8,7 @@ range, and says where it comes from: measured by the host, counted in characters
 from __future__ import annotations
 
 from gitguard.model.value import Value
-from gitguard.pressure.runway import death_spiral, runway
+from gitguard.pressure.runway import runway, spiral_reason
 from gitguard.profile.tally import (
     ANSWERS,
     HOST_NOTES,
@@ -167,7 +167,7 @@ class Profile(Value):
     """Of what is said and done, calls with results; None where nothing is. Usual is 0.6."""
     runway: Runway | None
     spiral: str
-    """Why this is the death spiral, empty where it is not."""
+    """Why a new conversation keeps more than a compaction, empty where it does not."""
     notes: tuple[str, ...]
     """What the numbers show about themselves."""
 
@@ -305,4 +305,4 @@ def _grown(facts: Facts, calls: int) -> Growth:
 
 def _spiral(facts: Facts) -> str:
     summaries = facts.summaries.characters // facts.scale.characters_per_token
-    return death_spiral(facts.summaries.count, summaries, facts.window)
+    return spiral_reason(facts.summaries.count, summaries, facts.window)

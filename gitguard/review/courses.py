@@ -169,8 +169,8 @@ def _break(source: _Source, commit: str, error: GitguardError, marks: list[Mark]
     before = f" before checkpoint {marks[-1].sequence}" if marks else ""
     return _Break(
         commit,
-        f"The session `{source.name}` cannot be read at commit {commit[:12]}{before}. Nothing on "
-        f"this machine vouches for its earlier checkpoints: {error.message}",
+        f"The session `{source.name}` cannot be read at commit {commit[:12]}{before}. This machine "
+        f"cannot verify its earlier checkpoints: {error.message}",
     )
 
 

@@ -223,7 +223,7 @@ class _States:
         assert kind is not None  # the fields of a report are lists of items
         listed = document.get(field, ())
         if not isinstance(listed, (list, tuple)):
-            raise InvalidDocument(f"`{field}` is no list")
+            raise InvalidDocument(f"`{field}` is not a list")
         return tuple(self._item(kind, raw, earlier) for raw in listed)
 
     def _item(self, kind: type[Record], raw: Any, earlier: Mapping[int, tuple[Any, Item]]) -> Item:

@@ -140,7 +140,6 @@ class _Page:
             summary=inert(summary_of(report)),
             unfolded=[self._line(line) for line in unfolded(report)],
             sections=[section for section in sections if section.lines or section.lead],
-            empty="; ".join(s.title.lower() for s in sections if not (s.lines or s.lead)),
             commits=[f"[{name}]: {address}" for name, address in sorted(self._commits.items())],
             example=report.newest.name if report.newest else "",
             range=f"{report.base[:SHORT]}..{report.head[:SHORT]}".removeprefix(".."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import one_line
 from gitguard.review.courses import gather_courses
 from gitguard.review.links import (
     Places,
@@ -239,8 +239,6 @@ class _Gathering:
             self._notes.append("No session of this repository has a checkpoint.")
         foreign = sorted({course.session for course in gathered.courses if not course.is_ours})
         if foreign:
-            self._notes.append(
-                f"Nothing on this machine vouches for the checkpoints of "
-                f"{counted(len(foreign), 'history', 'histories')} "
-                f"that were looked at too: {', '.join(map(one_line, foreign[:5]))}"
-            )
+            names = ", ".join(f"`{one_line(name)}`" for name in foreign[:5])
+            more = f" and {len(foreign) - 5:,} more" * (len(foreign) > 5)
+            self._notes.append(f"This machine cannot verify {names}{more}.")

@@ -78,7 +78,7 @@ def question(
     """Read what is asked; raise `InvalidInput` for what cannot be asked."""
     for field in fields:
         if field not in FIELDS:
-            raise InvalidInput(f"`{field:.40}` is no field", f"Fields: {', '.join(FIELDS)}")
+            raise InvalidInput(f"`{field:.40}` is not a field", f"Fields: {', '.join(FIELDS)}")
     earliest = timestamp(max(parse_since(since, now), 0)) if since else ""
     return SearchQuery(read_words(words), fields, earliest, most)
 

@@ -110,7 +110,7 @@ def read_target(target: str, worktree: str) -> CodeLine:
     if not has_line or os.path.lexists(target):
         name, number = target, "0"
     elif len(number) > _MOST_DIGITS or int(number) == 0:
-        raise InvalidInput(f"`{number:.20}` is no line of `{name:.200}`", "Lines begin with 1")
+        raise InvalidInput(f"`{number:.20}` is not a line of `{name:.200}`", "Lines begin with 1")
     from_top = os.path.join(worktree, name)
     path = from_top if not os.path.lexists(name) and os.path.lexists(from_top) else name
     folder, last = os.path.split(os.path.abspath(path))

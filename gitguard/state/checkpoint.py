@@ -187,14 +187,14 @@ def _files_of(trailers: Mapping[str, str]) -> str:
 def _whole(text: str) -> int:
     # Anything longer is a number, too, but no time and no count.
     if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
-        raise ValueError(f"`{text[:20]}` is no number of ours")
+        raise ValueError(f"`{text[:20]}` is not a checkpoint number")
     return int(text)
 
 
 def _pressure(text: str) -> float | None:
     share = 0.0 if text == "unknown" else float(text)
     if not 0 <= share <= _MOST_PRESSURE:
-        raise ValueError(f"`{text[:20]}` is no pressure")
+        raise ValueError(f"`{text[:20]}` is not a pressure")
     return None if text == "unknown" else share
 
 

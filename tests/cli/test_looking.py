@@ -140,7 +140,7 @@ def test_log_finds_words_of_subjects_and_messages(place: Place) -> None:
 def test_an_expression_that_is_wrong_or_takes_forever_is_refused(place: Place) -> None:
     done = place.run("gitguard log --grep '(unclosed'")
     assert done.returncode == 23
-    assert "`--grep (unclosed` is no regular expression: missing )" in done.stderr
+    assert "`--grep (unclosed` is not a regular expression: missing )" in done.stderr
     assert "has 1,001 characters" in place.run(f"gitguard log --grep {'x' * 1001}").stderr
     place.type(f"gitguard checkpoint -m '{'a' * 60}'")
     began = time.monotonic()

@@ -136,7 +136,8 @@ def test_two_tasks_with_a_branch_switch_in_between_each_have_a_block_of_their_ow
     git(guarded.repo, "switch", "-q", "-c", "logo")
     model.script(Step("The logo is green now."))
     guarded.claude.run("Paint the logo of the website green")
-    assert "its session `logo` begins with what `main` knows" in newest_text(model)
+    copied = "its new session `logo` copied decisions and constraints from `main`; not its task"
+    assert copied in newest_text(model)
     model.script(Step("ok"))
     guarded.claude.run("where were we?")
     on_logo = block_in(model)

@@ -47,8 +47,8 @@ def test_after_a_switch_the_next_prompt_begins_the_branchs_session_and_says_so(
     talk.git("switch", "-q", "-c", "login")
     context = turn(talk, "Fix the login page")
     assert context.splitlines()[0] == (
-        "[gitguard: the branch `login` is checked out: its session `login` begins with what `main` "
-        "knows: decisions, constraints and learnings; the task stays there.]"
+        "[gitguard: the branch `login` is checked out: its new session `login` copied decisions "
+        "and constraints from `main`; not its task.]"
     )
     assert (current(talk), goal(talk)) == ("login", "Fix the login page")
     assert goal(talk, "main") == "Port the parser to Rust"

@@ -54,7 +54,7 @@ def test_a_program_that_cannot_read_the_block_gets_no_receipt(
     text = _overview_text(talk.guard.status())
     assert f"Warning: {name} ran the hooks of claude-code at {record.ran_at} and got no" in text
     assert f"run by {name}" in text
-    assert "got a resume block of 4" not in text
+    assert "got a resume block" not in text
 
 
 def test_a_whole_life_of_another_program_is_captured_and_leaves_no_fault(

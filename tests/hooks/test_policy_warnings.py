@@ -447,7 +447,7 @@ def compacted(talk: Conversation, summary: str = "") -> str:
     return talk.prompt()
 
 
-def test_the_death_spiral_is_part_of_every_hand_back_while_it_is_true(
+def test_the_spiral_reason_is_part_of_every_hand_back_while_it_is_true(
     talk: Conversation,
 ) -> None:
     talk.guard.note({"goal": "Ship it"})
@@ -491,7 +491,7 @@ def test_a_summary_of_more_than_thirty_percent_of_the_window_is_said_once_a_comp
     talk: Conversation, characters: int, is_said: bool
 ) -> None:
     said = [compacted(talk, "x" * characters), talk.prompt(), compacted(talk, "x" * 250_000)]
-    why = "more than 30% of the window"
+    why = "summaries fill 3"
     assert [text.count(why) for text in said] == [is_said, 0, 1]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from gitguard.pressure.runway import death_spiral, runway
+from gitguard.pressure.runway import runway, spiral_reason
 from gitguard.profile.profile import (
     BASELINE,
     COUNTED,
@@ -68,18 +68,18 @@ def test_without_a_window_or_a_halt_there_is_no_runway() -> None:
     [
         (3, 60_000, ""),
         (4, 0, "4 compactions, more than 3"),
-        (0, 60_001, "summaries take about 60k tokens, more than 30% of the window"),
-        (1, 90_000, "summaries take about 90k tokens, more than 30% of the window"),
+        (0, 60_001, "summaries fill 30% of the window"),
+        (1, 90_000, "summaries fill 45% of the window"),
         (0, 0, ""),
     ],
 )
-def test_the_death_spiral_has_two_signs(compactions: int, summaries: int, why: str) -> None:
-    assert death_spiral(compactions, summaries, 200_000) == why
+def test_the_spiral_reason_has_two_signs(compactions: int, summaries: int, why: str) -> None:
+    assert spiral_reason(compactions, summaries, 200_000) == why
 
 
 def test_without_a_window_only_compactions_tell_of_the_spiral() -> None:
-    assert death_spiral(3, 10**9, 0) == ""
-    assert death_spiral(4, 0, 0)
+    assert spiral_reason(3, 10**9, 0) == ""
+    assert spiral_reason(4, 0, 0)
 
 
 # Taking a context apart
@@ -218,7 +218,7 @@ def test_without_a_compaction_there_are_no_summaries() -> None:
 
 def test_the_spiral_is_seen_in_the_profile() -> None:
     assert profile(facts(summaries=Tally(4, 0))).spiral == "4 compactions, more than 3"
-    assert "summaries take" in profile(facts(summaries=Tally(1, 250_000))).spiral
+    assert "summaries fill" in profile(facts(summaries=Tally(1, 250_000))).spiral
     assert not profile(facts(summaries=Tally(3, 240_000))).spiral
 
 

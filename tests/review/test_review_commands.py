@@ -51,7 +51,7 @@ def test_at_prints_what_became_known_in_a_commit(reviewed: Git) -> None:
     assert "Known before it" not in first
     second = text_of(gitguard("at"))
     assert "  + Decided: Two passes — because Simple" in second
-    before = second.partition("Known before it:\n")[2].partition("Became known")[0]
+    before = second.partition("Known before it:\n")[2].partition("Learned while")[0]
     assert before == (
         "  decisions:\n    By hand: w\n  failed_attempts:\n    Reuse the table: 41 files differ\n"
     )
@@ -98,7 +98,7 @@ def test_log_of_a_range_prints_the_messages_of_checkpoints(reviewed: Git) -> Non
 def test_log_of_what_is_no_range_is_refused(reviewed: Git, arguments: tuple[str, ...]) -> None:
     outcome = gitguard(*arguments)
     assert outcome.code == 2
-    assert "is no range such as `main..HEAD`" in outcome.err
+    assert "is not a range such as `main..HEAD`" in outcome.err
 
 
 @pytest.mark.parametrize("option", [("--oneline",), ("--all",), ("--since", "1d"), ("--grep", "x")])

@@ -22,7 +22,7 @@ def place(tmp_path: Path) -> Place:
 
 def test_a_match_says_what_where_when_and_whether_it_holds(place: Place) -> None:
     lines = place.type("gitguard search 'parser 2'").splitlines()
-    assert lines[0].startswith("decision, holds  main  cp_")
+    assert lines[0].startswith("decision (still valid)  main  cp_")
     assert lines[0].endswith("Z  agent")
     assert lines[1:] == ["    Parser 2", "    why: It is fast"]
 
@@ -52,8 +52,8 @@ def test_json_has_all_of_a_match(place: Place) -> None:
 def test_fields_are_chosen_and_a_wrong_one_is_refused(place: Place) -> None:
     both = place.type("gitguard search parser --field message --field decision")
     assert "message, checkpoint" in both
-    assert "decision, holds" in both
-    assert "decision, holds" not in place.type("gitguard search parser --field message")
+    assert "decision (still valid)" in both
+    assert "decision (still valid)" not in place.type("gitguard search parser --field message")
     assert place.run("gitguard search parser --field goal").returncode == 2
 
 

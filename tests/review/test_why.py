@@ -174,7 +174,7 @@ def test_a_secret_in_a_subject_is_not_shown(begun: Guard, git: Git) -> None:
     ("target", "message"),
     [
         ("README.md:9", "`README.md` has no line 9: it has 2"),
-        ("README.md:0", "`0` is no line of `README.md`"),
+        ("README.md:0", "`0` is not a line of `README.md`"),
         ("README.md:2", "line 2 of `README.md` is not committed yet"),
         ("new.py", "`new.py` is not committed at HEAD as a plain file"),
         ("nothing.py", "there is no file `nothing.py`, neither here nor at HEAD"),

@@ -284,7 +284,7 @@ def test_a_session_known_only_from_a_remote_waits_for_trust(
     theirs = Guard(str(clone.root), elsewhere, begun.clock)
     startup = theirs.ensure()
     assert startup.saved is not None
-    assert "only on `refs/remotes/origin/gitguard/main`" in startup.saved.pending
+    assert "the remote already has a session `main`" in startup.saved.pending
     theirs.note({"goal": "Noted meanwhile"})
     assert clone("for-each-ref", "refs/heads/gitguard") == ""
     assert theirs.state().goal == "Noted meanwhile"

@@ -281,9 +281,9 @@ def test_what_codex_refuses_is_said_in_its_words(desk: Desk, home: Path) -> None
     ("text", "said"),
     [
         ("x = " + "[" * 2000 + "]" * 2000, "config.toml` is nested too deeply"),
-        ("model_auto_compact_token_limit = 1979-05-27", "is no number"),
-        ("model_auto_compact_token_limit = {a = 1}", "is no number"),
-        ("[model_auto_compact_token_limit]\na = 1", "is no number"),
+        ("model_auto_compact_token_limit = 1979-05-27", "is not a number"),
+        ("model_auto_compact_token_limit = {a = 1}", "is not a number"),
+        ("[model_auto_compact_token_limit]\na = 1", "is not a number"),
     ],
 )
 def test_what_stands_in_the_way_of_a_setting_is_refused(

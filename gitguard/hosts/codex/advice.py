@@ -60,7 +60,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     plain = _plain(document)
     if _KEY in document.keys() - plain.keys():
         raise InvalidDocument(
-            f"`{_KEY}` in `{file}` is no number", "Correct it; nothing was changed"
+            f"`{_KEY}` in `{file}` is not a number", "Correct it; nothing was changed"
         )
     set_values = dict(flat(plain))
     models = ask(("debug", "models"))

@@ -153,7 +153,7 @@ def _compile_fault(pattern: str) -> str:
         try:
             re.compile(pattern)
         except (re.error, Warning, OverflowError, ValueError) as error:
-            return f"is no regular expression: {error}"
+            return f"is not a regular expression: {error}"
     return ""
 
 

@@ -108,7 +108,7 @@ def resume_of(
 ) -> str:
     """Return the block of a state in force, with notes for its reader.
 
-    spiral says why the conversation that gets the block is in the death spiral, if it is.
+    spiral says why a new conversation would keep more than a compaction, if it would.
 
     The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
     """

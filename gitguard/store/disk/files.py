@@ -92,7 +92,7 @@ def unreadable(path: str, error: OSError) -> GitguardError:
         return InvalidDocument(f"cannot read `{path}`: {error.strerror}")
     return NotReadable(
         f"cannot read `{path}`: {error.strerror}",
-        "Run the command again; if that does not help, look after the disk",
+        "Run the command again; if that does not help, check the disk",
     )
 
 

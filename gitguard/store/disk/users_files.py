@@ -39,7 +39,7 @@ class _Below:
     def __enter__(self) -> _Below:
         for name in (*self._names, self.name):
             if name in ("", ".", "..") or name.lower() == ".git":
-                raise OSError(f"`{name}` is no name of a file in a worktree")
+                raise OSError(f"`{name}` is not a name of a file in a worktree")
         handle = os.open(self._root, _OPENING)
         for name in self._names:
             above = handle

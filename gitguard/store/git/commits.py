@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
 
 MOST_COMMITS = 5_000
-"""Commits of a range; a review of more reads nobody."""
+"""Commits of a range; nobody reviews more."""
 _COMMIT_LIMIT = 1 << 20
 _COMPARED_AT_ONCE, _PATCHES_AT_ONCE = 200, 20
 """Commits that one git compares, so that neither its time nor its answer grows with the range."""

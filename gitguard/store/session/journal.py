@@ -179,7 +179,7 @@ class JournalFile:
     def rotate(self, part: JournalPart) -> JournalPart | None:
         """Begin a new file in place of one that has to end, once everything in it is folded.
 
-        It begins with what still says what is going on, which is folded already and returned.
+        It starts with running calls and the newest entries, which are folded already and returned.
         """
         if not self._is_to_end(part) or self._size() != part.end:
             return None

@@ -176,7 +176,7 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
         )
     if head.standing == REMOTE_ONLY:
         return Pending(
-            f"this session exists only on `{head.remote}`",
+            f"the remote already has a session `{head.remote.rpartition('/gitguard/')[2]}`",
             "Continue it with `gitguard repair --trust`, or start another with `gitguard session "
             "use NAME`",
         )

@@ -257,6 +257,6 @@ def _read_root(reader: ObjectReader, root: str) -> tuple[str, KeptSnapshot]:
     session_name, words, *_ = [*message.split("\n"), ""]
     new_bytes, snapshot_id, base, *_ = [*words.split(" "), "", "", ""]
     if not (at + new_bytes).isdigit() or not is_object_id(snapshot_id):
-        raise InvalidDocument(f"commit {root} is no root of a snapshot")
+        raise InvalidDocument(f"commit {root} is not a root of a snapshot")
     base = base.removeprefix(_NOTHING)
     return session_name, KeptSnapshot(int(at), int(new_bytes), snapshot_id, base, root)

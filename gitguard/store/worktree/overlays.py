@@ -139,7 +139,7 @@ class SnapshotReader(ObjectReader):
         if not stored.first:
             return self._laid_on_base(snapshot_id, root, stored, stored)
         if stored.first != snapshot_id:
-            raise InvalidDocument(f"commit {root} is no root of the snapshot {snapshot_id}")
+            raise InvalidDocument(f"commit {root} is not a root of the snapshot {snapshot_id}")
         first = self._read_tree(self._stored, stored.first, snapshot_id)
         # A checkpoint vouches for the tree that was stored first, and our seal for another one.
         return self._laid_on_base(snapshot_id, root, first, stored if stored.is_sealed else first)
@@ -162,7 +162,7 @@ class SnapshotReader(ObjectReader):
         is_first = first is None and tree == snapshot_id
         is_whole = files is not None and manifest is not None and files.mode == FOLDER
         if files is None or manifest is None or not is_whole or not (is_first or first):
-            raise InvalidDocument(f"tree {tree} is no snapshot of files")
+            raise InvalidDocument(f"tree {tree} is not a snapshot of files")
         data = reader.read(manifest.id, "blob", limit=_MANIFEST_LIMIT)
         stored_files = dict(trees.files(files.id))
         if first is None:

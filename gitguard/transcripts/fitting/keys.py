@@ -55,7 +55,7 @@ def build_key(agent: str, provider: str, kind: str, user: str, *, thread: str = 
     key = SessionKey(agent, provider, kind, user, f":{thread}" if thread else "")
     if parse_key(str(key)) != key:
         raise InvalidInput(
-            f"`{str(key)[:120]}` is no session key of a chat",
+            f"`{str(key)[:120]}` is not a session key of a chat",
             "The parts are agent, provider, kind ("
             + ", ".join((*DIRECT, *GROUP))
             + ") and user; only the user may hold a colon",

@@ -156,7 +156,7 @@ def _by_tables(path: str) -> str:
 
 def _in_a_place_of_many(path: str, name: str, conversation: str) -> Transcript:
     if not FORMATS[name].tables:
-        raise InvalidDocument(f"`{path}` is no transcript of the format `{name}`")
+        raise InvalidDocument(f"`{path}` is not a transcript of the format `{name}`")
     session = conversation or load(name, READING).newest_session(path)
     if not session:
         raise InvalidDocument(

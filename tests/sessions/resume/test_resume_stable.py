@@ -130,7 +130,7 @@ SPIRAL = "4 compactions, more than 3"
 ADVICE = f"- {SPIRAL}; a new conversation would now keep more than compacting again"
 
 
-def test_the_death_spiral_is_part_of_the_block(begun: Guard) -> None:
+def test_the_spiral_reason_is_part_of_the_block(begun: Guard) -> None:
     assert ADVICE in block_of(begun, spiral=SPIRAL)
     assert "a new conversation" not in block_of(begun)
 
