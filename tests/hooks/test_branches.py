@@ -381,7 +381,7 @@ def test_two_prompts_at_once_follow_the_branch_once(talk: Conversation) -> None:
             for name in ("S1", "S2", "S3")
         ]
         replies = [prompt.result().stdout.decode() for prompt in prompts]
-    assert sum("its session `login` begins" in reply for reply in replies) == 1
+    assert sum("new session `login` copied" in reply for reply in replies) == 1
     assert current(talk) == "login"
     store = talk.guard.sessions.store()
     said = store.folded(store.look())[0].exchanges

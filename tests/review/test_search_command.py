@@ -51,7 +51,7 @@ def test_json_has_all_of_a_match(place: Place) -> None:
 
 def test_fields_are_chosen_and_a_wrong_one_is_refused(place: Place) -> None:
     both = place.type("gitguard search parser --field message --field decision")
-    assert "message, checkpoint" in both
+    assert "message (checkpoint)" in both
     assert "decision (still valid)" in both
     assert "decision (still valid)" not in place.type("gitguard search parser --field message")
     assert place.run("gitguard search parser --field goal").returncode == 2
