@@ -23,7 +23,7 @@ from gitguard.hosts import find_host
 from gitguard.model.codec import STATE_LIMIT, load_json, load_yaml
 from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.events import Transcript
-from gitguard.state.checkpoint import parse_commit
+from gitguard.state.checkpoint import read_checkpoint
 from gitguard.state.snapshot import folded_upto, read_snapshot
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.journal import JournalFile
@@ -242,7 +242,7 @@ def test_any_commit_is_a_checkpoint_or_an_error_of_ours(
     lines = body.split(b"\n")
     lines[data.draw(st.integers(0, len(lines) - 1))] += dumped(data.draw(odd))[:5000]
     for content in (body, b"\n".join(lines)):
-        only_ours(parse_commit, "0" * 40, content)
+        only_ours(read_checkpoint, "0" * 40, content)
 
 
 @FUZZ

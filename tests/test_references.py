@@ -14,7 +14,7 @@ from gitguard.cli.app import app
 from gitguard.model.codec import load_json, load_yaml
 from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.triggers import TRIGGERS
-from gitguard.state.checkpoint import parse_commit
+from gitguard.state.checkpoint import read_checkpoint
 from gitguard.state.task import read_state
 from tests.generating import generate_references as generated
 from tests.support import written_conversations as written
@@ -58,7 +58,7 @@ def test_the_snapshot_example_reads() -> None:
 def test_the_message_example_is_a_checkpoint() -> None:
     message = generated.example_message().strip("`").lstrip("\n")
     body = f"tree {'0' * 40}\ncommitter a <a@b> 1 +0000\n\n{message}"
-    checkpoint, _ = parse_commit("1" * 40, body.encode())
+    checkpoint, _ = read_checkpoint("1" * 40, body.encode())
     assert (checkpoint.sequence, checkpoint.trigger) == (7, "compaction")
 
 

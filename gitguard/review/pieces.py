@@ -18,7 +18,7 @@ from gitguard.review.older_forms import older_forms
 from gitguard.review.piece import ChangedPath, CodeChange, Link, Piece
 from gitguard.review.states import read_state_of
 from gitguard.sessions.state_comparison import compare_states
-from gitguard.state.checkpoint import parse_commit
+from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.git.commits import CodeCommits, CommitRange
 
 TYPE_CHECKING = False
@@ -209,7 +209,7 @@ class _Gathering:
             body = bodies[commit]
             if isinstance(body, InvalidDocument):
                 raise body
-            checkpoints.append(parse_commit(commit, body)[0])
+            checkpoints.append(read_checkpoint(commit, body)[0])
         return checkpoints
 
     def _code_change(self, commit: HistoryCommit, changes: dict[str, Changes]) -> CodeChange:

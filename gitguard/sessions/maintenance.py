@@ -18,7 +18,7 @@ from gitguard.sessions.archiving import archive_of, put_away
 from gitguard.sessions.choice import living_owner
 from gitguard.sessions.kept_files import forget_old
 from gitguard.sessions.maintenance_record import is_to_try, note_maintenance
-from gitguard.state.checkpoint import parse_commit
+from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.disk import files
 from gitguard.store.session.archive import Archived, archived_names
 from gitguard.store.session.chain import own_sessions
@@ -239,7 +239,7 @@ class Maintenance:
         for name, head in heads.items():
             try:
                 body = bodies[head]
-                times[name] = parse_commit(head, body)[0].at if isinstance(body, bytes) else 0.0
+                times[name] = read_checkpoint(head, body)[0].at if isinstance(body, bytes) else 0.0
             except InvalidDocument:
                 continue  # what is wrong with it, `verify` tells
         return times

@@ -15,7 +15,7 @@ from gitguard.pressure.readings import count_compactions, measure_pressure
 from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.archiving import histories_if_archived, refuse_archived
 from gitguard.sessions.choice import refuse_unknown
-from gitguard.state.checkpoint import parse_commit
+from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.disk import files
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.host_session import HostSession
@@ -172,7 +172,7 @@ def _committed_key(name: str, head: str, body: bytes | InvalidDocument) -> str:
     if isinstance(body, InvalidDocument):
         return name  # what is wrong with it, `verify` tells
     try:
-        key = parse_commit(head, body)[0].session_key
+        key = read_checkpoint(head, body)[0].session_key
     except InvalidDocument:
         return name
     return key if Session(name, name).is_known_as(key) else name

@@ -6,6 +6,7 @@ import json
 
 from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
+from gitguard.model.commit import parse_commit
 from gitguard.model.text import encodable, one_line, shorten
 from gitguard.model.value import Value
 
@@ -128,24 +129,20 @@ def _trailer_value(text: str) -> str:
     return encodable(json.loads(text)) if text.startswith('"') else text
 
 
-def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
+def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
     """Read a commit object of ours; return the checkpoint and its tree's id."""
-    head, _, message = body.decode("utf-8", "replace").partition("\n\n")
-    headers = [line.partition(" ") for line in head.split("\n") if not line.startswith(" ")]
-    trees = [value for name, _, value in headers if name == "tree"]
-    parents = [value for name, _, value in headers if name == "parent"]
-    committer = next((value for name, _, value in headers if name == "committer"), "")
-    signed = "gpgsig" if len(commit_id) == _SHA1_LENGTH else "gpgsig-sha256"
-    trailers = _trailers(message)
+    commit = parse_commit(body)
+    parents, trailers = commit.parents, _trailers(commit.message)
     _refuse_newer(commit_id, trailers.get("Format", ""))
-    lines = message.split("\n")
+    lines = commit.message.split("\n")
+    signed = "gpgsig" if len(commit_id) == _SHA1_LENGTH else "gpgsig-sha256"
     try:
         checkpoint = Checkpoint(
             id=commit_id,
             parent=parents[0] if parents else "",
             subject=lines[0],
             why=lines[2] if len(lines) > 2 else "",
-            at=_whole(committer.split()[-2]),
+            at=_whole(commit.first("committer").split()[-2]),
             session_key=_trailer_value(trailers["Session"]),
             sequence=_whole(trailers["Sequence"]),
             trigger=trailers["Trigger"],
@@ -154,9 +151,9 @@ def parse_commit(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             forked_from=trailers.get("Forked-From", ""),
             purged=trailers.get("Purged", ""),
             files=_files_of(trailers),
-            signature="\n".join(value for name, _, value in headers if name == signed),
+            signature="\n".join(commit.headers.get(signed, ())),
         )
-        (tree,) = trees
+        (tree,) = commit.headers.get("tree", ())
         if len(parents) > 1:
             raise ValueError(f"it has {len(parents)} parents")
         if trailers["Format"] != str(FORMAT):

@@ -161,6 +161,19 @@ def test_a_session_that_is_not_ours_counts_only_if_asked_for(
     assert reason.item.is_ours is False
 
 
+def test_a_subject_in_another_encoding_is_shown_as_its_author_wrote_it(
+    begun: Guard, git: Git
+) -> None:
+    (git.root / "a.py").write_text("one\n")
+    git("add", "a.py")
+    git("config", "i18n.commitEncoding", "iso-8859-1")
+    message = git.root / "message"
+    message.write_bytes("Grüße".encode("iso-8859-1"))
+    git("commit", "--quiet", "--file", str(message))
+    (made,) = begun.review.why("a.py").commits
+    assert made.subject == "Grüße"
+
+
 def test_a_secret_in_a_subject_is_not_shown(begun: Guard, git: Git) -> None:
     commit(git, "a.py", "1\n", f"Use {TOKEN}")
     (blamed,) = begun.review.why("a.py").commits

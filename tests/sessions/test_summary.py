@@ -17,7 +17,7 @@ from gitguard.state.checkpoint import (
     CheckpointRecord,
     Code,
     format_message,
-    parse_commit,
+    read_checkpoint,
 )
 from gitguard.state.snapshot import (
     Snapshot,
@@ -141,7 +141,7 @@ def record(**changes: Any) -> CheckpointRecord:
 
 def read_back(message: str) -> Any:
     body = f"tree {'0' * 40}\nauthor a <a> 1 +0000\ncommitter a <a> 1 +0000\n\n{message}"
-    return parse_commit("1" * 40, body.encode("utf-8", "surrogatepass"))[0]
+    return read_checkpoint("1" * 40, body.encode("utf-8", "surrogatepass"))[0]
 
 
 def test_a_message_has_a_subject_a_reason_and_trailers() -> None:
@@ -209,7 +209,7 @@ def test_a_reason_cannot_forge_a_trailer(open_guard: OpenGuard, git: Git) -> Non
 )
 def test_a_commit_that_is_no_checkpoint_is_refused(body: str) -> None:
     with pytest.raises(InvalidDocument, match="not a checkpoint"):
-        parse_commit("1" * 40, body.encode())
+        read_checkpoint("1" * 40, body.encode())
 
 
 # The snapshot

@@ -7,6 +7,7 @@ without one, all that can be said is what is different from the commit that was 
 from __future__ import annotations
 
 from gitguard.errors import GitFailed, InvalidDocument
+from gitguard.model.commit import parse_commit
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 
@@ -121,13 +122,8 @@ def _commits_between(repository: Repository, old: str, new: str) -> int:
             for ahead in range(_MOST_COMMITS + 1):
                 if new == old:
                     return ahead
-                new = _first_parent(reader.read(new, "commit", limit=_COMMIT_LIMIT))
+                commit = parse_commit(reader.read(new, "commit", limit=_COMMIT_LIMIT))
+                new = commit.first("parent")
     except (GitFailed, InvalidDocument):
         return 0  # shallow or unrelated
     return 0
-
-
-def _first_parent(commit: bytes) -> str:
-    head = commit.partition(b"\n\n")[0].decode("utf-8", "replace")
-    parents = (line.removeprefix("parent ") for line in head.split("\n") if line[:7] == "parent ")
-    return next(parents, "")

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 
 from gitguard.errors import GitFailed, InvalidDocument
+from gitguard.model.commit import parse_commit
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -87,7 +88,5 @@ class BlamedFile:
 def _described(commit: str, lines: int, body: bytes | InvalidDocument) -> BlamedCommit:
     if isinstance(body, InvalidDocument):
         return BlamedCommit(commit, (), "", lines)
-    head, _, message = body.decode("utf-8", "replace").partition("\n\n")
-    headers = [header.partition(" ") for header in head.split("\n")]
-    parents = tuple(value for name, _, value in headers if name == "parent")
-    return BlamedCommit(commit, parents, message.partition("\n")[0], lines)
+    parsed = parse_commit(body)
+    return BlamedCommit(commit, parsed.parents, parsed.message.partition("\n")[0], lines)

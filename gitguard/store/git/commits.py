@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.commit import parse_commit
 from gitguard.model.value import Value
 from gitguard.store.git.objects import is_object_id
 
@@ -247,38 +248,27 @@ def _read_rows(reader: ObjectReader, rows: Sequence[Sequence[str]]) -> Iterator[
         if isinstance(body, InvalidDocument):
             yield HistoryCommit(commit, tuple(parents), problem=body.message)
         else:
-            yield _parsed(commit, tuple(parents), body)
+            yield _described(commit, tuple(parents), body)
 
 
-def _parsed(commit: str, parents: tuple[str, ...], body: bytes) -> HistoryCommit:
+def _described(commit_id: str, parents: tuple[str, ...], body: bytes) -> HistoryCommit:
     """Read a commit's object; what is not written as git writes it stays empty."""
-    head, _, raw = body.partition(b"\n\n")
-    headers = [line.partition(b" ") for line in head.split(b"\n")]
-    named = {name: value for name, _, value in reversed(headers)}
-    encoding = named.get(b"encoding", b"utf-8").decode("ascii", "replace")
-    message = _decoded(raw, encoding)
-    author, _, when = _decoded(named.get(b"author", b""), encoding).rpartition("> ")
+    commit = parse_commit(body)
+    author, _, when = commit.first("author").rpartition("> ")
     seconds = when.partition(" ")[0]
     has_seconds = seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12
-    paragraphs = message.strip("\n").split("\n\n")
+    paragraphs = commit.message.strip("\n").split("\n\n")
     trailers = [line for line in paragraphs[-1].split("\n") if line.startswith(_TRAILER)]
     checkpoints = (line.removeprefix(_TRAILER).strip().lower() for line in trailers)
     return HistoryCommit(
-        commit,
+        commit_id,
         parents,
         subject=" ".join(paragraphs[0].split("\n")),
         author=author,
         authored_at=int(seconds) if has_seconds else 0,
         checkpoints=tuple(name for name in checkpoints if len(name) >= _SHORTEST_ID),
-        is_cut=not parents and any(name == b"parent" for name, _, _ in headers),
+        is_cut=not parents and bool(commit.parents),
     )
-
-
-def _decoded(text: bytes, encoding: str) -> str:
-    try:
-        return text.decode(encoding, "replace")
-    except (LookupError, ValueError):
-        return text.decode("utf-8", "replace")
 
 
 def _number(text: bytes) -> int | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.commit import parse_commit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,11 +59,10 @@ class Trees:
 
     def of_commit(self, commit: str) -> str:
         """Return the tree of a commit; raise `InvalidDocument` for one that cannot be read."""
-        body = self._object(commit, "commit", _COMMIT_LIMIT)
-        word, _, tree = body.partition(b"\n")[0].partition(b" ")
-        if word != b"tree":
+        tree = parse_commit(self._object(commit, "commit", _COMMIT_LIMIT)).first("tree")
+        if not tree:
             raise InvalidDocument(f"commit {commit} names no tree")
-        return tree.decode("ascii", "replace")
+        return tree
 
     def entries(self, tree: str) -> dict[str, TreeEntry]:
         """Return what stands in one folder, by name; an empty id is an empty folder."""

@@ -11,7 +11,7 @@ from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampere
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.digest import sha256
 from gitguard.model.value import Value
-from gitguard.state.checkpoint import FILES, checkpoint_name, parse_commit
+from gitguard.state.checkpoint import FILES, checkpoint_name, read_checkpoint
 from gitguard.store.git.reader import TREE_LIMIT, entries_of
 
 TYPE_CHECKING = False
@@ -133,7 +133,7 @@ class Verification:
         if isinstance(body, InvalidDocument):
             return ChainLink(commit, problems=(self._as_tampered(body),))
         try:
-            checkpoint, tree = parse_commit(commit, body)
+            checkpoint, tree = read_checkpoint(commit, body)
         except InvalidDocument as error:
             return ChainLink(commit, problems=(self._as_tampered(error),))
         # Git lists a shallow border in a file that anybody can write, so a listed commit alone
@@ -268,7 +268,7 @@ def has_checkpoint(reader: ObjectReader, commit: str) -> bool:
     """Say whether a checkpoint's commit, tree and files are there; `InvalidDocument` if damaged."""
     if not reader.exists(commit):
         return False
-    _, tree = parse_commit(commit, reader.read(commit, "commit", limit=_COMMIT_LIMIT))
+    _, tree = read_checkpoint(commit, reader.read(commit, "commit", limit=_COMMIT_LIMIT))
     if not reader.exists(tree):
         return False
     return all(reader.exists(blob) for _, blob in reader.entries(tree))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.model.commit import parse_commit
 from gitguard.model.value import Value
 from gitguard.state.checkpoint import FOLLOWS, purged_message
 from gitguard.store.disk.files import read_bytes
@@ -78,7 +79,7 @@ class Rewriting:
                 PastCheckpoint(
                     checkpoint,
                     {name: blobs[blob] for name, blob in link.files.items()},
-                    body.decode("utf-8", "replace").partition("\n\n")[2],
+                    parse_commit(body).message,
                     (link.id, link.tree, *link.files.values()),
                 )
             )

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.commit import parse_commit
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.git.objects import is_object_id
@@ -251,10 +252,9 @@ def _root(session_name: str, snapshot: KeptSnapshot, tree: str) -> bytes:
 
 def _read_root(reader: ObjectReader, root: str) -> tuple[str, KeptSnapshot]:
     """Return the session of a root, and its snapshot."""
-    body = reader.read(root, "commit", limit=_ROOT_LIMIT).decode("utf-8", "replace")
-    head, _, message = body.partition("\n\n")
-    at = head.rpartition("> ")[2].split(" ")[0]
-    session_name, words, *_ = [*message.split("\n"), ""]
+    commit = parse_commit(reader.read(root, "commit", limit=_ROOT_LIMIT))
+    at = commit.first("committer").rpartition("> ")[2].split(" ")[0]
+    session_name, words, *_ = [*commit.message.split("\n"), ""]
     new_bytes, snapshot_id, base, *_ = [*words.split(" "), "", "", ""]
     if not (at + new_bytes).isdigit() or not is_object_id(snapshot_id):
         raise InvalidDocument(f"commit {root} is not a root of a snapshot")

@@ -1,0 +1,48 @@
+"""The one parser of commit objects: of checkpoints, and of the user's own commits."""
+
+from __future__ import annotations
+
+from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+class CommitObject(Value):
+    """A commit as its object has it; nothing in it was checked."""
+
+    headers: Mapping[str, Sequence[str]]
+    """The values of each header in their order; of one with several lines the first."""
+    message: str
+
+    @property
+    def parents(self) -> tuple[str, ...]:
+        """The ids of the commits that it follows."""
+        return tuple(self.headers.get("parent", ()))
+
+    def first(self, name: str) -> str:
+        """Return the first value of a header, empty where the commit lacks it."""
+        return next(iter(self.headers.get(name, ())), "")
+
+
+def parse_commit(body: bytes) -> CommitObject:
+    """Read a commit object; a message in another encoding than UTF-8 is read as its header says."""
+    head, _, message = body.partition(b"\n\n")
+    encoding = "utf-8"
+    if b"\nencoding " in head:
+        named = head.partition(b"\nencoding ")[2].partition(b"\n")[0]
+        encoding = named.decode("ascii", "replace")
+    headers: dict[str, list[str]] = {}
+    for line in head.decode("utf-8", "replace").split("\n"):
+        if not line.startswith(" "):
+            name, _, value = line.partition(" ")
+            headers.setdefault(name, []).append(value)
+    return CommitObject(headers, _decoded(message, encoding))
+
+
+def _decoded(text: bytes, encoding: str) -> str:
+    try:
+        return text.decode(encoding, "replace")
+    except (LookupError, ValueError):  # an encoding that Python does not know
+        return text.decode("utf-8", "replace")
