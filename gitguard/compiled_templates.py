@@ -205,123 +205,122 @@ def report_html(context, missing=missing, *, environment):
     l_0_script = resolve('script')
     l_0_place = l_0_row = missing
     pass
-    def macro(l_1_p):
+    def macro(l_1_c):
         t_1 = []
-        if l_1_p is missing:
-            l_1_p = undefined("parameter 'p' was not provided", name='p')
+        l_1_anchors = resolve('anchors')
+        l_1_web = resolve('web')
+        l_1_commit = missing
+        if l_1_c is missing:
+            l_1_c = undefined("parameter 'c' was not provided", name='c')
         pass
-        if environment.getattr(l_1_p, 'state'):
-            pass
-            t_1.extend((
-                ' · ',
-                escape(environment.finalize(environment.getattr(l_1_p, 'state'))),
-                ' at ',
-            ))
-        if environment.getattr(l_1_p, 'anchor'):
+        l_1_commit = (environment.getattr(l_1_c, 'commit') or environment.getattr(l_1_c, 'code'))[:8]
+        if (environment.getattr(l_1_c, 'id') in (undefined(name='anchors') if l_1_anchors is missing else l_1_anchors)):
             pass
             t_1.extend((
                 '<a href="#',
-                escape(environment.finalize(environment.getattr(l_1_p, 'anchor'))),
+                escape(environment.finalize(environment.getitem((undefined(name='anchors') if l_1_anchors is missing else l_1_anchors), environment.getattr(l_1_c, 'id')))),
                 '">',
-                escape(environment.finalize(environment.getattr(l_1_p, 'name'))),
+                escape(environment.finalize(environment.getattr(l_1_c, 'name'))),
                 '</a>',
             ))
         else:
             pass
             t_1.append(
-                escape(environment.finalize(environment.getattr(l_1_p, 'name'))),
+                escape(environment.finalize(environment.getattr(l_1_c, 'name'))),
             )
-        if environment.getattr(l_1_p, 'commit'):
+        if (undefined(name='commit') if l_1_commit is missing else l_1_commit):
             pass
             t_1.append(
                 ' ',
             )
-            if environment.getattr(l_1_p, 'address'):
+            if (undefined(name='web') if l_1_web is missing else l_1_web):
                 pass
                 t_1.extend((
                     '<a class="commit" href="',
-                    escape(environment.finalize(environment.getattr(l_1_p, 'address'))),
+                    escape(environment.finalize((undefined(name='web') if l_1_web is missing else l_1_web))),
+                    '/commit/',
+                    escape(environment.finalize((undefined(name='commit') if l_1_commit is missing else l_1_commit))),
                     '" rel="noopener noreferrer">',
-                    escape(environment.finalize(environment.getattr(l_1_p, 'commit'))),
+                    escape(environment.finalize((undefined(name='commit') if l_1_commit is missing else l_1_commit))),
                     '</a>',
                 ))
             else:
                 pass
                 t_1.extend((
                     '<code>',
-                    escape(environment.finalize(environment.getattr(l_1_p, 'commit'))),
+                    escape(environment.finalize((undefined(name='commit') if l_1_commit is missing else l_1_commit))),
                     '</code>',
                 ))
         return concat(t_1)
     context.exported_vars.add('place')
-    context.vars['place'] = l_0_place = Macro(environment, macro, 'place', ('p',), False, False, False, context.eval_ctx.autoescape)
-    def macro(l_1_r):
+    context.vars['place'] = l_0_place = Macro(environment, macro, 'place', ('c',), False, False, False, context.eval_ctx.autoescape)
+    def macro(l_1_line):
         t_2 = []
-        if l_1_r is missing:
-            l_1_r = undefined("parameter 'r' was not provided", name='r')
+        if l_1_line is missing:
+            l_1_line = undefined("parameter 'line' was not provided", name='line')
         pass
         t_2.append(
             '<li>',
         )
-        if environment.getattr(l_1_r, 'label'):
+        if environment.getattr(l_1_line, 'label'):
             pass
             t_2.extend((
                 '<b>',
-                escape(environment.finalize(environment.getattr(l_1_r, 'label'))),
+                escape(environment.finalize(environment.getattr(l_1_line, 'label'))),
                 '</b> ',
             ))
         t_2.extend((
             '<span>',
-            escape(environment.finalize(environment.getattr(l_1_r, 'text'))),
+            escape(environment.finalize(environment.getattr(l_1_line, 'text'))),
             '</span>',
         ))
-        if environment.getattr(l_1_r, 'detail'):
+        if environment.getattr(l_1_line, 'detail'):
             pass
             t_2.append(
                 '<span class="detail"> – ',
             )
-            if environment.getattr(l_1_r, 'joiner'):
+            if environment.getattr(l_1_line, 'joiner'):
                 pass
                 t_2.extend((
-                    escape(environment.finalize(environment.getattr(l_1_r, 'joiner'))),
+                    escape(environment.finalize(environment.getattr(l_1_line, 'joiner'))),
                     ' ',
                 ))
             t_2.extend((
-                escape(environment.finalize(environment.getattr(l_1_r, 'detail'))),
+                escape(environment.finalize(environment.getattr(l_1_line, 'detail'))),
                 '</span>',
             ))
-        t_2.append(
+        t_2.extend((
             '<small>',
-        )
-        if environment.getattr(l_1_r, 'source'):
+            escape(environment.finalize(environment.getattr(l_1_line, 'source'))),
+        ))
+        if (environment.getattr(l_1_line, 'source') and environment.getattr(l_1_line, 'at')):
             pass
             t_2.append(
-                escape(environment.finalize(environment.getattr(l_1_r, 'source'))),
+                ' · ',
             )
-            if environment.getattr(l_1_r, 'places'):
-                pass
-                t_2.append(
-                    ' · ',
-                )
-        for l_2_p in environment.getattr(l_1_r, 'places'):
-            _loop_vars = {}
+        if environment.getattr(l_1_line, 'at'):
             pass
             t_2.append(
-                escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), l_2_p, _loop_vars=_loop_vars))),
+                escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_line, 'at')))),
             )
-        l_2_p = missing
-        if environment.getattr(l_1_r, 'state'):
+        if environment.getattr(l_1_line, 'state'):
             pass
             t_2.extend((
                 ' · ',
-                escape(environment.finalize(environment.getattr(l_1_r, 'state'))),
+                escape(environment.finalize(environment.getattr(l_1_line, 'state'))),
             ))
+            if environment.getattr(l_1_line, 'until'):
+                pass
+                t_2.extend((
+                    ' at ',
+                    escape(environment.finalize(context.call((undefined(name='place') if l_0_place is missing else l_0_place), environment.getattr(l_1_line, 'until')))),
+                ))
         t_2.append(
             '</small></li>\n',
         )
         return concat(t_2)
     context.exported_vars.add('row')
-    context.vars['row'] = l_0_row = Macro(environment, macro, 'row', ('r',), False, False, False, context.eval_ctx.autoescape)
+    context.vars['row'] = l_0_row = Macro(environment, macro, 'row', ('line',), False, False, False, context.eval_ctx.autoescape)
     yield '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<meta http-equiv="Content-Security-Policy" content="'
     yield escape(environment.finalize((undefined(name='policy') if l_0_policy is missing else l_0_policy)))
     yield '">\n<meta name="viewport" content="width=device-width, initial-scale=1">\n<meta name="color-scheme" content="light dark">\n<link rel="icon" href="data:,">\n<title>'
@@ -340,12 +339,12 @@ def report_html(context, missing=missing, *, environment):
     if (undefined(name='unfolded') if l_0_unfolded is missing else l_0_unfolded):
         pass
         yield '<section aria-labelledby="first">\n<h2 id="first">Look at this first</h2>\n<ul class="first">\n'
-        for l_1_r in (undefined(name='unfolded') if l_0_unfolded is missing else l_0_unfolded):
+        for l_1_line in (undefined(name='unfolded') if l_0_unfolded is missing else l_0_unfolded):
             _loop_vars = {}
             pass
-            yield escape(environment.finalize(context.call((undefined(name='row') if l_0_row is missing else l_0_row), l_1_r, _loop_vars=_loop_vars)))
+            yield escape(environment.finalize(context.call((undefined(name='row') if l_0_row is missing else l_0_row), l_1_line, _loop_vars=_loop_vars)))
             yield '\n'
-        l_1_r = missing
+        l_1_line = missing
         yield '</ul>\n</section>\n'
     yield '\n'
     if (undefined(name='steps') if l_0_steps is missing else l_0_steps):
@@ -383,44 +382,46 @@ def report_html(context, missing=missing, *, environment):
         yield escape(environment.finalize((undefined(name='last') if l_0_last is missing else l_0_last)))
         yield '</span></div>\n</div>\n<figcaption><span class="key pressure">pressure at each checkpoint</span> <span class="key compaction">compaction</span> <span class="key halt">halt</span></figcaption>\n</figure>\n</section>\n\n<section aria-labelledby="compare">\n<h2 id="compare">Compare two checkpoints</h2>\n<div class="choice">\n<label>From <select id="from">\n'
         for l_1_s in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            l_1_moment = resolve('moment')
             _loop_vars = {}
             pass
-            if environment.getattr(l_1_s, 'anchor'):
+            if environment.getattr(l_1_s, 'checkpoint'):
                 pass
                 yield '<option value="'
                 yield escape(environment.finalize(environment.getattr(l_1_s, 'place')))
                 yield '">'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'name')))
                 yield ' · '
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'trigger')))
                 yield ' · '
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'at')))
+                yield escape(environment.finalize(context.call((undefined(name='moment') if l_1_moment is missing else l_1_moment), environment.getattr(l_1_s, 'checkpoint'), _loop_vars=_loop_vars)))
                 yield '</option>'
             yield '\n'
-        l_1_s = missing
+        l_1_s = l_1_moment = missing
         yield '</select></label>\n<label>To <select id="to">\n'
         for l_1_s in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            l_1_moment = resolve('moment')
             _loop_vars = {}
             pass
-            if environment.getattr(l_1_s, 'anchor'):
+            if environment.getattr(l_1_s, 'checkpoint'):
                 pass
                 yield '<option value="'
                 yield escape(environment.finalize(environment.getattr(l_1_s, 'place')))
                 yield '">'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'name')))
                 yield ' · '
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'trigger')))
                 yield ' · '
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'at')))
+                yield escape(environment.finalize(context.call((undefined(name='moment') if l_1_moment is missing else l_1_moment), environment.getattr(l_1_s, 'checkpoint'), _loop_vars=_loop_vars)))
                 yield '</option>'
             yield '\n'
-        l_1_s = missing
+        l_1_s = l_1_moment = missing
         yield '</select></label>\n</div>\n<p id="outcome" role="status">Choosing two checkpoints needs the script of this page.</p>\n<div class="beside">\n<div><h3>State</h3><div id="state"></div></div>\n<div><h3>Code</h3><div id="code"></div></div>\n</div>\n</section>\n'
     yield '\n'
     for l_1_part in (undefined(name='parts') if l_0_parts is missing else l_0_parts):
         _loop_vars = {}
         pass
-        if (environment.getattr(l_1_part, 'rows') or environment.getattr(l_1_part, 'lead')):
+        if (environment.getattr(l_1_part, 'lines') or environment.getattr(l_1_part, 'lead')):
             pass
             yield '<section aria-labelledby="'
             yield escape(environment.finalize(environment.getattr(l_1_part, 'anchor')))
@@ -445,12 +446,12 @@ def report_html(context, missing=missing, *, environment):
                 yield escape(environment.finalize(environment.getattr(l_1_part, 'lead')))
                 yield '</p>\n'
             yield '<ul>\n'
-            for l_2_r in environment.getattr(l_1_part, 'rows'):
+            for l_2_line in environment.getattr(l_1_part, 'lines'):
                 _loop_vars = {}
                 pass
-                yield escape(environment.finalize(context.call((undefined(name='row') if l_0_row is missing else l_0_row), l_2_r, _loop_vars=_loop_vars)))
+                yield escape(environment.finalize(context.call((undefined(name='row') if l_0_row is missing else l_0_row), l_2_line, _loop_vars=_loop_vars)))
                 yield '\n'
-            l_2_r = missing
+            l_2_line = missing
             yield '</ul>\n'
             if environment.getattr(l_1_part, 'left_out'):
                 pass
@@ -466,38 +467,41 @@ def report_html(context, missing=missing, *, environment):
         yield escape(environment.finalize((undefined(name='count') if l_0_count is missing else l_0_count)))
         yield '</span></h2>\n<ol class="timeline">\n'
         for l_1_s in (undefined(name='steps') if l_0_steps is missing else l_0_steps):
+            l_1_anchors = resolve('anchors')
+            l_1_moment = resolve('moment')
+            l_1_pressure = resolve('pressure')
             _loop_vars = {}
             pass
-            if environment.getattr(l_1_s, 'anchor'):
+            if environment.getattr(l_1_s, 'checkpoint'):
                 pass
                 yield '<li id="'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'anchor')))
+                yield escape(environment.finalize(environment.getitem((undefined(name='anchors') if l_1_anchors is missing else l_1_anchors), environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'id'))))
                 yield '" class="'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'trigger')))
                 yield '"><span class="name">'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'name')))
                 yield '</span> <time>'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'at')))
+                yield escape(environment.finalize(context.call((undefined(name='moment') if l_1_moment is missing else l_1_moment), environment.getattr(l_1_s, 'checkpoint'), _loop_vars=_loop_vars)))
                 yield '</time> <span class="trigger">'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'trigger')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'trigger')))
                 yield '</span> <span class="share">'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'pressure')))
+                yield escape(environment.finalize(context.call((undefined(name='pressure') if l_1_pressure is missing else l_1_pressure), environment.getattr(l_1_s, 'checkpoint'), _loop_vars=_loop_vars)))
                 yield '</span> <span class="next">'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'next_action')))
+                yield escape(environment.finalize(environment.getattr(environment.getattr(l_1_s, 'checkpoint'), 'next_action')))
                 yield '</span></li>\n'
             else:
                 pass
                 yield '<li class="folded"><details><summary>'
-                yield escape(environment.finalize(environment.getattr(l_1_s, 'name')))
+                yield escape(environment.finalize(environment.getattr(l_1_s, 'folded')))
                 yield '</summary><p>'
-                for l_2_words in environment.getattr(l_1_s, 'folded'):
+                for l_2_words in environment.getattr(l_1_s, 'names'):
                     _loop_vars = {}
                     pass
                     yield escape(environment.finalize(l_2_words))
                     yield '; '
                 l_2_words = missing
                 yield '</p></details></li>\n'
-        l_1_s = missing
+        l_1_s = l_1_anchors = l_1_moment = l_1_pressure = missing
         yield '</ol>\n</section>\n'
     yield '</main>\n<footer><p>Open a checkpoint with <code>gitguard show NAME</code>, a commit with <code>git show ID</code>. This page makes no request and runs only its own script.</p></footer>\n<script type="application/json" id="data">'
     yield escape(environment.finalize((undefined(name='data') if l_0_data is missing else l_0_data)))
@@ -945,7 +949,7 @@ ROOTS: dict[str, Callable[..., Iterator[str]]] = {
 SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
-    "report.html.j2": "76d463cb4f8b7d5521558086c774063bfeea248dbe454420cfb69a987aa6e555",
+    "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
     "report.md.j2": "009da12468e221df35a57b430e716223a52ddc3948457b07113136643d916a03",
     "resume.md.j2": "75a1af035f01c9ea3f4d224e635fd6dcaca339fb7f73dc48a52d42969cae5369",
     "summary.md.j2": "7d789c9b2864102ce05280582b624c97bc5fa78cf4c163857a9479069b7846b2",

@@ -59,7 +59,7 @@ class Reviews:
         machine did not write are marked. session is the key or name of the only session to look at.
         Raises `InvalidInput` for a range that names nothing, and for an unknown session.
         """
-        from gitguard.review.pieces import piece_of
+        from gitguard.review.piece import piece_of
 
         return piece_of(self._sessions, range_text, session)
 
@@ -69,7 +69,7 @@ class Reviews:
         session is as in `piece`. Raises `InvalidInput` where the revision names no commit.
         """
         from gitguard.review.knowledge import knowledge_of
-        from gitguard.review.pieces import piece_at
+        from gitguard.review.piece import piece_at
 
         piece = piece_at(self._sessions, commit, session).up_to_ours()
         return AtCommit(piece.commits[0], knowledge_of(self._sessions, piece), piece.notes)
@@ -108,7 +108,9 @@ class Reviews:
         from gitguard.review.histories import histories
         from gitguard.review.search import question, search
 
-        query = question(words, fields, since, most, self._sessions.clock())
+        query = question(
+            words=words, fields=fields, since=since, most=most, now=self._sessions.clock()
+        )
         searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
         return search(searchable, query, self._sessions.workspace.redactor.text)
 
@@ -125,7 +127,7 @@ class Reviews:
         The options are those of `search`. Raises `InvalidInput` for what has no committed lines.
         """
         from gitguard.review.histories import histories
-        from gitguard.review.pieces import piece_at
+        from gitguard.review.piece import piece_at
         from gitguard.review.why import blamed, read_target, shallow_notes, why
 
         repository = self._sessions.repository()
@@ -137,9 +139,9 @@ class Reviews:
             code,
             commits,
             searchable,
-            repository.is_ancestor,
-            lambda commit: piece_at(self._sessions, commit, session).links,
-            redact,
+            is_ancestor=repository.is_ancestor,
+            links_of=lambda commit: piece_at(self._sessions, commit, session).links,
+            redact=redact,
         )
         shallow = shallow_notes(commits, repository.disguises().cut)
         return answer.replace(notes=(*answer.notes, *shallow))

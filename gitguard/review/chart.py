@@ -5,12 +5,13 @@ from __future__ import annotations
 from gitguard.model.text import percent
 from gitguard.model.triggers import COMPACTION, COMPLETE, FAILURE, HALT, PHASE_CHANGE
 from gitguard.model.value import Value
+from gitguard.review.report import LIMITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gitguard.review.report import Report, Stop
+    from gitguard.review.report import Report, ReportCheckpoint
 
 WIDTH, HEIGHT = 1000, 100
 """The picture's own units; a page stretches it to its width."""
@@ -51,12 +52,12 @@ def chart_of(report: Report) -> Chart:
     highest = f"{percent(peak.pressure or 0)} at {peak.name}" if peak else "unknown"
     description = (
         f"Context pressure at {len(stops)} checkpoints. Highest: {highest}. "
-        f"{len(report.compactions)} compactions, {len(report.halts)} halts."
+        f"{len(report.triggered(COMPACTION))} compactions, {len(report.triggered(HALT))} halts."
     )
     return Chart(tuple(_paths(stops)), marks, description)
 
 
-def _at(stop: Stop) -> str:
+def _at(stop: ReportCheckpoint) -> str:
     return "" if stop.pressure is None else f" at {percent(stop.pressure)}"
 
 
@@ -64,7 +65,7 @@ def _x(place: int, count: int) -> float:
     return round(place * WIDTH / max(count - 1, 1), 1)
 
 
-def _paths(stops: Sequence[Stop]) -> list[str]:
+def _paths(stops: Sequence[ReportCheckpoint]) -> list[str]:
     paths: list[list[str]] = [[]]
     for place, stop in enumerate(stops):
         if stop.pressure is None:
@@ -89,9 +90,8 @@ def shown_of(report: Report, most: int = MOST_SHOWN) -> tuple[int, ...]:
     chosen = dict.fromkeys((0, len(stops) - 1))
     for trigger in _TRIGGERS[:3]:
         chosen |= dict.fromkeys(n for n, stop in enumerate(stops) if stop.trigger == trigger)
-    entries = [entry for entry in report.of(*_FIELDS) if not entry.inherited]
-    chosen |= dict.fromkeys(entry.removed for entry in report.removed_limits if entry.removed)
-    chosen |= dict.fromkeys(entry.first for entry in entries)
+    chosen |= dict.fromkeys(item.removed for item in report.of(*LIMITS) if item.removed)
+    chosen |= dict.fromkeys(item.first for item in report.of(*_FIELDS, is_new=True))
     for trigger in _TRIGGERS[3:]:
         chosen |= dict.fromkeys(n for n, stop in enumerate(stops) if stop.trigger == trigger)
     step = len(stops) / most

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.value import Value
-from gitguard.review.links import Course, Mark
+from gitguard.review.timeline import Course
 from gitguard.store.session.archive import archived_names
 from gitguard.store.session.chain import own_sessions
 from gitguard.store.session.naming import Session, is_session_name
@@ -56,7 +56,9 @@ def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
     """
     sources: dict[tuple[str, str], _Source] = {}
     notes: list[str] = []
-    names = _names(sessions)
+    branches = own_sessions(sessions.repository(), sessions.config.store.ref_prefix)
+    archived = archived_names(sessions.workspace)
+    names = sorted({*branches, *archived, *sessions.workspace.session_names()})
     aside = list(_set_aside(sessions.repository()))
     if session:
         name = named_session(sessions, session, {*names, *(source.name for source in aside)})
@@ -68,7 +70,11 @@ def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
             head = chain.head()
             for source in _sources(chain, head, name):
                 sources.setdefault((name, source.head), source)
-            notes += _passed_over(head, name)
+            if head.id and head.committed and head.id != head.committed:
+                notes.append(
+                    f"The branch of the session `{name}` is at {head.id[:12]}, which this machine "
+                    f"did not write. Only what it wrote, up to {head.committed[:12]}, counts here."
+                )
         except GitguardError as error:
             notes.append(f"The session `{name}` is left out: {error.message}")
     for source in aside:
@@ -98,13 +104,6 @@ def named_session(sessions: WorkspaceSessions, wanted: str, names: Collection[st
     )
 
 
-def _names(sessions: WorkspaceSessions) -> list[str]:
-    prefix = sessions.config.store.ref_prefix
-    branches = own_sessions(sessions.repository(), prefix)
-    archived = archived_names(sessions.workspace)
-    return sorted({*branches, *archived, *sessions.workspace.session_names()})
-
-
 def _sources(chain: Chain, head: Head, name: str) -> Iterator[_Source]:
     """Yield the histories of a session in this repository; what this machine wrote comes first."""
     if head.committed:
@@ -114,16 +113,6 @@ def _sources(chain: Chain, head: Head, name: str) -> Iterator[_Source]:
         yield _Source(name, anchor.committed, True, chain.archive_of(anchor.committed))
     if head.id not in ("", head.committed):
         yield _Source(name, head.id, False, chain.ref, is_past_ours=bool(head.committed))
-
-
-def _passed_over(head: Head, name: str) -> list[str]:
-    """Say that a branch is not where this machine left it, and what counts then."""
-    if not head.id or not head.committed or head.id == head.committed:
-        return []
-    return [
-        f"The branch of the session `{name}` is at {head.id[:12]}, which this machine did not "
-        f"write. Only what it wrote, up to {head.committed[:12]}, counts here."
-    ]
 
 
 def _set_aside(repository: Repository) -> Iterator[_Source]:
@@ -138,35 +127,46 @@ def _set_aside(repository: Repository) -> Iterator[_Source]:
 
 def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | None, _Break | None]:
     """Read a history's checkpoints; a history of ours makes what it shares with others ours."""
-    marks: list[Mark] = []
+    rows: list[tuple[str, int, str, int]] = []
     heads: dict[str, str] = {}
     key, broken = source.name, None
     try:
         for link in chain.commits(source.head):
             checkpoint = link.checkpoint
             if checkpoint is None:
-                broken = _break(source, link.id, link.problems[0], marks)
+                broken = _break(source, link.id, link.problems[0], rows[-1][1] if rows else 0)
                 break
-            key = checkpoint.session_key if not marks else key
+            key = checkpoint.session_key if not rows else key
             # Many checkpoints name the same commit: its id is kept once.
             head = heads.setdefault(checkpoint.code.head, checkpoint.code.head)
-            marks.append(Mark(checkpoint.id, checkpoint.sequence, head, checkpoint.at))
+            rows.append((checkpoint.id, checkpoint.sequence, head, checkpoint.at))
     except GitguardError as error:
         broken = _Break("", f"The history at `{source.where}` is left out: {error.message}")
-    fits = Session(source.name, source.name).is_known_as(key)
-    marks.reverse()
-    shared = next((n for n, mark in enumerate(marks) if mark.id not in seen), len(marks))
-    seen.update(mark.id for mark in marks)
-    if shared == len(marks):
+    rows.reverse()
+    ids, sequences, code_heads, times = zip(*rows, strict=True) if rows else ((),) * 4
+    shared = next((n for n, commit in enumerate(ids) if commit not in seen), len(ids))
+    seen.update(ids)
+    if shared == len(ids):
         return None, broken
-    name = key if fits else source.name
-    course = Course(name, source.name, tuple(marks), source.is_ours, shared, broken is not None)
-    return course.replace(is_past_ours=source.is_past_ours), broken
+    fits = Session(source.name, source.name).is_known_as(key)
+    course = Course(
+        session=key if fits else source.name,
+        name=source.name,
+        ids=ids,
+        sequences=sequences,
+        heads=code_heads,
+        times=times,
+        is_ours=source.is_ours,
+        shared=shared,
+        is_cut=broken is not None,
+        is_past_ours=source.is_past_ours,
+    )
+    return course, broken
 
 
-def _break(source: _Source, commit: str, error: GitguardError, marks: list[Mark]) -> _Break:
-    """Say where a history breaks off."""
-    before = f" before checkpoint {marks[-1].sequence}" if marks else ""
+def _break(source: _Source, commit: str, error: GitguardError, sequence: int) -> _Break:
+    """Say where a history breaks off; sequence is the last checkpoint that was read, 0 for none."""
+    before = f" before checkpoint {sequence}" if sequence else ""
     return _Break(
         commit,
         f"The session `{source.name}` cannot be read at commit {commit[:12]}{before}. This machine "

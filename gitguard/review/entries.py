@@ -1,27 +1,26 @@
 """What can be searched of a history: each item once, with the checkpoints in which it stands.
 
-A state is written whole into every checkpoint, so an item stands in hundreds of them. Pure: it is
-handed checkpoints and says what came, stayed and went.
+A state is written whole into every checkpoint, so an item stands in hundreds of them.
 """
 
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.codec import STATE_FILE
 from gitguard.model.digest import sha256
-from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
+from gitguard.review.timeline import ItemHistory, Timeline
 from gitguard.state.items import HOOK
-from gitguard.state.task import START, upgraded
+from gitguard.state.task import START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from gitguard.review.timeline import StateReader
     from gitguard.state.checkpoint import Checkpoint
-    from gitguard.store.session.chain_check import Verified
+    from gitguard.store.session.chain_check import ChainLink
 
     Key = tuple[str, str, tuple[str, ...]]
     """Field, id and text: what makes an item the same one in another checkpoint."""
@@ -56,7 +55,7 @@ _LINES = {"goal": "goal_from", "next_action": "next_from", "current_phase": ""}
 """The lines of a summary that are no list, and where a state says whose they are."""
 
 
-class Entry(Value):
+class IndexedItem(Value):
     """An item of a history, and when it held."""
 
     key: str
@@ -108,7 +107,7 @@ class Change(Value):
 class Collected(Value):
     """What new checkpoints add to a history."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[IndexedItem, ...]
     """Those that came, oldest first."""
     changes: tuple[Change, ...]
     turns: tuple[Turn, ...]
@@ -126,106 +125,81 @@ class Before(Value):
     """The code commit of the newest of them; None where there is none."""
 
 
-class _Span:
-    """An item while it is collected, from the newest checkpoint on backwards."""
-
-    def __init__(self, key: Key, item: dict[str, Any], removed: int, first: Checkpoint) -> None:
-        self.key = key
-        self.item = item
-        self.removed = removed
-        self.first = first
-
-
-class Timeline:
+class Collector:
     """Collects checkpoints, which come newest first."""
 
-    def __init__(self, redact: Callable[[str], str], read: Callable[[str], bytes]) -> None:
-        """Take secrets out of what is kept with redact; read returns the content of a state."""
+    def __init__(self, redact: Callable[[str], str], states: StateReader) -> None:
+        """Take secrets out of what is kept with redact."""
         self._redact = redact
-        self._read = read
-        self._documents = SimilarObjects(what="the checkpoint's state")
-        self._spans: dict[Key, _Span] = {}
-        self._standing: Items = {}
+        self._states = states
+        self._document: dict[str, Any] = {}
+        self._items: Items = {}
+        self._timeline = Timeline()
+        self._messages: dict[Key, Checkpoint] = {}
+        """Why checkpoints were taken, with the oldest that was taken for it."""
         self._turns: list[Turn] = []
-        self._newer: Checkpoint | None = None
-        self._blob = ""
 
-    def add(self, verified: Verified, blob: str) -> None:
-        """Take in the next older checkpoint; blob is the id of its state."""
-        checkpoint, newer = verified.checkpoint, self._newer
-        if blob != self._blob:
-            self._move_to(checkpoint, self._items(verified, blob))
-            self._blob = blob
+    def add(self, checkpoint: Checkpoint, link: ChainLink) -> None:
+        """Take in the next older checkpoint."""
+        newer: Checkpoint | None = self._timeline.oldest
+        try:
+            document = self._states.document(link)
+        except InvalidDocument:
+            document = {}  # `verify` says what is wrong with it
+        if document is not self._document:
+            self._document, self._items = document, dict(_items_of(document))
+        self._timeline.add(checkpoint, self._items)
         if newer is not None and newer.code.head != checkpoint.code.head:
             self._turns.append(_turn(newer))
-        message = (MESSAGE, "", (one_line(checkpoint.why),))
-        if message[2][0]:
-            origin = {"kind": CHECKPOINT, "origin": {"by": HOOK}}
-            self._spans.setdefault(
-                message, _Span(message, origin, 0, checkpoint)
-            ).first = checkpoint
-        self._newer = checkpoint
-
-    def _items(self, verified: Verified, blob: str) -> Items:
-        # A content comes with the newest checkpoint that holds it. Older ones hold it again only
-        # where somebody went back to it.
-        content = verified.contents.get(STATE_FILE)
-        try:
-            document = self._documents.load(self._read(blob) if content is None else content)
-            return dict(_items_of(upgraded(document)))
-        except InvalidDocument:
-            return {}  # `verify` says what is wrong with it
-
-    def _move_to(self, checkpoint: Checkpoint, items: Items) -> None:
-        newer = self._newer
-        if newer is not None:
-            for key in self._standing.keys() - items.keys():
-                self._spans[key].first = newer
-        for key in items.keys() - self._standing.keys():
-            if key not in self._spans:
-                removed = newer.sequence if newer is not None else 0
-                self._spans[key] = _Span(key, items[key], removed, checkpoint)
-        self._standing = items
+        if why := one_line(checkpoint.why):
+            self._messages[MESSAGE, "", (why,)] = checkpoint
 
     def collected(self, before: Before) -> Collected:
         """Return what the checkpoints add to those before them."""
-        oldest = self._newer
+        oldest: Checkpoint | None = self._timeline.oldest
         if oldest is None:
             return Collected((), (), ())
-        for key in self._standing:
-            self._spans[key].first = oldest
+        self._timeline.end()
         if before.code is None or before.code != oldest.code.head:
             self._turns.append(_turn(oldest))
-        spans = {_digest(key): span for key, span in self._spans.items()}
-        entries = [self._entry(k, span) for k, span in spans.items() if k not in before.keys]
+        items = self._timeline.items
+        for key, first in self._messages.items():
+            message = {"kind": CHECKPOINT, "origin": {"by": HOOK}}
+            items.setdefault(key, ItemHistory(message, None)).first = first
+        by_digest = {_digest(key): (key, items[key]) for key in items}
+        entries = [self._entry(k, *of) for k, of in by_digest.items() if k not in before.keys]
         changes = [
-            Change(key, span.removed, _text(span.item.get("fixed_at")))
-            for key, span in spans.items()
-            if key in before.keys and span.key[0] != MESSAGE
+            Change(digest, _number(history.gone_at), _text(history.item.get("fixed_at")))
+            for digest, (key, history) in by_digest.items()
+            if digest in before.keys and key[0] != MESSAGE
         ]
-        changes += [Change(key, oldest.sequence, "") for key in before.standing - spans.keys()]
+        changes += [Change(key, oldest.sequence, "") for key in before.standing - by_digest.keys()]
         entries.sort(key=lambda entry: (entry.first, entry.when, entry.key))
         return Collected(tuple(entries), tuple(changes), tuple(reversed(self._turns)))
 
-    def _entry(self, key: str, span: _Span) -> Entry:
-        field, item_id, parts = span.key
-        origin = span.item.get("origin")
+    def _entry(self, digest: str, key: Key, history: ItemHistory) -> IndexedItem:
+        field, item_id, parts = key
+        item, first = history.item, history.first
+        origin = item.get("origin")
         origin = origin if isinstance(origin, dict) else {}
-        first = span.first
-        return Entry(
-            key,
-            field,
-            item_id,
-            first.sequence,
-            first.id,
-            first.at,
-            _text(origin.get("by")),
-            _text(origin.get("when")) or timestamp(first.at),
-            _text(span.item.get("kind")) if field == MESSAGE else "",
-            tuple(map(self._redact, parts)),
-            0 if field == MESSAGE else span.removed,
-            _text(span.item.get("fixed_at")),
+        return IndexedItem(
+            key=digest,
+            field=field,
+            id=item_id,
+            first=first.sequence,
+            commit=first.id,
+            at=first.at,
+            by=_text(origin.get("by")),
+            when=_text(origin.get("when")) or timestamp(first.at),
+            kind=_text(item.get("kind")) if field == MESSAGE else "",
+            parts=tuple(map(self._redact, parts)),
+            removed=0 if field == MESSAGE else _number(history.gone_at),
+            fixed_at=_text(item.get("fixed_at")),
         )
+
+
+def _number(checkpoint: Checkpoint | None) -> int:
+    return checkpoint.sequence if checkpoint else 0
 
 
 def _turn(checkpoint: Checkpoint) -> Turn:

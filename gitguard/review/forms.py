@@ -1,4 +1,4 @@
-"""What a commit was before it was rewritten: decides it from patches, authors and times alone.
+"""What commits were before they were rewritten, by patches, authors and times alone.
 
 A rebase, an amend of the message and a cherry-pick keep the patch; a squash has the patch of
 several commits together; an amend of the content keeps author and time.
@@ -6,20 +6,35 @@ several commits together; an amend of the content keeps author and time.
 
 from __future__ import annotations
 
+from gitguard.errors import GitguardError
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.review.piece import LIKELY, PATCH, SQUASHED
 from gitguard.store.git.commits import is_comparable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from gitguard.store.git.commits import Changes, HistoryCommit
+    from gitguard.store.git.commits import Changes, CodeCommits, HistoryCommit
 
     ChangesOf = Mapping[str, Changes]
     PatchIds = Mapping[str, str]
-    Forms = Mapping[str, tuple["Form", ...]]
+    Forms = dict[str, tuple["Form", ...]]
+
+EXACT, PATCH, TRAILER, SQUASHED, LIKELY = CERTAINTIES = (
+    "exact",
+    "same patch",
+    "trailer",
+    "squashed",
+    "likely",
+)
+"""How a code commit was tied to checkpoints, the surest way first: a checkpoint names the commit;
+it names one with the same patch; the commit's own trailer names the checkpoint; the commit has the
+patch of several that checkpoints name; files and times agree."""
+_MOST_OTHERS = 2_000
+"""Commits outside of the range that are compared with those in it."""
+_MOST_MERGED = 50
+"""Chains with merges in them, for each of which git has to be asked where it began."""
 
 
 class Form(Value):
@@ -61,6 +76,7 @@ def rewritten(
     changes: ChangesOf,
     others: Sequence[HistoryCommit],
     others_changes: ChangesOf,
+    *,
     patch_ids: PatchIds,
 ) -> dict[str, tuple[Form, ...]]:
     """Return the older forms of commits among others: of the same patch, else of the same time."""
@@ -105,7 +121,7 @@ def _paths(changes: ChangesOf, commit: str) -> frozenset[str]:
     return frozenset(change.path for change in changes.get(commit, ()))
 
 
-class Chain(Value):
+class CommitSeries(Value):
     """Commits in a row, oldest first, and what the first of them was made on."""
 
     commits: tuple[str, ...]
@@ -119,7 +135,7 @@ class Chain(Value):
         return self.commits[-1]
 
 
-def chains(heads: Iterable[str], others: Sequence[HistoryCommit]) -> list[Chain]:
+def chains(heads: Iterable[str], others: Sequence[HistoryCommit]) -> list[CommitSeries]:
     """Return for each head the commits that lead to it, as far as they are among the others."""
     by_id = {other.id: other for other in others}
     rows = []
@@ -130,11 +146,13 @@ def chains(heads: Iterable[str], others: Sequence[HistoryCommit]) -> list[Chain]
             has_merge = has_merge or len(by_id[commit].parents) > 1
             commit = by_id[commit].parent
         if len(row) > 1 and commit:
-            rows.append(Chain(tuple(reversed(row)), commit, has_merge))
+            rows.append(CommitSeries(tuple(reversed(row)), commit, has_merge))
     return rows
 
 
-def parts(rows: Sequence[Chain], commits: Iterable[HistoryCommit], forms: Forms) -> list[Chain]:
+def parts(
+    rows: Sequence[CommitSeries], commits: Iterable[HistoryCommit], forms: Forms
+) -> list[CommitSeries]:
     """Return the parts of chains that begin after an older form of a commit's parent.
 
     Those were squashed within a branch, on top of a commit that was rewritten as well.
@@ -149,7 +167,10 @@ def parts(rows: Sequence[Chain], commits: Iterable[HistoryCommit], forms: Forms)
 
 
 def squashed(
-    commits: Iterable[HistoryCommit], rows: Iterable[Chain], patch_ids: PatchIds, whole: PatchIds
+    commits: Iterable[HistoryCommit],
+    rows: Iterable[CommitSeries],
+    patch_ids: PatchIds,
+    whole: PatchIds,
 ) -> dict[str, tuple[Form, ...]]:
     """Return which commits have the patch of a whole chain; whole has it by the chain's head."""
     by_patch: dict[str, list[Form]] = {}
@@ -163,3 +184,68 @@ def squashed(
         for commit in commits
         if patch_ids.get(commit.id) in by_patch
     }
+
+
+def older_forms(
+    code: CodeCommits,
+    commits: Sequence[HistoryCommit],
+    changes: ChangesOf,
+    *,
+    heads: Collection[str],
+    head: str,
+) -> tuple[Forms, str]:
+    """Return the older forms of commits among what leads to heads, and why some may be missing.
+
+    heads are the commits that checkpoints name; head is the end of the range.
+    """
+    try:
+        others = code.elsewhere(heads, head, most=_MOST_OTHERS + 1)
+        among = others[:_MOST_OTHERS]
+        forms = _forms(code, commits, changes, among, heads=heads, head=head) if others else {}
+    except GitguardError as error:
+        return {}, f"Earlier forms of rewritten commits were not found: {error.message}"
+    problem = ""
+    if len(others) > _MOST_OTHERS:
+        problem = (
+            f"More than {_MOST_OTHERS:,} commits outside of the range led to checkpoints; only the "
+            "newest were compared with those in it."
+        )
+    return forms, problem
+
+
+def _forms(
+    code: CodeCommits,
+    commits: Sequence[HistoryCommit],
+    changes: ChangesOf,
+    others: Sequence[HistoryCommit],
+    *,
+    heads: Collection[str],
+    head: str,
+) -> Forms:
+    others_changes = code.changes([(c.id, c.parent) for c in others if not c.is_cut])
+    ids = [commit.id for commit in commits]
+    parents = {commit.id: commit.parent for commit in (*commits, *others)}
+    mine, theirs = alike(ids, changes, others_changes, others_changes)
+    patch_ids = code.patch_ids([(commit, parents[commit]) for commit in (*mine, *theirs)])
+    forms: Forms = rewritten(commits, changes, others, others_changes, patch_ids=patch_ids)
+    rows = [_on_its_base(code, row, head) for row in _bounded(chains(heads, others))]
+    shorter = {row.head: row for row in parts(rows, commits, forms)}
+    for group in (rows, [*shorter.values()]):
+        whole_changes = code.changes([(row.head, row.base) for row in group])
+        mine, whole = alike(ids, changes, [row.head for row in group], whole_changes)
+        bases = {row.head: row.base for row in group}
+        single = code.patch_ids([(commit, parents[commit]) for commit in mine])
+        together = code.patch_ids([(commit, bases[commit]) for commit in whole])
+        for commit, older in squashed(commits, group, single, together).items():
+            forms[commit] = (*forms.get(commit, ()), *older)
+    return forms
+
+
+def _bounded(rows: Sequence[CommitSeries]) -> list[CommitSeries]:
+    with_merges = [row for row in rows if row.has_merge][:_MOST_MERGED]
+    return [row for row in rows if not row.has_merge] + with_merges
+
+
+def _on_its_base(code: CodeCommits, row: CommitSeries, head: str) -> CommitSeries:
+    base = code.merge_base(row.head, head) if row.has_merge else ""
+    return row.replace(base=base) if base else row

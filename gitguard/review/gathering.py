@@ -5,28 +5,26 @@ from __future__ import annotations
 import re
 
 from gitguard.errors import GitguardError, InvalidDocument
-from gitguard.model.codec import STATE_FILE
-from gitguard.model.record import Record
-from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.text import counted, seconds
 from gitguard.model.value import Value
 from gitguard.review.report import (
     FIELDS,
-    Moment,
     Override,
     Report,
+    ReportCheckpoint,
+    SessionPart,
     Verdict,
     report_of,
     without_secrets,
 )
-from gitguard.sessions.verification import verify
-from gitguard.state.task import START, TaskState, upgraded
+from gitguard.review.timeline import StateReader
+from gitguard.sessions.verification import verify_known
+from gitguard.state.task import START, TaskState
 from gitguard.store.session.naming import Session
-from gitguard.store.session.other_machine import marks_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from gitguard.review.piece import Link, Piece
@@ -67,39 +65,40 @@ def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
     for link in piece.links:
         by_session.setdefault(link.session, []).append(link)
     readings = [
-        _Reading(sessions.store(Session.of(key)), links, piece.head)
-        for key, links in by_session.items()
+        _SessionReading(sessions.store(Session.of(key)), links) for key, links in by_session.items()
     ]
     overrides = [override for reading in readings for override in reading.overrides()]
     report = report_of(
         piece,
-        (reading.moments() for reading in readings),
+        [reading.part(piece.head) for reading in readings],
         overrides=tuple(sorted(overrides, key=lambda override: override.at)),
         verdicts=tuple(reading.verdict() for reading in readings),
-        notes=lambda: tuple(note for reading in readings for note in reading.notes),
+        notes=tuple(note for reading in readings for note in reading.notes),
     )
     redacted = without_secrets(report, sessions.workspace.redactor.text)
     return Gathered(redacted, _references(sessions.repository(), piece, by_session))
 
 
-class _Reading:
+class _SessionReading:
     """One session's part in a piece of work."""
 
-    def __init__(self, store: SessionStore, links: list[Link], head: str) -> None:
+    def __init__(self, store: SessionStore, links: list[Link]) -> None:
         """Plan to read from the last checkpoint of the range down to the one before the first."""
         self.notes: list[str] = []
         self._store = store
         ours = [link for link in links if link.is_ours]
-        links = ours or links
         self._is_ours = bool(ours)
-        self._head = head
+        links = ours or links
         self._last = max((link.after for link in links), key=lambda after: after.sequence)
         befores = [link.before for link in links]
         before = min((b for b in befores if b), key=lambda b: b.sequence, default=None)
         self._before = None if None in befores else before
 
-    def moments(self) -> Iterator[Moment]:
-        """Yield the checkpoints of the range with their states, newest first."""
+    def part(self, code_head: str) -> SessionPart:
+        """Read the checkpoints of the range with their states, newest first.
+
+        The range ends with what was noted at code_head, after its last commit.
+        """
         chain = self._store.chain
         head = chain.head()
         # What somebody put on top of a history of ours says nothing of it.
@@ -107,59 +106,45 @@ class _Reading:
         # A branch that was moved or archived does not lead there any more; the link itself does.
         leads_there = newest and any(c.id == self._last.id for c in chain.commits(newest))
         start = newest if leads_there else self._last.id
-        parser = _States(self._elsewhere())
-        is_within, blob = False, ""
-        for link in chain.links(start, head.anchor if start == head.committed else None):
-            checkpoint = link.checkpoint
-            if checkpoint is None:
-                self.notes.append(f"the history ends where commit {link.id[:12]} cannot be read")
-                return
-            is_within = is_within or self._is_end(checkpoint)
-            if link.files.get(STATE_FILE, "") != blob:
-                blob = link.files.get(STATE_FILE, "")
-                data = link.contents.get(STATE_FILE)
-                parser.take(self._read_again(link.id) if data is None else data)
-            try:
-                if is_within:
-                    yield parser.moment(checkpoint)
-            except GitguardError as error:
-                self.notes.append(f"{checkpoint.name} is left out: {error.message}")
-            if self._before is not None and checkpoint.id == self._before.id:
-                return
-
-    def _read_again(self, commit: str) -> bytes:
-        """Return a state that the walk handed out before, as after a restore; empty if unsound."""
         try:
-            return self._store.chain.read(commit).contents[STATE_FILE]
+            copy = chain.anchors.read_copy() if self._is_ours else None
         except GitguardError:
-            return b""
-
-    def _is_end(self, checkpoint: Checkpoint) -> bool:
-        """Say whether the range ends with a checkpoint: what was noted after its last commit."""
-        return checkpoint.id == self._last.id or checkpoint.code.head == self._head
-
-    def _elsewhere(self) -> Collection[str] | None:
-        """Return the ids of another machine's items, None where all are."""
-        if not self._is_ours:
-            return None
-        try:
-            return frozenset(marks_in(self._store.look().state))
-        except GitguardError:
-            return frozenset()  # `gitguard status` says what is wrong with the state
+            copy = None  # `gitguard status` says what is wrong with it
+        items = _ItemReader(copy.elsewhere if copy else (), all_elsewhere=not self._is_ours)
+        part, is_within = SessionPart(), False
+        with self._store.repository().reader() as reader:
+            states = StateReader(reader)
+            for link in chain.links(start, head.anchor if start == head.committed else None):
+                checkpoint = link.checkpoint
+                if checkpoint is None:
+                    note = f"the history ends where commit {link.id[:12]} cannot be read"
+                    self.notes.append(note)
+                    break
+                is_within |= checkpoint.id == self._last.id or checkpoint.code.head == code_head
+                try:
+                    if is_within:
+                        document = states.document(link)
+                        stop = _stop(checkpoint, document)
+                        part.add(stop, _text(document, "task_id"), items.read(document))
+                except GitguardError as error:
+                    self.notes.append(f"{checkpoint.name} is left out: {error.message}")
+                if self._before is not None and checkpoint.id == self._before.id:
+                    break
+        return part
 
     def verdict(self) -> Verdict:
         """Verify the session's history."""
-        outcome = verify(self._store)
+        outcome = verify_known(self._store)
         shown = counted(outcome.checkpoints, "checkpoint")
         text = f"{shown} verified, {counted(len(outcome.findings), 'finding')}"
         if outcome.findings:
             text = f"{text}; the first: {outcome.findings[0].lines[0]}"
         return Verdict(
-            outcome.session,
-            text,
-            not outcome.findings,
-            outcome.is_anchored and self._is_ours,
-            outcome.notes,
+            session=outcome.session,
+            text=text,
+            is_sound=not outcome.findings,
+            is_ours=outcome.is_anchored and self._is_ours,
+            notes=outcome.notes,
         )
 
     def overrides(self) -> Iterator[Override]:
@@ -177,65 +162,65 @@ class _Reading:
                 yield Override(lifted.at, lifted.pressure, lifted.reason)
 
 
-class _States:
-    """Reads states that come one after another; an item that stays the same is read once."""
+class _ItemReader:
+    """Reads the items of states that come one after another, an item that stays the same once."""
 
-    def __init__(self, elsewhere: Collection[str] | None) -> None:
+    def __init__(self, elsewhere: Iterable[str], *, all_elsewhere: bool) -> None:
         """Mark the items with these ids as another machine's, or all of them."""
-        self._elsewhere = elsewhere
-        self._documents = SimilarObjects(what="the checkpoint's state")
-        self._document: dict[str, Any] | GitguardError = {}
+        self._elsewhere = frozenset(elsewhere)
+        self._all_elsewhere = all_elsewhere
+        self._document: dict[str, Any] = {}
+        self._listed: dict[str, tuple[Item, ...]] = {}
         self._items: dict[int, tuple[Any, Item]] = {}
         """The items of the last state by the object that was read, which is kept alive here."""
 
-    def take(self, data: bytes) -> None:
-        """Read the state that the checkpoints from here on have."""
-        try:
-            self._document = upgraded(self._documents.load(data))
-        except GitguardError as error:
-            self._document = error
-
-    def moment(self, checkpoint: Checkpoint) -> Moment:
-        """Return a checkpoint with its state; raise `InvalidDocument` if that cannot be read."""
-        document = self._document
-        if isinstance(document, GitguardError):
-            raise document
+    def read(self, document: dict[str, Any]) -> dict[str, tuple[Item, ...]]:
+        """Return a state's items by field; raise `InvalidDocument` if one cannot be read."""
+        if document is self._document:
+            return self._listed
         earlier, self._items = self._items, {}
-        items = {field: self._read(field, document, earlier) for field in FIELDS}
-        goal, origin = _text(document, "goal"), document.get("goal_from") or {}
-        is_stated = goal.strip() != START
-        return Moment(
-            checkpoint,
-            _text(document, "task_id"),
-            goal if is_stated else "",
-            _text(origin, "by") if is_stated else "",
-            _text(document, "status"),
-            _text(document, "current_phase"),
-            _text(document, "next_action"),
-            float(document.get("state_confidence", 0)),
-            items,
-        )
+        listed: dict[str, tuple[Item, ...]] = {}
+        for field in FIELDS:
+            kind = TaskState.kinds[field].record
+            assert kind is not None  # the fields of a report are lists of items
+            raws = document.get(field, ())
+            if not isinstance(raws, (list, tuple)):
+                raise InvalidDocument(f"`{field}` is not a list")
+            items = []
+            for raw in raws:
+                if id(raw) not in earlier:
+                    item: Any = kind.from_document(raw)
+                    if self._all_elsewhere or item.id in self._elsewhere:
+                        item = item.replace(origin=item.origin.replace(elsewhere=True))
+                    earlier[id(raw)] = (raw, item)
+                self._items[id(raw)] = earlier[id(raw)]
+                items.append(earlier[id(raw)][1])
+            listed[field] = tuple(items)
+        self._document, self._listed = document, listed
+        return listed
 
-    def _read(
-        self, field: str, document: dict[str, Any], earlier: Mapping[int, tuple[Any, Item]]
-    ) -> tuple[Item, ...]:
-        kind = TaskState.kinds[field].record
-        assert kind is not None  # the fields of a report are lists of items
-        listed = document.get(field, ())
-        if not isinstance(listed, (list, tuple)):
-            raise InvalidDocument(f"`{field}` is not a list")
-        return tuple(self._item(kind, raw, earlier) for raw in listed)
 
-    def _item(self, kind: type[Record], raw: Any, earlier: Mapping[int, tuple[Any, Item]]) -> Item:
-        kept = earlier.get(id(raw))
-        if kept is None:
-            item: Any = kind.from_document(raw)
-            is_elsewhere = self._elsewhere is None or item.id in self._elsewhere
-            if is_elsewhere:
-                item = item.replace(origin=item.origin.replace(elsewhere=True))
-            kept = (raw, item)
-        self._items[id(raw)] = kept
-        return kept[1]
+def _stop(checkpoint: Checkpoint, document: dict[str, Any]) -> ReportCheckpoint:
+    goal, origin = _text(document, "goal"), document.get("goal_from") or {}
+    is_stated = goal.strip() != START
+    return ReportCheckpoint(
+        name=checkpoint.name,
+        id=checkpoint.id,
+        session=checkpoint.session_key,
+        at=checkpoint.at,
+        trigger=checkpoint.trigger,
+        pressure=checkpoint.pressure,
+        code=checkpoint.code.head,
+        commit="",
+        why=checkpoint.why,
+        purged=checkpoint.purged,
+        goal=goal if is_stated else "",
+        goal_by=_text(origin, "by") if is_stated else "",
+        status=_text(document, "status"),
+        phase=_text(document, "current_phase"),
+        next_action=_text(document, "next_action"),
+        confidence=float(document.get("state_confidence", 0)),
+    )
 
 
 def _text(document: Mapping[str, Any], name: str) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, Untrusted
-from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.value import Value
 from gitguard.review.courses import named_session
-from gitguard.review.entries import Before, Timeline
+from gitguard.review.entries import Before, Collector
 from gitguard.review.index import Index, Label, extended, new_index, read_index
+from gitguard.review.timeline import StateReader
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.archive import archived_names
@@ -172,7 +172,7 @@ class _Looking:
 
     def _foreign(self, store: SessionStore, commit: str) -> IndexedHistory:
         links = store.chain.links(commit, None, way_out=LEAVE)
-        walked = self._walked(store, links, Before(), 0, "")
+        walked = self._walked(store, links, before=Before(), of=0, end="")
         key = walked.key or store.session.key
         index = new_index(Label(key, self._rules), walked.collected, commit, walked.sequence)
         return IndexedHistory(key, index, is_ours=False)
@@ -184,12 +184,12 @@ class _Looking:
         index = self._extended(store, anchor, kept) if kept is not None else None
         if index is None:
             links = store.chain.links(anchor.committed, anchor)
-            walked = self._walked(store, links, Before(), anchor.sequence, "")
+            walked = self._walked(store, links, before=Before(), of=anchor.sequence, end="")
             label = Label(walked.key or store.session.key, self._rules)
             index = new_index(label, walked.collected, anchor.committed, anchor.sequence)
             if walked.is_damaged:
                 return IndexedHistory(label.session, index)
-        _keep(store, anchors, anchor, kept, index)
+        _keep(store, anchors, anchor, kept=kept, index=index)
         return IndexedHistory(index.label.session, index)
 
     def _kept(self, anchors: AnchorFile) -> Index | None:
@@ -210,7 +210,7 @@ class _Looking:
             links = store.chain.links(anchor.committed, anchor, end_at=(kept.head,))
         else:
             links = _newest_links(store, anchor, new + 1, kept.head)
-        walked = self._walked(store, links, kept.before(), new, kept.head)
+        walked = self._walked(store, links, before=kept.before(), of=new, end=kept.head)
         if not walked.met_end or walked.is_damaged:
             return None
         return extended(kept, walked.collected, anchor.committed, anchor.sequence)
@@ -222,10 +222,7 @@ class _Looking:
         sequence, key, done = 0, "", 0
         met_end = is_damaged = False
         with store.repository().reader() as reader:
-            timeline = Timeline(
-                store.workspace.redactor.text,
-                lambda blob: reader.read(blob, "blob", limit=STATE_LIMIT),
-            )
+            collector = Collector(store.workspace.redactor.text, StateReader(reader))
             for link in links:
                 if link.problems and done:
                     self._note_damage(store, link)
@@ -237,10 +234,16 @@ class _Looking:
                     break
                 if not done:
                     sequence, key = verified.checkpoint.sequence, verified.checkpoint.session_key
-                timeline.add(verified, link.files[STATE_FILE])
+                collector.add(verified.checkpoint, link)
                 done += 1
                 self._tell(done, max(of, done))
-        return _Walked(timeline.collected(before), sequence, key, met_end, is_damaged)
+        return _Walked(
+            collected=collector.collected(before),
+            sequence=sequence,
+            key=key,
+            met_end=met_end,
+            is_damaged=is_damaged,
+        )
 
     def _note_damage(self, store: SessionStore, link: ChainLink) -> None:
         """Say that a checkpoint was not searched; the walk ends where its commit cannot be read."""

@@ -17,7 +17,7 @@ from functools import cached_property
 from gitguard.model.codec import decode_json
 from gitguard.model.json_text import encode
 from gitguard.model.value import Value
-from gitguard.review.entries import FIELDS, KEY_LENGTH, MESSAGE, Before, Change, Entry, Turn
+from gitguard.review.entries import FIELDS, KEY_LENGTH, MESSAGE, Before, Change, IndexedItem, Turn
 from gitguard.review.words import folded
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ _MOST_CHANGES = 1000
 """Changes that are kept beside their entries, which is what an appended file has."""
 _FIRST = ("key", "field", "removed")
 """What is looked at without reading a line stands first in it."""
-_NAMES = (*_FIRST, *(name for name in Entry.field_names if name not in (*_FIRST, "parts")))
+_NAMES = (*_FIRST, *(name for name in IndexedItem.field_names if name not in (*_FIRST, "parts")))
 _KEY = slice(2, 2 + KEY_LENGTH)
 """Where the key stands in a line, behind a bracket and a quotation mark."""
 _STANDING = tuple(f'", "{field}", 0, '.encode() for field in FIELDS if field != MESSAGE)
@@ -71,7 +71,7 @@ class Index(Value):
         """The entries without their texts, oldest first; most searches need few or none."""
         return [line for line in self.records.split(b"\n") if line and line[:1] != b"\t"]
 
-    def entries(self, numbers: Iterable[int]) -> Iterator[Entry]:
+    def entries(self, numbers: Iterable[int]) -> Iterator[IndexedItem]:
         """Yield entries, by their numbers, as they stand now."""
         texts: list[bytes] = []
         for number in numbers:
@@ -139,7 +139,15 @@ def _read(texts: bytes, records: bytes, head: str, sequence: int) -> Index:
     changes = (Change(*other[1:]) for other in others if other[0] == _CHANGE)
     turns = tuple(Turn(*other[1:]) for other in others if other[0] == _TURN)
     by_key = {change.key: change for change in changes}
-    return Index(texts, records, Label(session, rules), head, sequence, by_key, turns)
+    return Index(
+        texts=texts,
+        records=records,
+        label=Label(session, rules),
+        head=head,
+        sequence=sequence,
+        changes=by_key,
+        turns=turns,
+    )
 
 
 def _tabbed(records: bytes) -> Iterator[bytes]:
@@ -192,7 +200,7 @@ def _line(*values: Any) -> bytes:
     return f"\t{encode(values)}\n".encode("utf-8", "replace")
 
 
-def _entry_lines(entry: Entry) -> tuple[bytes, bytes]:
+def _entry_lines(entry: IndexedItem) -> tuple[bytes, bytes]:
     text = " ".join(entry.parts)
     compared = folded(text)
     # Most texts are plain: then they stand there once, and their parts are told by their lengths.
@@ -205,11 +213,11 @@ def _entry_lines(entry: Entry) -> tuple[bytes, bytes]:
     return shown_line, line
 
 
-def _read_entry(text: bytes, line: bytes) -> Entry:
+def _read_entry(text: bytes, line: bytes) -> IndexedItem:
     *values, parts = decode_json(line.decode())
     if parts and isinstance(parts[0], int):
         parts = _cut(text.decode(), parts)
-    return Entry(**dict(zip(_NAMES, values, strict=True)), parts=tuple(parts))
+    return IndexedItem(**dict(zip(_NAMES, values, strict=True)), parts=tuple(parts))
 
 
 def _cut(text: str, lengths: list[int]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from gitguard.model.text import counted, one_line
 from gitguard.model.triggers import MANUAL, NO_MESSAGE
 from gitguard.model.value import Value
 from gitguard.review.sentences import sentences
-from gitguard.review.states import read_state_of
+from gitguard.review.timeline import StateReader
 from gitguard.sessions.state_comparison import compare_states
 from gitguard.state.task import START, new_task
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from gitguard.review.sentences import Sentence
     from gitguard.sessions.state_comparison import FieldChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
-    from gitguard.state.checkpoint import Checkpoint
     from gitguard.state.task import TaskState
-    from gitguard.store.git.reader import ObjectReader
 
 _COUNTED = {
     "decisions": "decision",
@@ -70,35 +68,21 @@ class Row(Value):
     problem: str = ""
 
 
-class StateReader:
-    """Reads states one after the other; the newest stays, as the next commit began with it."""
-
-    def __init__(self, reader: ObjectReader) -> None:
-        """Read with an open reader; nothing is read yet."""
-        self._reader = reader
-        self._last: tuple[str, TaskState] | None = None
-
-    def read(self, checkpoint: Checkpoint) -> TaskState:
-        """Return the state of a checkpoint, verified; raise why it cannot be read."""
-        if self._last is None or self._last[0] != checkpoint.id:
-            self._last = checkpoint.id, read_state_of(self._reader, checkpoint)
-        return self._last[1]
-
-    def knowledge(self, link: Link) -> Knowledge:
-        """Return what the session of a link knew."""
-        state = None
-        try:
-            earlier = self.read(link.before) if link.before else None
-            state = self.read(link.after)
-            if link.is_cut:
-                return Knowledge(link, state, problem=_CUT)
-            # What a session begins with is nothing that became known in it.
-            blank = new_task(state.session_id, state.updated_at).replace(task_id=state.task_id)
-            changes = compare_states(earlier or blank, state)
-        except GitguardError as error:
-            return Knowledge(link, state, problem=error.message)
-        shown = (_stated(c) for c in changes if not (c.is_bookkeeping or c.is_empty))
-        return Knowledge(link, state, tuple(shown), sentences(earlier, state))
+def _knowledge(states: StateReader, link: Link) -> Knowledge:
+    """Return what the session of a link knew."""
+    state = None
+    try:
+        earlier = states.state(link.before) if link.before else None
+        state = states.state(link.after)
+        if link.is_cut:
+            return Knowledge(link, state, problem=_CUT)
+        # What a session begins with is nothing that became known in it.
+        blank = new_task(state.session_id, state.updated_at).replace(task_id=state.task_id)
+        changes = compare_states(earlier or blank, state)
+    except GitguardError as error:
+        return Knowledge(link, state, problem=error.message)
+    shown = (_stated(c) for c in changes if not (c.is_bookkeeping or c.is_empty))
+    return Knowledge(link, state, tuple(shown), sentences(earlier, state))
 
 
 def _stated(change: FieldChange) -> FieldChange:
@@ -110,7 +94,7 @@ def knowledge_of(sessions: WorkspaceSessions, piece: Piece) -> tuple[Knowledge, 
     """Return what each session knew of the commits of a piece."""
     with sessions.repository().reader() as reader:
         states = StateReader(reader)
-        return tuple(states.knowledge(link) for link in piece.links)
+        return tuple(_knowledge(states, link) for link in piece.links)
 
 
 def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = False) -> Iterator[Row]:
@@ -126,7 +110,7 @@ def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = Fals
         states = StateReader(reader)
         for commit in piece.commits:
             chosen = surest.get(commit.id)
-            yield row(states.knowledge(chosen)) if chosen else Row(commit)
+            yield row(_knowledge(states, chosen)) if chosen else Row(commit)
 
 
 def row(knowledge: Knowledge) -> Row:

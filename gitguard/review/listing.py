@@ -150,7 +150,13 @@ def _log(histories: list[History], query: Query, left_out: dict[str, str]) -> Lo
         parts.append([LogEntry(c, name, history.is_archived, is_ours) for c in checkpoints])
     entries = list(merge(*parts, key=lambda entry: -entry.checkpoint.at))
     more += max(len(entries) - query.most, 0)
-    return Log(tuple(entries[: query.most]), more, left_out, doubts, shallow)
+    return Log(
+        entries=tuple(entries[: query.most]),
+        more=more,
+        left_out=left_out,
+        doubts=doubts,
+        shallow=shallow,
+    )
 
 
 def _is_whole(query: Query) -> bool:

@@ -16,7 +16,7 @@ from gitguard.review.sections import common_source, sections_of, status_of, summ
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.review.gathering import References
-    from gitguard.review.report import Report, Stop
+    from gitguard.review.report import Report, ReportCheckpoint
     from gitguard.review.sections import Line, Section
 
 MOST = 65_000
@@ -98,11 +98,11 @@ def _dead(text: str, live: re.Match[str]) -> str:
 def markdown(report: Report, references: References, *, templates: str = "") -> str:
     """Return the report as Markdown; templates is the user's own folder, empty without one."""
     for limit in LIMITS:
-        page = _Page(references, limit).text(report, templates)
+        page = _MarkdownPage(references, limit).text(report, templates)
         if len(page.encode()) <= USUAL:
             return page
     for limit in (LIMITS[-1], *SMALLEST):
-        page = _Page(references, limit).text(report, templates)
+        page = _MarkdownPage(references, limit).text(report, templates)
         if len(page) <= MOST:
             return page
     return f"{page[: MOST - len(_CUT)]}{_CUT}"  # only a template of the user's own is so long
@@ -120,7 +120,7 @@ class Folded(Value):
     left_out: int
 
 
-class _Page:
+class _MarkdownPage:
     """One rendering, with so much of each list."""
 
     def __init__(self, references: References, limit: Limit) -> None:
@@ -151,12 +151,12 @@ class _Page:
         source = common_source(section.lines)
         lines = tuple(self._line(line, without_source=bool(source)) for line in shown)
         return Folded(
-            section.title,
-            source,
-            len(section.lines),
-            inert(section.lead),
-            lines,
-            len(section.lines) - len(shown),
+            title=section.title,
+            source=source,
+            count=len(section.lines),
+            lead=inert(section.lead),
+            lines=lines,
+            left_out=len(section.lines) - len(shown),
         )
 
     def _line(self, line: Line, *, without_source: bool = False) -> str:
@@ -174,7 +174,7 @@ class _Page:
             where.append(line.state)
         return f"{text} ({', '.join(where)})" if where else text
 
-    def _place(self, stop: Stop, *, names_commit: bool) -> str:
+    def _place(self, stop: ReportCheckpoint, *, names_commit: bool) -> str:
         commit = (stop.commit or stop.code) if names_commit else ""
         return f"{inert(stop.name)} {self._commit(commit)}" if commit else inert(stop.name)
 

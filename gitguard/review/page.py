@@ -28,11 +28,10 @@ from gitguard.template_runtime import Markup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Any
 
     from gitguard.review.gathering import References
-    from gitguard.review.report import Report, Stop
+    from gitguard.review.report import Report, ReportCheckpoint
     from gitguard.review.sections import Line, Section
 
 MOST_BYTES = 300_000
@@ -42,32 +41,7 @@ LIMITS = ((2000, 600), (500, 300), (200, 200), (100, 160), (40, 120), (10, 80), 
 _GOAL = 200
 
 
-class Place(Value):
-    """Where something happened: a checkpoint, and the commit that it led to."""
-
-    name: str
-    anchor: str
-    """Of the checkpoint on the page, empty where it is folded."""
-    commit: str = ""
-    address: str = ""
-    """Of the commit, empty where no browser can open it."""
-    state: str = ""
-    """What happened there, empty where it appeared."""
-
-
-class Row(Value):
-    """A line as the template takes it."""
-
-    label: str
-    text: str
-    joiner: str
-    detail: str
-    source: str
-    places: tuple[Place, ...]
-    state: str
-
-
-class Part(Value):
+class PagePart(Value):
     """A section as the template takes it."""
 
     anchor: str
@@ -75,35 +49,32 @@ class Part(Value):
     count: int
     source: str
     lead: str
-    rows: tuple[Row, ...]
+    lines: tuple[Line, ...]
     left_out: int
 
 
-class Step(Value):
+class TimelineRow(Value):
     """A checkpoint of the timeline, or the folded ones between two that are shown."""
 
-    anchor: str
-    place: int
+    checkpoint: ReportCheckpoint | None
+    place: int = -1
     """Among those that are shown."""
-    name: str
-    at: str
-    trigger: str
-    pressure: str
-    next_action: str
-    folded: tuple[str, ...] = ()
+    folded: str = ""
+    """How many are folded, and which."""
+    names: tuple[str, ...] = ()
 
 
 def page(report: Report, references: References, *, templates: str = "") -> str:
     """Return the report as HTML; templates is the user's own folder, empty without one."""
     text = ""
     for items, characters in LIMITS:
-        text = _Page(report, references, items, characters).text(templates)
+        text = _HtmlPage(report, references, items, characters).text(templates)
         if len(text.encode("utf-8", "replace")) <= MOST_BYTES:
             break
     return text
 
 
-class _Page:
+class _HtmlPage:
     """One rendering, with so much of each list and text."""
 
     def __init__(self, report: Report, references: References, items: int, characters: int) -> None:
@@ -131,11 +102,15 @@ class _Page:
             status=status_of(report),
             summary=summary_of(report),
             commits=self._range(),
-            unfolded=[self._row(line) for line in unfolded(report)],
+            unfolded=[self._cut_line(line) for line in unfolded(report)],
             chart=chart_of(report),
             width=WIDTH,
             height=HEIGHT,
-            steps=list(self._steps()),
+            anchors=self._anchors,
+            web=self._references.web if self._references.has_commits else "",
+            moment=_moment,
+            pressure=_pressure,
+            steps=self._steps(),
             count=len(report.stops),
             parts=[self._part(n, section) for n, section in enumerate(sections_of(report))],
             first=_moment(report.stops[0]) if report.stops else "",
@@ -146,53 +121,40 @@ class _Page:
         base, head = self._report.base[:SHORT], self._report.head[:SHORT]
         return f"{base}..{head}" if base else head
 
-    def _part(self, number: int, section: Section) -> Part:
+    def _part(self, number: int, section: Section) -> PagePart:
         lines = heaviest(section.lines, self._items)
         source = common_source(section.lines)
-        return Part(
-            f"s{number}",
-            section.title,
-            len(section.lines),
-            source,
-            section.lead,
-            tuple(self._row(line, without_source=bool(source)) for line in lines),
-            len(section.lines) - len(lines),
+        return PagePart(
+            anchor=f"s{number}",
+            title=section.title,
+            count=len(section.lines),
+            source=source,
+            lead=section.lead,
+            lines=tuple(self._cut_line(line, without_source=bool(source)) for line in lines),
+            left_out=len(section.lines) - len(lines),
         )
 
-    def _row(self, line: Line, *, without_source: bool = False) -> Row:
-        places = [self._place(line.at)] if line.at is not None else []
-        if line.until is not None:
-            places.append(self._place(line.until).replace(state=line.state))
-        return Row(
-            self._cut(line.label),
-            self._cut(line.text),
-            line.joiner,
-            self._cut(line.detail),
-            "" if without_source else line.source,
-            tuple(places),
-            "" if line.until is not None else line.state,
+    def _cut_line(self, line: Line, *, without_source: bool = False) -> Line:
+        return line.replace(
+            label=self._cut(line.label),
+            text=self._cut(line.text),
+            detail=self._cut(line.detail),
+            source="" if without_source else line.source,
         )
 
-    def _place(self, stop: Stop) -> Place:
-        commit = (stop.commit or stop.code)[:SHORT]
-        has_page = bool(commit) and self._references.has_commits
-        address = f"{self._references.web}/commit/{commit}" if has_page else ""
-        return Place(stop.name, self._anchors.get(stop.id, ""), commit, address)
-
-    def _steps(self) -> Sequence[Step]:
+    def _steps(self) -> list[TimelineRow]:
         stops = self._report.stops
-        steps: list[Step] = []
+        steps: list[TimelineRow] = []
         before = -1
         for number, place in enumerate(self._shown):
             if place - before > 1:
                 folded = stops[before + 1 : place]
-                names = f"{len(folded)} more, {folded[0].name} to {folded[-1].name}"
-                words = tuple(f"{s.name} {s.trigger} {_pressure(s)}".rstrip() for s in folded)
-                steps.append(Step("", -1, names, "", "", "", "", words))
+                span = f"{len(folded)} more, {folded[0].name} to {folded[-1].name}"
+                names = tuple(f"{s.name} {s.trigger} {_pressure(s)}".rstrip() for s in folded)
+                steps.append(TimelineRow(None, folded=span, names=names))
             stop = stops[place]
-            anchor, action = f"c{place}", self._cut(stop.next_action)
-            shown = (stop.name, _moment(stop), stop.trigger, _pressure(stop), action)
-            steps.append(Step(anchor, number, *shown))
+            shown = stop.replace(next_action=self._cut(stop.next_action))
+            steps.append(TimelineRow(shown, number))
             before = place
         return steps
 
@@ -200,11 +162,11 @@ class _Page:
         return shorten(one_line(text), self._characters)
 
 
-def _moment(stop: Stop) -> str:
+def _moment(stop: ReportCheckpoint) -> str:
     return timestamp(stop.at)[:16].replace("T", " ")
 
 
-def _pressure(stop: Stop) -> str:
+def _pressure(stop: ReportCheckpoint) -> str:
     return "" if stop.pressure is None else percent(stop.pressure)
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gitguard.review.report import Entry, Report, Stop
+    from gitguard.review.report import Report, ReportCheckpoint, TrackedItem
 
 
 def page_data(report: Report, shown: Sequence[int], items: int, characters: int) -> dict[str, Any]:
@@ -52,19 +52,19 @@ def page_data(report: Report, shown: Sequence[int], items: int, characters: int)
     }
 
 
-def _among(shown: Sequence[int], entry: Entry) -> list[list[int]]:
+def _among(shown: Sequence[int], entry: TrackedItem) -> list[list[int]]:
     """Return which of the shown checkpoints had an item, from and to."""
     spans = ((bisect_left(shown, a), bisect_right(shown, b) - 1) for a, b in entry.spans)
     return [[first, last] for first, last in spans if first <= last]
 
 
-def _words(entry: Entry, characters: int) -> str:
+def _words(entry: TrackedItem, characters: int) -> str:
     label = f"{entry.label}: " if entry.label else ""
     detail = f" – {entry.detail}" if entry.detail else ""
     return shorten(one_line(f"{label}{entry.text}{detail}"), characters)
 
 
-def _stop(stop: Stop, at: dict[str, int], base: str, characters: int) -> list[Any]:
+def _stop(stop: ReportCheckpoint, at: dict[str, int], base: str, characters: int) -> list[Any]:
     """Return a checkpoint, with how many commits of the range were made by then."""
     commits = at[stop.code] + 1 if stop.code in at else (0 if stop.code == base else -1)
     pressure = "unknown" if stop.pressure is None else percent(stop.pressure)

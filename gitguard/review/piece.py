@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
+from gitguard.model.text import one_line
 from gitguard.model.value import Value
+from gitguard.review.courses import gather_courses
+from gitguard.review.forms import older_forms
+from gitguard.review.links import (
+    is_borne_out,
+    suspects,
+    tie_commits,
+    with_befores,
+)
+from gitguard.review.timeline import StateReader
+from gitguard.sessions.state_comparison import compare_states
+from gitguard.state.checkpoint import read_checkpoint
+from gitguard.store.git.commits import CodeCommits, CommitRange
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gitguard.review.courses import Courses
+    from gitguard.review.forms import Forms
+    from gitguard.review.links import Tie
+    from gitguard.review.timeline import Course
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
+    from gitguard.store.git.commits import Changes, CommitFile, HistoryCommit
+    from gitguard.store.git.reader import ObjectReader
 
-EXACT, PATCH, TRAILER, SQUASHED, LIKELY = CERTAINTIES = (
-    "exact",
-    "same patch",
-    "trailer",
-    "squashed",
-    "likely",
-)
-"""How a code commit was tied to checkpoints, the surest way first: a checkpoint names the commit;
-it names one with the same patch; the commit's own trailer names the checkpoint; the commit has the
-patch of several that checkpoints name; files and times agree."""
-
-
-class ChangedPath(Value):
-    """A file that a code commit changed."""
-
-    path: str
-    added: int | None = None
-    """Lines; None for a binary file."""
-    removed: int | None = None
+_ANCESTORS = 20
+"""Commits before those that are asked about, which say where work on them began."""
+_MOST_STATES = 300
+"""States that are read for commits which nothing names."""
+_COMMIT_LIMIT = 1 << 16
 
 
 class CodeChange(Value):
@@ -38,7 +49,7 @@ class CodeChange(Value):
     """In one printable line, without secrets."""
     authored_at: int
     """Unix seconds; a rebase and an amend keep it."""
-    paths: tuple[ChangedPath, ...] = ()
+    paths: tuple[CommitFile, ...] = ()
 
 
 class Link(Value):
@@ -84,3 +95,203 @@ class Piece(Value):
         tied = {link.commit.id for link in links}
         unlinked = tuple(commit for commit in self.commits if commit.id not in tied)
         return self.replace(links=links, unlinked=unlinked)
+
+
+def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "") -> Piece:
+    """Return the commits of a range and the checkpoints that led to each, of one session or all.
+
+    A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
+    HEAD has and its upstream or the default branch has not. Raises `InvalidInput` for none, and for
+    an unknown session.
+    """
+    repository = sessions.repository()
+    code = CodeCommits(repository)
+    wanted = code.range(range_text)
+    history = code.commits(wanted)
+    start = history[0].parent if history else ""
+    earlier = code.line(start, _ANCESTORS) if start else []
+    with repository.reader() as reader:
+        gathering = _Gathering(sessions, code, reader, session)
+        piece = gathering.piece(wanted, [*earlier, *history], history)
+    if history:
+        return piece
+    if range_text and ".." not in range_text:
+        raise InvalidInput(
+            f"`{range_text:.80}` alone means `{range_text:.80}..HEAD`, which has no commit",
+            f"`{range_text:.80}~1..{range_text:.80}` is that commit",
+        )
+    ends = f"{wanted.head[:12]} has no commit that {wanted.base[:12]} lacks"
+    return piece.replace(notes=(f"The range is empty: {ends}.", *piece.notes))
+
+
+def piece_at(sessions: WorkspaceSessions, revision: str, session: str = "") -> Piece:
+    """Return one commit and the checkpoints that led to it; raise `InvalidInput` for none."""
+    repository = sessions.repository()
+    code = CodeCommits(repository)
+    head = code.resolve(revision)
+    history = code.line(head, _ANCESTORS)
+    wanted = CommitRange(history[-1].parent, head)
+    with repository.reader() as reader:
+        return _Gathering(sessions, code, reader, session).piece(wanted, history, history[-1:])
+
+
+class _Gathering:
+    """Reads what the decisions of `links` need, and no more."""
+
+    def __init__(
+        self, sessions: WorkspaceSessions, code: CodeCommits, reader: ObjectReader, session: str
+    ) -> None:
+        self._sessions = sessions
+        self._session = session
+        self._reader = reader
+        self._states = StateReader(reader)
+        self._code = code
+        self._notes: list[str] = []
+        self._states_left = _MOST_STATES
+
+    def piece(
+        self,
+        wanted: CommitRange,
+        history: Sequence[HistoryCommit],
+        asked: Sequence[HistoryCommit],
+    ) -> Piece:
+        """Tie the commits that are asked about; history has them and what leads to them."""
+        gathered = gather_courses(self._sessions, self._session)
+        changes: dict[str, Changes] = {}
+        try:
+            changes = self._code.changes([(c.id, c.parent) for c in history if not c.is_cut])
+        except GitguardError as error:
+            self._notes.append(f"The files that commits changed are unknown: {error.message}")
+        ties = self._ties(wanted.head, history, gathered.courses, changes)
+        commits = {commit.id: self._code_change(commit, changes) for commit in asked}
+        links = self._links(ties, commits, gathered)
+        linked = {link.commit.id for link in links}
+        self._note_oddities(asked, gathered)
+        return Piece(
+            base=wanted.base,
+            head=wanted.head,
+            commits=tuple(commits.values()),
+            links=tuple(links),
+            unlinked=tuple(change for change in commits.values() if change.id not in linked),
+            notes=(*gathered.notes, *self._notes),
+        )
+
+    def _ties(
+        self,
+        head: str,
+        history: Sequence[HistoryCommit],
+        courses: Sequence[Course],
+        changes: dict[str, Changes],
+    ) -> list[Tie]:
+        heads = {head for course in courses for head in course.first}
+        # A session that begins at a commit has seen nothing of the work in it; another may have.
+        named = {head for course in courses for head, at in course.first.items() if at > 0}
+        rest = [commit for commit in history if commit.id not in named]
+        forms: Forms = {}
+        if rest:
+            forms, problem = older_forms(self._code, rest, changes, heads=heads, head=head)
+            self._notes += [problem] if problem else []
+        ties = tie_commits(history, courses, forms)
+        tied = {tie.commit for tie in ties}
+        for commit in rest:
+            if commit.id not in tied:
+                changed = frozenset(change.path for change in changes.get(commit.id, ()))
+                likely = (
+                    tie
+                    for tie in suspects(commit, courses, ties)
+                    if self._is_borne_out(tie, changed)
+                )
+                ties += islice(likely, 1)
+        if self._states_left < 0:
+            limit = f"{_MOST_STATES:,} states were compared with commits that nothing names"
+            self._notes.append(f"Some commits may lack a likely link: {limit}.")
+        return with_befores(ties, history, courses)
+
+    def _is_borne_out(self, tie: Tie, changed: frozenset[str]) -> bool:
+        """Read what the states before and after a suspected tie say of it."""
+        self._states_left -= 2
+        if self._states_left < 0 or tie.before is None:
+            return False
+        ids = tie.course.ids
+        try:
+            read = self._checkpoints([ids[tie.before], ids[tie.after]])
+            before, after = map(self._states.state, read)
+        except GitguardError as error:
+            self._notes.append(f"A likely link of {tie.commit[:12]} is left out: {error.message}")
+            return False
+        artifacts = frozenset(artifact.path for artifact in after.artifacts)
+        has_news = any(not change.is_bookkeeping for change in compare_states(before, after))
+        return is_borne_out(tie, changed, artifacts, has_news=has_news)
+
+    def _links(
+        self, ties: Iterable[Tie], commits: dict[str, CodeChange], gathered: Courses
+    ) -> list[Link]:
+        """Return links in the order of the commits, the surest of each first."""
+        order = {commit: place for place, commit in enumerate(commits)}
+        wanted = [tie for tie in ties if tie.commit in commits]
+        wanted.sort(key=lambda tie: (order[tie.commit], tie.rank))
+        links = []
+        for tie in wanted:
+            course = tie.course
+            began = tie.before is None
+            is_cut = began and course.is_cut
+            # What a cut history begins with may be of this commit or of any before it.
+            first = tie.before if tie.before is not None else 0 if is_cut else tie.after
+            try:
+                checkpoints = self._checkpoints(course.ids[first : tie.after + 1])
+            except InvalidDocument as error:
+                self._notes.append(f"Commit {tie.commit[:12]} is not linked: {error.message}")
+                continue
+            links.append(
+                Link(
+                    commit=commits[tie.commit],
+                    session=course.session,
+                    certainty=tie.certainty,
+                    reason=tie.reason,
+                    before=None if began else checkpoints[0],
+                    after=checkpoints[-1],
+                    between=tuple(checkpoints if began else checkpoints[1:]),
+                    is_ours=course.is_ours,
+                    is_cut=is_cut,
+                    is_past_ours=course.is_past_ours,
+                )
+            )
+        return links
+
+    def _checkpoints(self, ids: Sequence[str]) -> list[Checkpoint]:
+        bodies = self._reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
+        checkpoints = []
+        for commit in ids:
+            body = bodies[commit]
+            if isinstance(body, InvalidDocument):
+                raise body
+            checkpoints.append(read_checkpoint(commit, body)[0])
+        return checkpoints
+
+    def _code_change(self, commit: HistoryCommit, changes: dict[str, Changes]) -> CodeChange:
+        redactor = self._sessions.workspace.redactor
+        return CodeChange(
+            id=commit.id,
+            parents=commit.parents,
+            subject=redactor.text(one_line(redactor.text(commit.subject))),
+            authored_at=commit.authored_at,
+            paths=changes.get(commit.id, ()),
+        )
+
+    def _note_oddities(self, asked: Sequence[HistoryCommit], gathered: Courses) -> None:
+        cut = [commit.id for commit in asked if commit.is_cut]
+        if cut:
+            self._notes.append(
+                f"The clone is shallow at {cut[0][:12]}, so what came before it, and what it "
+                "changed, cannot be seen. Run `git fetch --unshallow`."
+            )
+        for commit in asked:
+            if commit.problem:
+                self._notes.append(f"Commit {commit.id[:12]} cannot be read: {commit.problem}")
+        if not gathered.courses:
+            self._notes.append("No session of this repository has a checkpoint.")
+        foreign = sorted({course.session for course in gathered.courses if not course.is_ours})
+        if foreign:
+            names = ", ".join(f"`{one_line(name)}`" for name in foreign[:5])
+            more = f" and {len(foreign) - 5:,} more" * (len(foreign) > 5)
+            self._notes.append(f"This machine cannot verify {names}{more}.")

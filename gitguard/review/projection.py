@@ -41,7 +41,7 @@ class Projection(Value):
     left_out: tuple[str, ...] = ()
 
 
-class Step(Value):
+class PublishedCommit(Value):
     """A commit that is published: a subject, and the checkpoint whose state it has."""
 
     subject: str
@@ -99,7 +99,7 @@ def shown_in(before: TaskState | None, after: TaskState) -> Mapping[str, int]:
     return {name: count for name, count in added.items() if count}
 
 
-def steps_of(links: Sequence[Link], last: Checkpoint) -> list[Step]:
+def steps_of(links: Sequence[Link], last: Checkpoint) -> list[PublishedCommit]:
     """Return the commits that show a piece of work: the base, then one after each code commit.
 
     links are those of one session, in the order of their commits. The last step has the state of
@@ -111,7 +111,11 @@ def steps_of(links: Sequence[Link], last: Checkpoint) -> list[Step]:
     began_here = len(known) < len(befores)
     base = None if began_here else min(known, key=lambda checkpoint: checkpoint.sequence)
     oldest = min((link.between or (link.after,))[0].at for link in links)
-    steps = [Step(_subject("Before", first.id, first.subject), base, base.at if base else oldest)]
+    steps = [
+        PublishedCommit(
+            _subject("Before", first.id, first.subject), base, base.at if base else oldest
+        )
+    ]
     by_commit = {link.commit.id: link for link in reversed(links)}  # the surest comes first
     newest: Checkpoint | None = None
     for link in sorted(by_commit.values(), key=links.index):
@@ -119,7 +123,7 @@ def steps_of(links: Sequence[Link], last: Checkpoint) -> list[Step]:
         is_newer = newest is None or link.after.sequence >= newest.sequence
         newest = link.after if is_newer or newest is None else newest
         subject = _subject("After", link.commit.id, link.commit.subject)
-        steps.append(Step(subject, newest, newest.at))
+        steps.append(PublishedCommit(subject, newest, newest.at))
     return [*steps[:-1], steps[-1].replace(checkpoint=last, at=last.at)]
 
 
@@ -127,7 +131,7 @@ def _subject(when: str, commit: str, subject: str) -> str:
     return shorten(f"{when} {commit[:_SHORT]}: {one_line(subject)}", _SUBJECT)
 
 
-def message_of(step: Step, session: str, *, with_words: bool) -> str:
+def message_of(step: PublishedCommit, session: str, *, with_words: bool) -> str:
     """Return the message of a commit that is published."""
     if step.checkpoint is None:
         body = f"The session {one_line(session)} had no checkpoint yet."

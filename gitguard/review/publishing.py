@@ -17,7 +17,7 @@ from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line
 from gitguard.model.value import Value
 from gitguard.review.projection import files_of, message_of, projected, shown_in, steps_of
-from gitguard.review.states import read_state_of
+from gitguard.review.timeline import StateReader
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.verification import verify
 from gitguard.state.checkpoint import SNAPSHOT_FILE
@@ -29,10 +29,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.review.piece import Link, Piece
-    from gitguard.review.projection import Projection, Step
+    from gitguard.review.projection import Projection, PublishedCommit
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
-    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.store import SessionStore
 
 REVIEW_REFS = "refs/heads/gitguard-review/"
@@ -99,7 +98,10 @@ def publication_of(
     """
     place = Remote(sessions.repository().git, remote)
     links = _ours(piece)
-    parts = [_Part(sessions, key, own, piece.head, with_words) for key, own in links.items()]
+    parts = [
+        _Part(sessions=sessions, key=key, links=own, head=piece.head, with_words=with_words)
+        for key, own in links.items()
+    ]
     for part in parts:
         part.refuse_unverified()
     drafts = [(part, part.drafts()) for part in parts]
@@ -193,7 +195,7 @@ def _refuse_secrets(sessions: WorkspaceSessions, drafts: list[tuple[_Part, list[
 class _Draft(Value):
     """A commit that is not written yet."""
 
-    step: Step
+    step: PublishedCommit
     message: str
     files: Mapping[str, bytes]
     projection: Projection | None
@@ -232,7 +234,8 @@ class _Part:
     def drafts(self) -> list[_Draft]:
         """Return the commits to publish, the base first."""
         with self._repository.reader() as reader:
-            return [self._draft(reader, step) for step in steps_of(self._links, self._last())]
+            states = StateReader(reader)
+            return [self._draft(states, step) for step in steps_of(self._links, self._last())]
 
     def _last(self) -> Checkpoint:
         """Return the last checkpoint of the piece: also what was noted after its last commit."""
@@ -246,11 +249,11 @@ class _Part:
                 return checkpoint
         return last
 
-    def _draft(self, reader: ObjectReader, step: Step) -> _Draft:
+    def _draft(self, states: StateReader, step: PublishedCommit) -> _Draft:
         message = message_of(step, self._key, with_words=self._with_words)
         if step.checkpoint is None:
             return _Draft(step, message, {}, None)
-        state = read_state_of(reader, step.checkpoint)
+        state = states.state(step.checkpoint)
         projection = projected(state, with_words=self._with_words)
         files = files_of(projection.state)
         if self._with_words:
@@ -282,10 +285,10 @@ class _Part:
             return PublishedRef(name, commit, old, old not in ("", commit, known.get(name, "")))
 
         return PublishedWork(
-            self._key,
-            ref("base", commits[0]),
-            ref("head", commits[-1]),
-            len(commits) - 1,
-            shown_in(before.state if before else None, after.state),
-            left_out,
+            session=self._key,
+            base=ref("base", commits[0]),
+            head=ref("head", commits[-1]),
+            commits=len(commits) - 1,
+            shows=shown_in(before.state if before else None, after.state),
+            left_out=left_out,
         )

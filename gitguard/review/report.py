@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from gitguard.model.redaction.rules import walls
 from gitguard.model.text import counted
-from gitguard.model.triggers import COMPACTION, HALT
 from gitguard.model.value import Value
-from gitguard.review.piece import LIKELY, PATCH, SQUASHED, TRAILER
+from gitguard.review.forms import LIKELY, PATCH, SQUASHED, TRAILER
+from gitguard.review.timeline import Timeline
 from gitguard.state.checkpoint import FOLLOWS
 from gitguard.state.items import (
-    FAILED,
     HOOK,
     Artifact,
     Command,
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.review.piece import CodeChange, Piece
-    from gitguard.state.checkpoint import Checkpoint
     from gitguard.state.items import Item
 
 FIELDS = (
@@ -45,22 +43,7 @@ TOOLS, SHELL, NOTED, OUTSIDE = AUTHORS = ("tools", "shell", "noted", "outside")
 nobody whom a hook saw."""
 
 
-class Moment(Value):
-    """A checkpoint with what its state says."""
-
-    checkpoint: Checkpoint
-    task_id: str
-    goal: str
-    goal_by: str
-    status: str
-    phase: str
-    next_action: str
-    confidence: float
-    items: Mapping[str, tuple[Item, ...]]
-    """By field."""
-
-
-class Stop(Value):
+class ReportCheckpoint(Value):
     """A checkpoint as the report shows it."""
 
     name: str
@@ -85,7 +68,7 @@ class Stop(Value):
     confidence: float
 
 
-class Entry(Value):
+class TrackedItem(Value):
     """An item of the state, and how long it was there."""
 
     field: str
@@ -113,7 +96,7 @@ class Entry(Value):
     """The checkpoints that had it, from and to; more than one where it was away in between."""
 
 
-class ChangedFile(Value):
+class ReportedFile(Value):
     """A file, and who changed it."""
 
     path: str
@@ -154,135 +137,150 @@ class Report(Value):
 
     base: str
     head: str
-    newest: Stop | None
+    newest: ReportCheckpoint | None
     """How the work stands; None without a checkpoint."""
     commits: tuple[CodeChange, ...]
     unlinked: tuple[str, ...]
     """Ids of the commits that no checkpoint is tied to."""
-    stops: tuple[Stop, ...]
+    stops: tuple[ReportCheckpoint, ...]
     """The checkpoints, oldest first; the first of a session shows what was there before."""
-    entries: tuple[Entry, ...]
-    files: tuple[ChangedFile, ...]
+    entries: tuple[TrackedItem, ...]
+    files: tuple[ReportedFile, ...]
     overrides: tuple[Override, ...]
     redactions: tuple[Redaction, ...]
     verdicts: tuple[Verdict, ...]
     notes: tuple[str, ...]
 
-    def of(self, *fields: str) -> tuple[Entry, ...]:
-        """Return the entries of some fields."""
-        return tuple(entry for entry in self.entries if entry.field in fields)
+    def of(
+        self, *fields: str, stands: bool = False, is_new: bool = False
+    ) -> tuple[TrackedItem, ...]:
+        """Return the items of some fields.
 
-    def triggered(self, trigger: str) -> tuple[Stop, ...]:
+        stands leaves out what went away, is_new what was there before the piece of work.
+        """
+        return tuple(
+            entry
+            for entry in self.entries
+            if entry.field in fields
+            and not (stands and entry.removed is not None)
+            and not (is_new and entry.inherited)
+        )
+
+    def triggered(self, trigger: str) -> tuple[ReportCheckpoint, ...]:
         """Return the checkpoints that were taken for something."""
         return tuple(stop for stop in self.stops if stop.trigger == trigger)
 
     @property
-    def removed_limits(self) -> tuple[Entry, ...]:
-        """The constraints and invariants that are no longer there."""
-        return tuple(entry for entry in self.of(*LIMITS) if entry.removed is not None)
-
-    @property
-    def limits(self) -> tuple[Entry, ...]:
-        """The constraints and invariants that hold."""
-        return tuple(entry for entry in self.of(*LIMITS) if entry.removed is None)
-
-    @property
-    def unchecked(self) -> tuple[Entry, ...]:
-        """The assumptions that nobody checked."""
-        return _lasting(self.of("pending_assumptions"))
-
-    @property
-    def blockers(self) -> tuple[Entry, ...]:
-        """What stops the work."""
-        return _lasting(self.of("blockers"))
-
-    @property
-    def issues(self) -> tuple[Entry, ...]:
-        """What still has to be solved."""
-        return _lasting(self.of("open_issues"))
-
-    @property
-    def decisions(self) -> tuple[Entry, ...]:
-        """The decisions of this piece of work."""
-        return tuple(entry for entry in self.of("decisions") if not entry.inherited)
-
-    @property
-    def given_up(self) -> tuple[Entry, ...]:
-        """The attempts of this piece of work that failed for good."""
-        failures = self.of("failed_attempts")
-        return tuple(entry for entry in failures if not (entry.label or entry.inherited))
-
-    @property
-    def overcome(self) -> tuple[Entry, ...]:
-        """The attempts that failed at first and succeeded later."""
-        failures = self.of("failed_attempts")
-        return tuple(entry for entry in failures if entry.label and not entry.inherited)
-
-    @property
-    def failing(self) -> tuple[Entry, ...]:
-        """The checks that failed when they were last run."""
-        return tuple(entry for entry in _lasting(self.of("commands")) if entry.label == FAILED)
-
-    @property
-    def halts(self) -> tuple[Stop, ...]:
-        """The checkpoints at which the agent was halted."""
-        return self.triggered(HALT)
-
-    @property
-    def compactions(self) -> tuple[Stop, ...]:
-        """The checkpoints before a compaction."""
-        return self.triggered(COMPACTION)
-
-    @property
-    def peak(self) -> Stop | None:
+    def peak(self) -> ReportCheckpoint | None:
         """The checkpoint with the highest pressure."""
         measured = [stop for stop in self.stops if stop.pressure is not None]
         return max(measured, key=lambda stop: stop.pressure or 0, default=None)
 
 
-def _lasting(entries: Iterable[Entry]) -> tuple[Entry, ...]:
-    return tuple(entry for entry in entries if entry.removed is None)
+class SessionPart:
+    """One session's part in a piece of work; its checkpoints come newest first."""
+
+    def __init__(self) -> None:
+        self.stops: list[ReportCheckpoint] = []
+        self._tasks: list[str] = []
+        self._timeline = Timeline()
+        self._listed: Mapping[str, tuple[Item, ...]] = {}
+        self._items: dict[tuple[str, str], tuple[int, Item]] = {}
+
+    def add(
+        self, stop: ReportCheckpoint, task_id: str, listed: Mapping[str, tuple[Item, ...]]
+    ) -> None:
+        """Take in the next older checkpoint with its task and its state's items by field.
+
+        The same mapping stands for the same state.
+        """
+        if listed is not self._listed:
+            self._listed = listed
+            self._items = {
+                (field, item.id or _words(item)[0]): (place, item)
+                for field, items in listed.items()
+                for place, item in enumerate(items)
+            }
+        self._timeline.add(stop, self._items)
+        self._tasks.append(task_id)
+        self.stops.append(stop)
+
+    def entries(self, offset: int, listed: set[str], *, has_start: bool) -> list[TrackedItem]:
+        """Return the items by field and age; offset is how many checkpoints come before ours.
+
+        A session that was forked has the items of the one it comes from, which are listed there.
+        has_start is whether the oldest checkpoint is from before the piece of work.
+        """
+        self._timeline.end()
+        end = offset + len(self.stops) - 1
+        placed: list[tuple[int, TrackedItem]] = []
+        for (field, _), history in self._timeline.items.items():
+            # Ages count back from the newest checkpoint, places forward from the oldest.
+            spans = tuple((end - old, end - new) for new, old in reversed(history.spans))
+            age, first, last = history.spans[0][0], spans[0][0], spans[-1][1]
+            (place, earliest), (_, item) = history.earliest, history.item
+            text, detail, label = _words(item)
+            was_there = has_start and first == offset and not _is_written_since(earliest, item)
+            entry = TrackedItem(
+                field=field,
+                id=item.id,
+                text=text,
+                detail=detail,
+                label=label,
+                by=item.origin.by,
+                elsewhere=item.origin.elsewhere,
+                first=first,
+                last=last,
+                removed=last + 1 if age else None,
+                with_task=age > 0 and self._tasks[age] != self._tasks[age - 1],
+                inherited=was_there,
+                spans=spans,
+            )
+            if not (entry.inherited and entry.id in listed):
+                placed.append((place, entry))
+        placed.sort(key=lambda pair: (FIELDS.index(pair[1].field), pair[1].first, pair[0]))
+        return [entry for _, entry in placed]
 
 
 def report_of(
     piece: Piece,
-    sessions: Iterable[Iterable[Moment]],
+    parts: Iterable[SessionPart],
     *,
     overrides: tuple[Override, ...] = (),
     verdicts: tuple[Verdict, ...] = (),
-    notes: Callable[[], tuple[str, ...]] = lambda: (),
+    notes: tuple[str, ...] = (),
 ) -> Report:
     """Return the report of a piece of work.
 
-    Each session's moments come newest first, down to the last one before the piece began; they are
-    read once, and notes are asked for when all are read.
+    Each session's part goes down to the last checkpoint before the piece began.
     """
     commit_of = {stop.id: link.commit.id for link in piece.links for stop in link.between}
     starts = {link.before.id for link in piece.links if link.before is not None}
     # What a cut history begins with may have been there long before the piece of work.
     starts |= {link.between[0].id for link in piece.links if link.is_cut}
-    stops: list[Stop] = []
-    lasts: list[Stop] = []
-    entries: list[Entry] = []
-    for moments in sessions:
-        followed = _Followed(moments, commit_of, starts)
-        entries += followed.entries(len(stops), {entry.id for entry in entries})
-        stops += followed.stops
-        lasts += followed.stops[-1:]
-    newest = max(lasts, key=lambda stop: stop.at, default=None)
+    stops: list[ReportCheckpoint] = []
+    lasts: list[ReportCheckpoint] = []
+    entries: list[TrackedItem] = []
+    for part in parts:
+        oldest_first = [s.replace(commit=commit_of.get(s.id, "")) for s in reversed(part.stops)]
+        has_start = bool(oldest_first) and oldest_first[0].id in starts
+        listed = {entry.id for entry in entries}
+        entries += part.entries(len(stops), listed, has_start=has_start)
+        stops += oldest_first
+        lasts += oldest_first[-1:]
     return Report(
-        piece.base,
-        piece.head,
-        newest,
-        piece.commits,
-        tuple(commit.id for commit in piece.unlinked),
-        tuple(stops),
-        tuple(entries),
-        tuple(_files(piece, entries)),
-        overrides,
-        tuple(_redactions(stops, entries)),
-        verdicts,
-        (*_doubtful_links(piece), *piece.notes, *notes()),
+        base=piece.base,
+        head=piece.head,
+        newest=max(lasts, key=lambda stop: stop.at, default=None),
+        commits=piece.commits,
+        unlinked=tuple(commit.id for commit in piece.unlinked),
+        stops=tuple(stops),
+        entries=tuple(entries),
+        files=tuple(_files(piece, entries)),
+        overrides=overrides,
+        redactions=tuple(_redactions(stops, entries)),
+        verdicts=verdicts,
+        notes=(*_doubtful_links(piece), *piece.notes, *notes),
     )
 
 
@@ -305,114 +303,11 @@ def _doubtful_links(piece: Piece) -> Iterator[str]:
             yield f"{count:,} of {counted(len(piece.commits), 'commit')} tied {tied_by}"
 
 
-class _Followed:
-    """The items of one session, followed back from its newest checkpoint."""
-
-    def __init__(
-        self, moments: Iterable[Moment], commit_of: Mapping[str, str], starts: set[str]
-    ) -> None:
-        """Read the moments once, newest first."""
-        self.stops: list[Stop] = []
-        self._spans: dict[tuple[str, str], list[list[int]]] = {}
-        self._newest: dict[tuple[str, str], Item] = {}
-        self._oldest: dict[tuple[str, str], Item] = {}
-        self._order: dict[tuple[str, str], int] = {}
-        """Where an item stood in its list when it appeared."""
-        self._tasks: list[str] = []
-        self._has_start = False
-        for age, moment in enumerate(moments):
-            self.stops.append(_stop(moment, commit_of))
-            self._tasks.append(moment.task_id)
-            self._has_start = moment.checkpoint.id in starts
-            for field, items in moment.items.items():
-                for place, item in enumerate(items):
-                    key = (field, item.id or _words(item)[0])
-                    self._follow(key, item, age)
-                    self._order[key] = place
-        self.stops.reverse()
-
-    def _follow(self, key: tuple[str, str], item: Item, age: int) -> None:
-        spans = self._spans.get(key)
-        if spans is None:
-            self._spans[key] = [[age, age]]
-            self._newest[key] = item
-        elif age - spans[-1][1] <= 1:
-            spans[-1][1] = age
-        else:
-            spans.append([age, age])
-        self._oldest[key] = item
-
-    def entries(self, offset: int, listed: set[str]) -> list[Entry]:
-        """Return the items by field and age; offset is how many checkpoints come before ours.
-
-        A session that was forked has the items of the one it comes from, which are listed there.
-        """
-        end = offset + len(self.stops) - 1
-        placed: list[tuple[int, Entry]] = []
-        for key, spans in self._spans.items():
-            # Ages count back from the newest checkpoint, places forward from the oldest.
-            places = tuple((end - old, end - new) for new, old in reversed(spans))
-            entry = self._entry(key, places, offset)
-            if not (entry.inherited and entry.id in listed):
-                placed.append((self._order[key], entry))
-        placed.sort(key=lambda pair: (FIELDS.index(pair[1].field), pair[1].first, pair[0]))
-        return [entry for _, entry in placed]
-
-    def _entry(
-        self, key: tuple[str, str], spans: tuple[tuple[int, int], ...], offset: int
-    ) -> Entry:
-        first, last = spans[0][0], spans[-1][1]
-        is_gone = last - offset < len(self.stops) - 1
-        item = self._newest[key]
-        text, detail, label = _words(item)
-        has_new_task = False
-        if is_gone:
-            tasks = self._tasks[::-1]
-            has_new_task = tasks[last - offset] != tasks[last - offset + 1]
-        return Entry(
-            key[0],
-            item.id,
-            text,
-            detail,
-            label,
-            item.origin.by,
-            item.origin.elsewhere,
-            first,
-            last,
-            last + 1 if is_gone else None,
-            has_new_task,
-            self._has_start and first == offset and not _is_written_since(self._oldest[key], item),
-            spans,
-        )
-
-
 def _is_written_since(before: Item, now: Item) -> bool:
     """Say whether a file that was there before was seen to be written again."""
     if not (isinstance(before, Artifact) and isinstance(now, Artifact)):
         return False
     return now.writes > before.writes
-
-
-def _stop(moment: Moment, commit_of: Mapping[str, str]) -> Stop:
-    checkpoint = moment.checkpoint
-    return Stop(
-        checkpoint.name,
-        checkpoint.id,
-        checkpoint.session_key,
-        checkpoint.at,
-        checkpoint.trigger,
-        checkpoint.pressure,
-        checkpoint.code.head,
-        commit_of.get(checkpoint.id, ""),
-        checkpoint.why,
-        checkpoint.purged,
-        moment.goal,
-        moment.goal_by,
-        moment.status,
-        moment.phase,
-        moment.next_action,
-        moment.confidence,
-    )
 
 
 def _words(item: Item) -> tuple[str, str, str]:
@@ -436,7 +331,7 @@ def _author(item: Artifact) -> str:
     return SHELL if item.by_shell else TOOLS
 
 
-def _files(piece: Piece, entries: Iterable[Entry]) -> Iterator[ChangedFile]:
+def _files(piece: Piece, entries: Iterable[TrackedItem]) -> Iterator[ReportedFile]:
     """Yield each file with who changed it; what hooks saw counts more than what the agent says."""
     committed = {path.path for commit in piece.commits for path in commit.paths}
     authors: dict[str, str] = {}
@@ -446,10 +341,12 @@ def _files(piece: Piece, entries: Iterable[Entry]) -> Iterator[ChangedFile]:
         seen_as = authors.get(entry.text, NOTED)
         authors[entry.text] = min(seen_as, entry.label, key=(SHELL, TOOLS, NOTED).index)
     for path in sorted(committed | authors.keys()):
-        yield ChangedFile(path, authors.get(path, OUTSIDE), path in committed)
+        yield ReportedFile(path, authors.get(path, OUTSIDE), path in committed)
 
 
-def _redactions(stops: Iterable[Stop], entries: Iterable[Entry]) -> Iterator[Redaction]:
+def _redactions(
+    stops: Iterable[ReportCheckpoint], entries: Iterable[TrackedItem]
+) -> Iterator[Redaction]:
     """Yield what the placeholders in the items say, and what was purged later."""
     places = list(stops)
     for entry in entries:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.review.entries import FIELDS, Entry
+from gitguard.review.entries import FIELDS, IndexedItem
 from gitguard.review.index import is_of_field
 from gitguard.review.times import parse_since
 from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
@@ -97,7 +97,13 @@ def search(histories: Histories, asked: SearchQuery, redact: Callable[[str], str
         newest.sort(key=lambda pair: pair[0].when, reverse=True)
         newest = newest[: asked.most - len(shown)]
         shown += [match_of(entry, history, rank, redact) for entry, history in newest]
-    return Results(tuple(shown), count, len(histories.all), histories.notes, histories.unread)
+    return Results(
+        matches=tuple(shown),
+        count=count,
+        searched=len(histories.all),
+        notes=histories.notes,
+        unread=histories.unread,
+    )
 
 
 def _ranked(history: IndexedHistory, asked: SearchQuery) -> dict[str, list[int]]:
@@ -138,12 +144,12 @@ def _filtered(history: IndexedHistory, numbers: set[int], asked: SearchQuery) ->
     return kept
 
 
-def _newest(history: IndexedHistory, numbers: list[int], most: int) -> list[Entry]:
+def _newest(history: IndexedHistory, numbers: list[int], most: int) -> list[IndexedItem]:
     return list(history.index.entries(numbers[-most:][::-1])) if most > 0 else []
 
 
 def match_of(
-    entry: Entry, history: IndexedHistory, rank: str, redact: Callable[[str], str]
+    entry: IndexedItem, history: IndexedHistory, rank: str, redact: Callable[[str], str]
 ) -> Match:
     """Describe an entry of a history, without secrets."""
     return Match(

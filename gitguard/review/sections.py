@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from gitguard.model.text import counted, percent
 from gitguard.model.transcript import AGENT, USER
+from gitguard.model.triggers import COMPACTION, HALT
 from gitguard.model.value import Value
-from gitguard.review.report import NOTED, OUTSIDE, SHELL, TOOLS
+from gitguard.review.report import LIMITS, NOTED, OUTSIDE, SHELL, TOOLS
 from gitguard.state.items import (
     CONSTRAINT,
     CORRECTION,
@@ -19,9 +20,9 @@ from gitguard.state.items import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from gitguard.review.report import Entry, Report, Stop
+    from gitguard.review.report import Report, ReportCheckpoint, TrackedItem
 
 _UNFOLDED = 3
 """Lines of a kind that are shown without unfolding anything."""
@@ -42,6 +43,8 @@ _AUTHORS = {
     NOTED: "Noted by the agent, seen by no hook",
     OUTSIDE: "Outside the session, or seen by no hook",
 }
+_LIMIT_NAMES = {"constraints": "constraint", "invariants": "invariant"}
+_UNSOLVED_NAMES = {"blockers": "blocker", "open_issues": "issue"}
 
 
 class Line(Value):
@@ -57,11 +60,11 @@ class Line(Value):
     """How the detail is introduced, in our words."""
     source: str = ""
     """Who it comes from, in our words."""
-    at: Stop | None = None
+    at: ReportCheckpoint | None = None
     """Where it appeared."""
     state: str = ""
     """What became of it, in our words, such as `removed`."""
-    until: Stop | None = None
+    until: ReportCheckpoint | None = None
     """Where that happened."""
     names_commit: bool = False
     """Whether a reviewer has to see which commit it led to."""
@@ -80,7 +83,7 @@ class Section(Value):
     """Whether it keeps twice as many lines where room is short."""
 
 
-def status_name(stop: Stop) -> str:
+def status_name(stop: ReportCheckpoint) -> str:
     """Return how the work stood at a checkpoint, in words."""
     return _STATUSES.get(stop.status, stop.status)
 
@@ -100,11 +103,9 @@ def summary_of(report: Report) -> str:
     peak = report.peak
     if peak is not None and peak.pressure is not None:
         parts.append(f"context at most {percent(peak.pressure)} full")
-    parts += [
-        counted(len(stops), name)
-        for name, stops in (("compaction", report.compactions), ("halt", report.halts))
-        if stops
-    ]
+    for trigger in (COMPACTION, HALT):
+        stops = report.triggered(trigger)
+        parts += [counted(len(stops), trigger)] if stops else []
     if report.overrides:
         parts.append(counted(len(report.overrides), "override"))
     if report.redactions:
@@ -114,23 +115,23 @@ def summary_of(report: Report) -> str:
 
 def unfolded(report: Report) -> tuple[Line, ...]:
     """Return what a reviewer should see first, at most a screen of it."""
-    groups = (
-        ("Not ours", _foreign(report)),
+    foreign = [v.session for v in report.verdicts if not v.is_ours]
+    failing = [item for item in report.of("commands", stands=True) if item.label == FAILED]
+    # Without hooks nothing tells outside from inside.
+    has_hooks = any(item.by == HOOK or item.field == "exchanges" for item in report.entries)
+    outside = [file.path for file in report.files if has_hooks and file.author == OUTSIDE]
+    groups: tuple[tuple[str, Iterable[Line]], ...] = (
+        ("Not ours", [Line("this machine did not write the history", label=s) for s in foreign]),
         ("Removed", _removed(report)),
-        ("Never checked", _entries(report, report.unchecked)),
-        ("Blocked by", _entries(report, report.blockers)),
-        ("Failed check", _entries(report, report.failing, "with")),
-        ("Changed outside", _outside(report)),
-        ("Halted", _halts(report)),
+        ("Never checked", _lines(report, report.of("pending_assumptions", stands=True))),
+        ("Blocked by", _lines(report, report.of("blockers", stands=True))),
+        ("Failed check", _lines(report, failing, "with")),
+        ("Changed outside", map(Line, outside)),
+        ("Halted", _taken_for(report, HALT)),
         ("Redacted", _redactions(report)),
         ("Not sound", [Line(v.text) for v in report.verdicts if not v.is_sound]),
     )
     return tuple(line for title, lines in groups for line in _first(title, list(lines)))
-
-
-def _foreign(report: Report) -> list[Line]:
-    text = "this machine did not write the history"
-    return [Line(text, label=verdict.session) for verdict in report.verdicts if not verdict.is_ours]
 
 
 def _first(title: str, lines: list[Line]) -> Iterator[Line]:
@@ -144,15 +145,24 @@ def _first(title: str, lines: list[Line]) -> Iterator[Line]:
 
 def sections_of(report: Report) -> tuple[Section, ...]:
     """Return the report's sections in their order; those with nothing to say have no lines."""
-    decisions = _entries(report, report.decisions, "because", names_commit=True)
-    given_up = _entries(report, report.given_up, names_commit=True)
-    lists = (
-        ("Constraints and invariants, removed ones first", _limits(report), False),
+    failures = report.of("failed_attempts", is_new=True)
+    given_up, overcome = (
+        [f for f in failures if bool(f.label) is fixed] for fixed in (False, True)
+    )
+    decisions = _lines(report, report.of("decisions", is_new=True), "because", names_commit=True)
+    unsolved = (*report.of("blockers", stands=True), *report.of("open_issues", stands=True))
+    limits = (
+        *(line.replace(label=f"removed {line.label}") for line in _removed(report)),
+        *_lines(report, report.of(*LIMITS, stands=True), labels={"invariants": "invariant"}),
+    )
+    unchecked = report.of("pending_assumptions", stands=True)
+    lists: tuple[tuple[str, Iterable[Line], bool], ...] = (
+        ("Constraints and invariants, removed ones first", limits, False),
         ("Decisions", decisions, True),
-        ("Tried and given up", given_up, True),
-        ("Failed first, fixed later", _entries(report, report.overcome), False),
-        ("Assumptions nobody checked", _entries(report, report.unchecked), True),
-        ("Blockers and open issues", _open(report), True),
+        ("Tried and given up", _lines(report, given_up, names_commit=True), True),
+        ("Failed first, fixed later", _lines(report, overcome), False),
+        ("Assumptions nobody checked", _lines(report, unchecked), True),
+        ("Blockers and open issues", _lines(report, unsolved, labels=_UNSOLVED_NAMES), True),
         ("What the user asked for and ruled out", _user_words(report), False),
         ("Files by who changed them", _files(report), False),
         ("Context pressure, compactions, halts, overrides", _context(report), False),
@@ -171,70 +181,50 @@ def common_source(lines: Iterable[Line]) -> str:
     return sources.pop() if len(sources) == 1 else ""
 
 
-def _entries(
-    report: Report, entries: Iterable[Entry], joiner: str = "", *, names_commit: bool = False
-) -> Iterator[Line]:
-    for entry in entries:
-        yield _line(report, entry, joiner, names_commit=names_commit)
-
-
-def _line(
+def _lines(
     report: Report,
-    entry: Entry,
+    items: Iterable[TrackedItem],
     joiner: str = "",
     *,
-    label: str = "",
+    labels: Mapping[str, str] = {},
     names_commit: bool = False,
-) -> Line:
-    is_decision = entry.field == "decisions"
-    return Line(
-        entry.text,
-        label or (entry.label if is_decision else ""),
-        entry.detail,
-        joiner if entry.detail else "",
-        source_of(entry),
-        report.stops[entry.first],
-        "was there before" if entry.inherited else "",
-        names_commit=names_commit,
-        weight=(HOOK, AGENT, USER).index(entry.by),
-    )
+) -> Iterator[Line]:
+    """Yield a line for each item; labels say by field what stands before it."""
+    for item in items:
+        yield Line(
+            text=item.text,
+            label=item.label if item.field == "decisions" else labels.get(item.field, ""),
+            detail=item.detail,
+            joiner=joiner if item.detail else "",
+            source=source_of(item),
+            at=report.stops[item.first],
+            state="was there before" if item.inherited else "",
+            names_commit=names_commit,
+            weight=(HOOK, AGENT, USER).index(item.by),
+        )
 
 
-def source_of(entry: Entry) -> str:
+def source_of(item: TrackedItem) -> str:
     """Say who an item comes from, in our words."""
-    source = SOURCES.get(entry.by, entry.by)
-    return f"{source}, {FROM_ELSEWHERE}" if entry.elsewhere else source
-
-
-def _limits(report: Report) -> Iterator[Line]:
-    for line in _removed(report):
-        yield line.replace(label=f"removed {line.label}")
-    for entry in report.limits:
-        yield _line(report, entry, label="invariant" if entry.field == "invariants" else "")
-
-
-def _open(report: Report) -> Iterator[Line]:
-    for entry in (*report.blockers, *report.issues):
-        yield _line(report, entry, label="blocker" if entry.field == "blockers" else "issue")
+    source = SOURCES.get(item.by, item.by)
+    return f"{source}, {FROM_ELSEWHERE}" if item.elsewhere else source
 
 
 def _removed(report: Report) -> Iterator[Line]:
-    for entry in report.removed_limits:
-        if entry.removed is not None:
-            state = "gone with its task" if entry.with_task else "removed"
-            label = entry.field.removesuffix("s")
-            line = _line(report, entry, label=label, names_commit=True)
-            yield line.replace(state=state, until=report.stops[entry.removed], weight=_HEAVY)
+    gone = [item for item in report.of(*LIMITS) if item.removed is not None]
+    lines = _lines(report, gone, labels=_LIMIT_NAMES, names_commit=True)
+    for item, line in zip(gone, lines, strict=True):
+        state = "gone with its task" if item.with_task else "removed"
+        until = report.stops[item.last + 1]
+        yield line.replace(state=state, until=until, weight=_HEAVY)
 
 
 def _user_words(report: Report) -> Iterator[Line]:
-    kinds = (CONSTRAINT, CORRECTION, REQUEST)
-    spoken = [e for e in report.of("exchanges") if e.by == USER and not e.inherited]
-    for kind in kinds:
-        for entry in spoken:
-            if entry.label == kind:
-                line = _line(report, entry, "in answer to", label=kind)
-                yield line.replace(weight=len(kinds) - kinds.index(kind))
+    spoken = [item for item in report.of("exchanges", is_new=True) if item.by == USER]
+    for weight, kind in ((3, CONSTRAINT), (2, CORRECTION), (1, REQUEST)):
+        items = [item for item in spoken if item.label == kind]
+        for line in _lines(report, items, "in answer to", labels={"exchanges": kind}):
+            yield line.replace(weight=weight)
 
 
 def _files(report: Report) -> Iterator[Line]:
@@ -246,31 +236,21 @@ def _files(report: Report) -> Iterator[Line]:
             yield Line(text, label=_AUTHORS[author], weight=1 if size == 1 else 0)
 
 
-def _outside(report: Report) -> Iterator[Line]:
-    # Without hooks nothing tells outside from inside.
-    if any(entry.by == HOOK or entry.field == "exchanges" for entry in report.entries):
-        yield from (Line(file.path) for file in report.files if file.author == OUTSIDE)
-
-
 def _context(report: Report) -> Iterator[Line]:
     peak = report.peak
     if peak is not None and peak.pressure is not None:
         yield Line(f"{percent(peak.pressure)} of the context", label="Highest pressure", at=peak)
-    yield from (line.replace(label="Halt") for line in _halts(report))
+    yield from _taken_for(report, HALT, label="Halt")
     for override in report.overrides:
         text = f"{override.at}, at {percent(override.pressure)}"
         yield Line(text, label="Override", detail=override.reason, joiner="because")
-    for stop in report.compactions:
-        yield Line(_fullness(stop), label="Compaction", at=stop)
+    yield from _taken_for(report, COMPACTION, label="Compaction")
 
 
-def _halts(report: Report) -> Iterator[Line]:
-    for stop in report.halts:
-        yield Line(_fullness(stop), at=stop)
-
-
-def _fullness(stop: Stop) -> str:
-    return "pressure unknown" if stop.pressure is None else f"at {percent(stop.pressure)}"
+def _taken_for(report: Report, trigger: str, *, label: str = "") -> Iterator[Line]:
+    for stop in report.triggered(trigger):
+        share = "pressure unknown" if stop.pressure is None else f"at {percent(stop.pressure)}"
+        yield Line(share, label=label, at=stop)
 
 
 def _redactions(report: Report) -> Iterator[Line]:
@@ -278,18 +258,17 @@ def _redactions(report: Report) -> Iterator[Line]:
         yield Line(redaction.rule, detail=redaction.where, joiner="in")
 
 
-def _checks(report: Report, checks: Iterable[Entry]) -> Iterator[Line]:
-    for entry in checks:
-        line = _line(report, entry, "with", label=entry.label)
-        yield line.replace(weight=2 if entry.label == FAILED else 1)
-
-
 def _claims(report: Report) -> Section:
     """Return what the agent says of the work beside the checks that hooks saw."""
-    checks = [entry for entry in report.of("commands") if not entry.inherited]
-    checks = sorted(checks, key=lambda entry: (FAILED, RAN, PASSED).index(entry.label))
-    steps = [e for e in report.of("completed_steps") if not e.inherited]
-    failed = sum(entry.label == FAILED for entry in checks)
+    checks = list(report.of("commands", is_new=True))
+    checks.sort(key=lambda item: (FAILED, RAN, PASSED).index(item.label))
+    steps = report.of("completed_steps", is_new=True)
+    failed = sum(item.label == FAILED for item in checks)
+    seen = [
+        line.replace(label=item.label, weight=2 if item.label == FAILED else 1)
+        for item, line in zip(checks, _lines(report, checks, "with"), strict=True)
+    ]
+    claims = _lines(report, steps, labels={"completed_steps": "step"})
     lead = ""
     if report.newest is not None:
         # A state begins with full confidence, which nobody has claimed.
@@ -300,8 +279,8 @@ def _claims(report: Report) -> Section:
             f"{counted(len(steps), 'completed step')}. "
             f"Hooks saw {counted(len(checks), 'check')}, {failed} failed when last run."
         )
-    claims = (_line(report, entry, label="step").replace(weight=0) for entry in steps)
-    return Section("Claims and what hooks saw", (*_checks(report, checks), *claims), lead)
+    lines = (*seen, *(line.replace(weight=0) for line in claims))
+    return Section("Claims and what hooks saw", lines, lead)
 
 
 def _verification(report: Report) -> Iterator[Line]:

@@ -228,7 +228,14 @@ def _items(name: str, old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[
 
 def _about(name: str, action: str, text: str, item: Item) -> Sentence:
     reason = printable(getattr(item, "why", ""))
-    return Sentence(name, action, text, reason, item.origin.by, item.origin.when)
+    return Sentence(
+        field=name,
+        action=action,
+        text=text,
+        reason=reason,
+        who=item.origin.by,
+        when=item.origin.when,
+    )
 
 
 def _changed(wording: _Wording, before: Item, after: Item) -> str:
@@ -349,11 +356,11 @@ _USER_VERBS = {
 }
 _WORDINGS: dict[str, _Wording] = {
     "decisions": _Wording(
-        "decision",
-        "what",
-        lambda item: f"Decided: {printable(item.what)}",
-        "Withdrew the {noun} {quoted}",
-        _redecided,
+        noun="decision",
+        main="what",
+        added=lambda item: f"Decided: {printable(item.what)}",
+        removed="Withdrew the {noun} {quoted}",
+        changed=_redecided,
     ),
     "constraints": _note("New constraint", "constraint"),
     "invariants": _note("Must stay true", "invariant"),

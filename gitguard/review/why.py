@@ -26,7 +26,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator
 
-    from gitguard.review.entries import Entry
+    from gitguard.review.entries import IndexedItem
     from gitguard.review.histories import Histories, IndexedHistory
     from gitguard.review.piece import Link
     from gitguard.review.search import Match
@@ -175,7 +175,7 @@ def why(
     unnamed = [commit for commit in commits if not made[commit.id]]
     for commit in unnamed[:_MOST_UNNAMED]:
         made[commit.id] = list(_linked(commit, links_of(commit.id), histories.all))
-    best: dict[tuple[str, str], tuple[int, Entry, Made]] = {}
+    best: dict[tuple[str, str], tuple[int, IndexedItem, Made]] = {}
     for making in (making for several in made.values() for making in several):
         for nearness, entry in _near(making, code.path):
             key = (making.history.session, entry.key)
@@ -186,7 +186,15 @@ def why(
     described = tuple(c.replace(subject=_subject(c, redact)) for c in commits)
     unlinked = tuple(commit for commit, several in made.items() if not several)
     left = max(len(ranked) - MOST, 0)
-    return Why(code.path, code.line, described, unlinked, reasons, left, histories.notes)
+    return Why(
+        path=code.path,
+        line=code.line,
+        commits=described,
+        unlinked=unlinked,
+        reasons=reasons,
+        left_out=left,
+        notes=histories.notes,
+    )
 
 
 def shallow_notes(commits: Iterable[BlamedCommit], cut: Container[str]) -> tuple[str, ...]:
@@ -231,11 +239,11 @@ def _linked(
             yield Made(commit, history, before, link.after.sequence)
 
 
-def _near(made: Made, path: str) -> Iterator[tuple[int, Entry]]:
+def _near(made: Made, path: str) -> Iterator[tuple[int, IndexedItem]]:
     """Yield what is near a commit, and how near: what came up, or held, while it was made."""
     index = made.history.index
     numbers = (n for n, line in enumerate(index.lines) if is_of_field(line, _FIELDS))
-    request: Entry | None = None
+    request: IndexedItem | None = None
     for entry in index.entries(numbers):
         if entry.first > made.after:
             continue
@@ -250,24 +258,24 @@ def _near(made: Made, path: str) -> Iterator[tuple[int, Entry]]:
         yield _ASKED, request
 
 
-def _is_request(entry: Entry) -> bool:
+def _is_request(entry: IndexedItem) -> bool:
     return entry.by == USER and entry.kind in (REQUEST, CORRECTION, CONSTRAINT)
 
 
-def _names(entry: Entry, path: str, made: Made) -> bool:
+def _names(entry: IndexedItem, path: str, made: Made) -> bool:
     """Say whether an item names the file or the commit."""
     text = folded(" ".join(entry.parts))
     name = folded(os.path.basename(path))
     return name in text or made.commit.id[:_SHORT] in text
 
 
-def _order(near: tuple[int, Entry, Made]) -> tuple[int, bool, str]:
+def _order(near: tuple[int, IndexedItem, Made]) -> tuple[int, bool, str]:
     """Return by what reasons are ordered, the last first: nearness, decisions, time."""
     nearness, entry, _ = near
     return nearness, entry.field == DECISION, entry.when
 
 
-def _reason(near: tuple[int, Entry, Made], path: str, redact: Callable[[str], str]) -> Reason:
+def _reason(near: tuple[int, IndexedItem, Made], path: str, redact: Callable[[str], str]) -> Reason:
     nearness, entry, made = near
     name = os.path.basename(path)
     because = {

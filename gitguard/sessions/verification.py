@@ -46,7 +46,7 @@ def verify(store: SessionStore, *, tell: Tell | None = None) -> VerificationRepo
     checkpoints are verified, and of how many.
     """
     refuse_unknown(store)
-    return _verify(store, tell)
+    return verify_known(store, tell)
 
 
 def verify_each(
@@ -108,7 +108,7 @@ def _verify_alone(store: SessionStore, tell: Tell | None) -> VerificationReport:
     session, ref = store.session.key, store.chain.ref
     try:
         if not is_unknown(store):
-            return _verify(store, tell)
+            return verify_known(store, tell)
         folder = store.workspace.place.relative(store.workspace.session_folder(store.session))
         note = f"there is no state and no checkpoint, only the folder `{folder}`"
         return VerificationReport(session, ref, NONE, 0, notes=(note,))
@@ -116,7 +116,8 @@ def _verify_alone(store: SessionStore, tell: Tell | None) -> VerificationReport:
         return VerificationReport(session, ref, UNKNOWN, 0, (finding_of(error),))
 
 
-def _verify(store: SessionStore, tell: Tell | None) -> VerificationReport:
+def verify_known(store: SessionStore, tell: Tell | None = None) -> VerificationReport:
+    """Look at the history of a session that somebody knows of, as `verify` does."""
     return store.at_one_moment(
         lambda: _Verifying(store, tell).report(),
         accuses=lambda report: bool(report.findings),

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
+import inspect
+import sys
 from typing import Any
 
-import gitguard.review
 from gitguard.review.document import SCHEMA, VERSION
-from gitguard.review.piece import ChangedPath, CodeChange
+from gitguard.review.piece import CodeChange
 from gitguard.review.report import (
-    ChangedFile,
-    Entry,
     Override,
     Redaction,
     Report,
-    Stop,
+    ReportCheckpoint,
+    ReportedFile,
+    TrackedItem,
     Verdict,
 )
+from gitguard.store.git.commits import CommitFile
 
 from .json_schema import DIALECT
 
 _VALUES = (
-    *(ChangedFile, ChangedPath, CodeChange, Entry, Override, Redaction, Report, Stop),
+    *(
+        ReportedFile,
+        CommitFile,
+        CodeChange,
+        TrackedItem,
+        Override,
+        Redaction,
+        Report,
+        ReportCheckpoint,
+    ),
     Verdict,
 )
 _PLAIN: dict[str, dict[str, Any]] = {
@@ -55,8 +65,7 @@ def _field(annotation: ast.expr, doc: str) -> dict[str, Any]:
 
 def _declared(value: type[Any]) -> dict[str, tuple[ast.expr, str]]:
     """Return each field's annotation, and the text below it in the source."""
-    module = value.__module__.rpartition(".")[2]
-    source = (Path(gitguard.review.__file__).parent / f"{module}.py").read_text()
+    source = inspect.getsource(sys.modules[value.__module__])
     body = next(
         node.body
         for node in ast.parse(source).body

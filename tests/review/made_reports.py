@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 from gitguard.model.transcript import USER
+from gitguard.review.forms import EXACT
 from gitguard.review.gathering import References
-from gitguard.review.piece import EXACT, ChangedPath, CodeChange, Link, Piece
-from gitguard.review.report import Moment, Override, Report, Verdict, report_of
-from gitguard.state.checkpoint import Checkpoint, Code
+from gitguard.review.piece import CodeChange, Link, Piece
+from gitguard.review.report import (
+    Override,
+    Report,
+    ReportCheckpoint,
+    SessionPart,
+    Verdict,
+    report_of,
+)
+from gitguard.state.checkpoint import Checkpoint, Code, checkpoint_name
 from gitguard.state.items import (
     CONSTRAINT,
     FAILED,
@@ -20,6 +28,7 @@ from gitguard.state.items import (
     Note,
     Origin,
 )
+from gitguard.store.git.commits import CommitFile
 
 WEB = "https://code.example/acme/mirror"
 REFERENCES = References(WEB, True, ("main",))
@@ -69,47 +78,69 @@ def items(text: str, *, with_limit: bool) -> dict[str, tuple[Item, ...]]:
     }
 
 
-def moment(number: int, text: str, *, with_limit: bool, trigger: str, head: str) -> Moment:
-    return Moment(
-        checkpoint(number, text, trigger, head),
-        "task-1",
-        text,
-        USER,
-        text,
-        text,
-        text,
-        0.5,
-        items(text, with_limit=with_limit),
+def stop(
+    number: int, text: str, *, trigger: str = "turn-end", head: str = BASE
+) -> ReportCheckpoint:
+    return ReportCheckpoint(
+        name=checkpoint_name(number),
+        id=f"{number:040x}",
+        session=text or "main",
+        at=1_772_438_400 + 60 * number,
+        trigger=trigger,
+        pressure=0.5,
+        code=head,
+        commit="",
+        why=text,
+        purged="",
+        goal=text,
+        goal_by=USER,
+        status=text,
+        phase=text,
+        next_action=text,
+        confidence=0.5,
     )
 
 
 def report_with(text: str) -> Report:
     """Return a report in which every text that may be anybody's is this one."""
-    change = CodeChange(HEAD, (BASE,), text, 1_772_438_400, (ChangedPath(f"{text} out", 1, 2),))
-    moments = [
-        moment(2, text, with_limit=False, trigger="compaction", head=HEAD),
-        moment(1, text, with_limit=True, trigger="halt", head=BASE),
-    ]
-    around = (moments[1].checkpoint, moments[0].checkpoint)
-    link = Link(change, text, EXACT, text, None, around[1], around)
+    change = CodeChange(
+        id=HEAD,
+        parents=(BASE,),
+        subject=text,
+        authored_at=1_772_438_400,
+        paths=(CommitFile(f"{text} out", 1, 2),),
+    )
+    part = SessionPart()
+    newest = stop(2, text, trigger="compaction", head=HEAD)
+    part.add(newest, "task-1", items(text, with_limit=False))
+    part.add(stop(1, text, trigger="halt"), "task-1", items(text, with_limit=True))
+    around = (checkpoint(1, text, "halt"), checkpoint(2, text, "compaction", HEAD))
+    link = Link(
+        commit=change,
+        session=text,
+        certainty=EXACT,
+        reason=text,
+        before=None,
+        after=around[1],
+        between=around,
+    )
     piece = Piece(BASE, HEAD, (change,), (link,), notes=(text,))
     return report_of(
         piece,
-        [moments],
+        [part],
         overrides=(Override("2026-01-31T09:30:00Z", 0.9, text),),
-        verdicts=(Verdict(text, text, False, False, (text,)),),
+        verdicts=(Verdict(session=text, text=text, is_sound=False, is_ours=False, notes=(text,)),),
     )
 
 
 def long_report(number: int, text: str) -> Report:
     """Return a report of so many checkpoints, each with a decision and a failure of its own."""
-    moments = []
+    part = SessionPart()
     for n in range(number, 0, -1):
         decisions = tuple(
             Decision(f"d{i}", f"{text} {i}", text, id=f"d{i}") for i in range(max(n - 40, 0), n)
         )
         failures = tuple(Failure(f"{text} {i}", text, id=f"f{i}") for i in range(max(n - 12, 0), n))
-        state = moment(n, text, with_limit=True, trigger="turn-end", head=BASE)
-        listed = {**state.items, "decisions": decisions, "failed_attempts": failures}
-        moments.append(state.replace(items=listed))
-    return report_of(Piece(BASE, HEAD, (), ()), [moments])
+        listed = {**items(text, with_limit=True), "decisions": decisions}
+        part.add(stop(n, text), "task-1", {**listed, "failed_attempts": failures})
+    return report_of(Piece(BASE, HEAD, (), ()), [part])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gitguard.guard import Guard
 from gitguard.guard.settings import HOSTS
-from gitguard.review.entries import FIELDS, Change, Collected, Entry, Turn
+from gitguard.review.entries import FIELDS, Change, Collected, IndexedItem, Turn
 from gitguard.review.index import Label, extended, new_index, read_index
 from gitguard.settings.project_install import InstallOptions
 from gitguard.store.session.anchor import INDEX
@@ -51,8 +51,19 @@ def index_file(guard: Guard, name: str = INDEX[1]) -> Path:
 # As a file
 
 
-def entry(number: int, text: str, **changes: object) -> Entry:
-    plain = Entry(f"{number:016x}", "decision", "id", number, "c" * 40, 1, "agent", "", "", (text,))
+def entry(number: int, text: str, **changes: object) -> IndexedItem:
+    plain = IndexedItem(
+        key=f"{number:016x}",
+        field="decision",
+        id="id",
+        first=number,
+        commit="c" * 40,
+        at=1,
+        by="agent",
+        when="",
+        kind="",
+        parts=(text,),
+    )
     return plain.replace(**changes)
 
 

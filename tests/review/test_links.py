@@ -10,7 +10,8 @@ import pytest
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
 from gitguard.guard.review import JSON
-from gitguard.review.piece import EXACT, LIKELY, PATCH, SQUASHED, TRAILER, Link, Piece
+from gitguard.review.forms import EXACT, LIKELY, PATCH, SQUASHED, TRAILER
+from gitguard.review.piece import Link, Piece
 from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git

@@ -90,7 +90,15 @@ def link(commit: str, before: int | None, after: int, certainty: str = "exact") 
     change = CodeChange(commit * 40, (), f"Write {commit}", 1_790_000_000)
     earlier = None if before is None else checkpoint(before)
     between = tuple(checkpoint(number) for number in range((before or 0) + 1, after + 1))
-    return Link(change, "main", certainty, "", earlier, checkpoint(after), between)
+    return Link(
+        commit=change,
+        session="main",
+        certainty=certainty,
+        reason="",
+        before=earlier,
+        after=checkpoint(after),
+        between=between,
+    )
 
 
 @settings(max_examples=60)

@@ -17,7 +17,7 @@ from gitguard.guard.review import REPORT_FORMATS
 from gitguard.model.text import visible
 from gitguard.review.gathering import gather, web_address
 from gitguard.review.markdown import USUAL
-from gitguard.review.report import OUTSIDE, SHELL, TOOLS
+from gitguard.review.report import LIMITS, OUTSIDE, SHELL, TOOLS
 from tests.conftest import Git, OpenGuard
 from tests.generating.report_schema import report_schema
 from tests.support.command_place import Place
@@ -131,7 +131,7 @@ def test_an_item_is_followed_from_where_it_appeared_to_where_it_went(
     report = gather(written.guard.sessions, written.guard.review.piece(written.range)).report
     assert report.newest is not None
     assert report.newest.goal.startswith("Sync the package mirror")
-    (gone,) = report.removed_limits
+    (gone,) = (limit for limit in report.of(*LIMITS) if limit.removed is not None)
     assert gone.text == "No network access while tests run"
     assert gone.first < gone.last
     assert gone.removed == gone.last + 1
@@ -142,9 +142,11 @@ def test_a_part_of_the_work_tells_what_was_there_before(written: planted.Written
     middle = git("rev-list", "--reverse", "main").splitlines()[20]
     whole = gather(written.guard.sessions, written.guard.review.piece(written.range)).report
     part = gather(written.guard.sessions, written.guard.review.piece(f"{middle}..main")).report
-    assert 0 < len(part.decisions) < len(whole.decisions)
-    assert {entry.id for entry in part.unchecked} == {entry.id for entry in whole.unchecked}
-    assert all(entry.inherited for entry in part.unchecked)
+    made_in_part, made_in_whole = (r.of("decisions", is_new=True) for r in (part, whole))
+    assert 0 < len(made_in_part) < len(made_in_whole)
+    unchecked, of_whole = (r.of("pending_assumptions", stands=True) for r in (part, whole))
+    assert {entry.id for entry in unchecked} == {entry.id for entry in of_whole}
+    assert all(entry.inherited for entry in unchecked)
     assert "was there before" in written.guard.review.report(f"{middle}..main")
 
 

@@ -43,7 +43,12 @@ def test_a_decision_is_told_with_its_reason_and_who_made_it_when() -> None:
     assert lines(EMPTY, after) == ["Decided: use SQLite — because one file (agent, 09:30)"]
     (sentence,) = sentences(EMPTY, after)
     assert sentence == Sentence(
-        "decisions", "added", "Decided: use SQLite", "one file", "agent", NOW
+        field="decisions",
+        action="added",
+        text="Decided: use SQLite",
+        reason="one file",
+        who="agent",
+        when=NOW,
     )
 
 

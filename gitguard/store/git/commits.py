@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from typing import TypeVar
 
-    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
 
     T = TypeVar("T")
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 MOST_COMMITS = 5_000
 """Commits of a range; nobody reviews more."""
 _COMMIT_LIMIT = 1 << 20
-_COMPARED_AT_ONCE, _PATCHES_AT_ONCE = 200, 20
+_READ_AT_ONCE, _COMPARED_AT_ONCE, _PATCHES_AT_ONCE = 500, 200, 20
 """Commits that one git compares, so that neither its time nor its answer grows with the range."""
 _LONGEST_PATCH = 100_000
 """Lines of a change of which no patch id is computed any more."""
@@ -39,10 +38,11 @@ _SHORTEST_ID = 7
 
 
 class CommitFile(Value):
-    """A file that a commit changed, and by how many lines; None for a binary one."""
+    """A file that a commit changed."""
 
     path: str
     added: int | None
+    """Lines; None for a binary file."""
     removed: int | None
 
 
@@ -118,8 +118,13 @@ class CodeCommits:
         left, dots, right = text.partition("...") if "..." in text else text.partition("..")
         head = self.resolve(right or "HEAD")
         base = self.resolve(left) if left else self._default_base(text)
-        if dots == "...":
-            return CommitRange(self._merge_base(base, head, text), head)
+        if dots != "...":
+            return CommitRange(base, head)
+        base = self.merge_base(base, head)
+        if not base:
+            raise InvalidInput(
+                f"the two ends of `{text:.80}` have no commit in common", "Name a range `A..B`"
+            )
         return CommitRange(base, head)
 
     def _default_base(self, text: str) -> str:
@@ -134,15 +139,6 @@ class CodeCommits:
             "HEAD has no upstream, and there is no branch `main` or `master` to compare it with",
             "Name a range, such as `HEAD~3..HEAD`",
         )
-
-    def _merge_base(self, base: str, head: str, text: str) -> str:
-        done = self._git.attempt("merge-base", base, head)
-        commit = done.stdout.decode("ascii", "replace").strip()
-        if done.returncode or not commit:
-            raise InvalidInput(
-                f"the two ends of `{text:.80}` have no commit in common", "Name a range `A..B`"
-            )
-        return commit
 
     # Commits
 
@@ -168,21 +164,13 @@ class CodeCommits:
 
         Heads that the repository does not have are left out.
         """
-        there = self._existing(heads)
+        ids = sorted({commit for commit in heads if is_object_id(commit)})
+        answer = self._git.run("cat-file", "--batch-check", "--buffer", stdin=_lines(ids))
+        kinds = [line.split(b" ")[1:2] for line in answer.split(b"\n")]
+        there = [name for name, kind in zip(ids, kinds, strict=False) if kind == [b"commit"]]
         if not there:
             return []
-        rows = self._listed([*there, *(f"^{commit}" for commit in histories)], most)
-        return self._read(rows)
-
-    def _existing(self, commits: Iterable[str]) -> list[str]:
-        ids = sorted({commit for commit in commits if is_object_id(commit)})
-        if not ids:
-            return []
-        answers = self._git.run("cat-file", "--batch-check", "--buffer", stdin=_lines(ids)).split(
-            b"\n"
-        )
-        kinds = [answer.split(b" ")[1:2] for answer in answers]
-        return [name for name, kind in zip(ids, kinds, strict=False) if kind == [b"commit"]]
+        return self._read(self._listed([*there, *(f"^{commit}" for commit in histories)], most))
 
     def _listed(self, ends: Sequence[str], most: int, *more: str) -> list[list[str]]:
         """Return ids with the ids of their parents, children first."""
@@ -191,8 +179,12 @@ class CodeCommits:
         return [line.split() for line in listed.decode("ascii", "replace").splitlines()]
 
     def _read(self, rows: Sequence[Sequence[str]]) -> list[HistoryCommit]:
+        commits: list[HistoryCommit] = []
         with self._repository.reader() as reader:
-            return [commit for chunk in _chunks(rows, 500) for commit in _read_rows(reader, chunk)]
+            for chunk in _chunks(rows, _READ_AT_ONCE):
+                bodies = reader.read_all([row[0] for row in chunk], "commit", limit=_COMMIT_LIMIT)
+                commits += (_described(*row, body=bodies[row[0]]) for row in chunk)
+        return commits
 
     # Changes
 
@@ -203,7 +195,7 @@ class CodeCommits:
         """
         changes: dict[str, list[CommitFile]] = {}
         for chunk in _chunks(compared, _COMPARED_AT_ONCE):
-            listed = self._git.run(*_COMPARE, "--numstat", "-z", stdin=_questions(chunk))
+            listed = self._git.run(*_COMPARE, "--numstat", "-z", stdin=_lines(map(" ".join, chunk)))
             commit = ""
             for record in listed.split(b"\0"):
                 added, tab, rest = record.partition(b"\t")
@@ -219,7 +211,9 @@ class CodeCommits:
         """Return the id of each patch, the same wherever the same lines change in the same way."""
         patch_ids: dict[str, str] = {}
         for chunk in _chunks(compared, _PATCHES_AT_ONCE):
-            patches = self._git.run(*_COMPARE, "-p", "--full-index", stdin=_questions(chunk))
+            patches = self._git.run(
+                *_COMPARE, "-p", "--full-index", stdin=_lines(map(" ".join, chunk))
+            )
             listed = self._git.run("patch-id", "--stable", stdin=patches)
             for line in listed.decode("ascii", "replace").splitlines():
                 patch_id, _, commit = line.partition(" ")
@@ -241,18 +235,10 @@ def is_comparable(changes: Changes) -> bool:
     return len(counts) == len(lines) > 0 and sum(counts) <= _LONGEST_PATCH
 
 
-def _read_rows(reader: ObjectReader, rows: Sequence[Sequence[str]]) -> Iterator[HistoryCommit]:
-    bodies = reader.read_all([row[0] for row in rows], "commit", limit=_COMMIT_LIMIT)
-    for commit, *parents in rows:
-        body = bodies[commit]
-        if isinstance(body, InvalidDocument):
-            yield HistoryCommit(commit, tuple(parents), problem=body.message)
-        else:
-            yield _described(commit, tuple(parents), body)
-
-
-def _described(commit_id: str, parents: tuple[str, ...], body: bytes) -> HistoryCommit:
+def _described(commit_id: str, *parents: str, body: bytes | InvalidDocument) -> HistoryCommit:
     """Read a commit's object; what is not written as git writes it stays empty."""
+    if isinstance(body, InvalidDocument):
+        return HistoryCommit(commit_id, parents, problem=body.message)
     commit = parse_commit(body)
     author, _, when = commit.first("author").rpartition("> ")
     seconds = when.partition(" ")[0]
@@ -276,11 +262,7 @@ def _number(text: bytes) -> int | None:
 
 
 def _lines(words: Iterable[str]) -> bytes:
-    return "".join(f"{word}\n" for word in words).encode()
-
-
-def _questions(compared: Sequence[Compared]) -> bytes:
-    return _lines(f"{commit} {other}".rstrip() for commit, other in compared)
+    return "".join(f"{word.rstrip()}\n" for word in words).encode()
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
