@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from gitguard.errors import GitguardError
     from gitguard.guard import Anywhere, Guard
     from gitguard.hooks.bundle import ContextItem
+    from gitguard.hosts.base import InstallOptions
     from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall, Transcript
-    from gitguard.settings.project_install import InstallOptions
     from gitguard.store.session.naming import Session
     from gitguard.store.session.workspace import UserDirs
 
@@ -43,7 +43,7 @@ _MODULES = {
     "GitguardError": "gitguard.errors",
     "Guard": "gitguard.guard",
     "HookEvent": "gitguard.model.events",
-    "InstallOptions": "gitguard.settings.project_install",
+    "InstallOptions": "gitguard.hosts.base",
     "Reading": "gitguard.model.events",
     "Session": "gitguard.store.session.naming",
     "ToolCall": "gitguard.model.events",

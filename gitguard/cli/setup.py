@@ -12,8 +12,8 @@ from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import executable, refuse_agents
 from gitguard.guard.hosts import INSTALLABLE, WITHOUT_HOOKS
+from gitguard.hosts.base import InstallOptions
 from gitguard.model.text import one_line
-from gitguard.settings.project_install import InstallOptions
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome

@@ -24,7 +24,7 @@ def beside_the_other(host: Host, event: HookEvent, data: bytes, our_line: str) -
 def _command(host: Host, event: HookEvent) -> str:
     from gitguard import process
     from gitguard.model.config.config import DEFAULTS
-    from gitguard.settings.installer import called_status_line
+    from gitguard.settings.status_line import called_status_line
     from gitguard.store.git.place import locate
     from gitguard.store.session.workspace import Workspace
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from gitguard.guard.settings import Settings
     from gitguard.hooks.bundle import Bundle, ContextItem
     from gitguard.hooks.gate_question import Gated
+    from gitguard.hosts.base import InstallOptions
     from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, HookReply, Reading
     from gitguard.sessions.diagnosis import Problem
@@ -43,8 +44,6 @@ if TYPE_CHECKING:
     from gitguard.sessions.verification_report import VerificationReport
     from gitguard.settings.advice import Desk
     from gitguard.settings.installer import Installer, Outcome
-    from gitguard.settings.instructions_install import InstructionsInstaller
-    from gitguard.settings.project_install import InstallOptions
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.state.task import TaskState
     from gitguard.store.git.code_history import CodeCommit
@@ -574,17 +573,11 @@ class Guard:
             self.review.forget_indexes()
         return outcome
 
-    def _installer(self, host: str) -> Installer | InstructionsInstaller:
+    def _installer(self, host: str) -> Installer:
         from gitguard.guard.hosts import WITHOUT_HOOKS
-        from gitguard.hosts import find_host
-
-        if host == WITHOUT_HOOKS:
-            from gitguard.settings.instructions_install import InstructionsInstaller
-
-            return InstructionsInstaller(self.workspace, self.config)
         from gitguard.settings.installer import Installer
 
-        return Installer(self.workspace, self.config, find_host(host))
+        return Installer(self.workspace, self.config, "" if host == WITHOUT_HOOKS else host)
 
     # Hooks
 

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import Host, HostSettings, UserHostSettings
+    from gitguard.hosts.base import Host, Installation
     from gitguard.hosts.health import HealthOfHost
 
 HOOKS = "hooks"
 """Answers the host's events (`base.Host`)."""
 INSTALLING = "installing"
-"""How gitguard is put into the host's settings (`base.HostSettings` or `base.UserSettings`)."""
+"""How gitguard is put into the host's settings (`base.Installation`)."""
 HEALTH = "health"
 """Whether the host runs what was installed (`health.HealthOfHost`)."""
 ADVICE = "advice"
@@ -73,9 +73,9 @@ def find_host(name: str) -> Host:
     return host
 
 
-def find_installing(name: str) -> HostSettings | UserHostSettings:
+def find_installing(name: str) -> Installation:
     """Return how gitguard is put into a host's settings."""
-    installing: HostSettings | UserHostSettings = load(name, INSTALLING)
+    installing: Installation = load(name, INSTALLING)
     return installing
 
 

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     class FileAdviser(_AnyAdviser, Protocol):
         """The same for a host whose file gitguard edits."""
 
-        def edit(self, data: bytes | None, values: Mapping[str, str]) -> bytes:
-            """Return the file with settings changed, and all else as it was."""
+        FORMAT: str
+        """Of `model/document_edits.py`."""
 
     class CommandAdviser(_AnyAdviser, Protocol):
         """The same for a host whose own command makes its settings, one key at a time."""

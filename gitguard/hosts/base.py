@@ -46,72 +46,51 @@ if TYPE_CHECKING:
         def time_limit(self, kind: str) -> float:
             """Return for how many seconds the host waits for the answer to a kind of event."""
 
-    class HostSettings(Protocol):
-        """A host that reads JSON files in each project; names are relative to the worktree."""
+    class Installation(Protocol):
+        """How gitguard is put into a host: a module with these members."""
 
         SKILL: str
-        PERSONAL: str
+        """The skill's file, relative to the worktree."""
+        SETTINGS: Mapping[str, str]
+        """Settings files in a worktree that may hold our entries, with their formats."""
         SHARED: str
-        USER: str
-        """The user's settings for all projects, relative to the home folder."""
-        TRIGGER: str
-        """The setting that makes the host compact by itself, as `name=value`."""
-        COMPACTS_AT: tuple[float, float]
-        """The lowest and highest share of a window at which it then compacts."""
+        """The one of them that everybody who works at the project has, empty for none."""
+        HAS_DIRECTORY_HOOK: bool
+        """Whether a hook in a folder can answer some of the events."""
 
-        def command(self, executable: str) -> str:
-            """Return the shell command of most events; an empty executable is PATH alone."""
+        def user_folder(self, environment: Mapping[str, str]) -> str:
+            """Return the folder of the user's own files, empty where the host needs none."""
 
-        def is_installed(self, settings: dict[str, Any]) -> bool:
-            """Say whether settings hold an entry of ours."""
+        def is_ours(self, value: Any) -> bool:
+            """Say whether a value in settings is a whole entry of ours, such as a hook."""
 
-        def merge(
-            self,
-            settings: dict[str, Any],
-            executable: str,
-            *,
-            status_line: dict[str, Any] | None = None,
-            with_trigger: bool = True,
-        ) -> dict[str, Any]:
-            """Return settings with our entries, once."""
+        def merge(self, settings: dict[str, Any], executable: str = "") -> dict[str, Any]:
+            """Return settings that have no entries of ours with all of them.
 
-        def remove(self, settings: dict[str, Any], original: dict[str, Any]) -> dict[str, Any]:
-            """Return settings without our entries."""
+            executable is an installation's absolute path; empty is PATH alone.
+            Raises `InvalidDocument` for settings that are not shaped as the host reads them.
+            """
 
-        def without_trigger(
-            self, settings: dict[str, Any], original: dict[str, Any]
-        ) -> dict[str, Any]:
-            """Return settings without our compaction trigger."""
+        def plan(self, site: InstallSite, options: InstallOptions) -> HostPlan:
+            """Decide which files gitguard needs; nothing is written."""
 
-        def other_status_line(self, settings: dict[str, Any]) -> dict[str, Any] | None:
-            """Return a status line that is not ours."""
+    class SettingsProgram(Installation, Protocol):
+        """A host whose own program makes settings, one at a time."""
 
-        def trigger_of(self, settings: dict[str, Any]) -> str:
-            """Return a compaction trigger that is set, as `name=value`."""
-
-    class UserHostSettings(Protocol):
-        """A host that is set up once for a user: files in their folder, settings by its program."""
-
-        SKILL: str
-        """Relative to the worktree all the same."""
         PROGRAM: str
         """The host's own command."""
-        RESTART: str
-        """What has to be done before a change counts, as a sentence."""
-
-        def folder(self, environment: Mapping[str, str]) -> str:
-            """Return the folder that the files lie in."""
-
-        def files(
-            self, executable: str, read: Callable[[str], str], *, directory_hook: bool
-        ) -> dict[str, bytes]:
-            """Return our files by their names below the folder; read returns a template's text."""
 
         def look(self, ask: Ask) -> dict[str, Any]:
             """Return what the host's program says of the settings in force; nothing is written."""
 
-        def plan(self, answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
-            """Decide what is to be set; answers is what `look` returned, empty for no program."""
+        def plan_settings(
+            self, answers: dict[str, Any], options: InstallOptions, ours: Mapping[str, str]
+        ) -> SettingsPlan:
+            """Decide what is to be set.
+
+            answers is what `look` returned, empty for no program; ours are the JSON texts of the
+            settings that we made before, by name.
+            """
 
         def read_command(self, name: str) -> tuple[str, ...]:
             """Return the arguments that show a setting."""
@@ -125,12 +104,97 @@ if TYPE_CHECKING:
         def is_unknown(self, answer: ProgramOutcome) -> bool:
             """Say whether a host refused a setting because its version does not have it."""
 
+    class StatusLine(Protocol):
+        """A host that shows a status line, of which ours may stand in for the user's own."""
+
+        def other_status_line(self, settings: dict[str, Any]) -> str:
+            """Return the command of a status line that is not ours, empty for none."""
+
+        def users_status_line(self, of_user: Callable[[str], dict[str, Any]]) -> str:
+            """Return the command of the user's own for all projects, empty for none."""
+
     Ask = Callable[[tuple[str, ...]], ProgramOutcome]
 
 
-def belongs_to_user(settings: HostSettings | UserHostSettings) -> TypeIs[UserHostSettings]:
+def has_program(installation: Installation) -> TypeIs[SettingsProgram]:
+    """Say whether a host's own program makes settings for us."""
+    return hasattr(installation, "PROGRAM")
+
+
+def belongs_to_user(installation: Installation) -> bool:
     """Say whether a host is set up once for a user instead of in each project."""
-    return hasattr(settings, "PROGRAM")
+    return not installation.SETTINGS
+
+
+class InstallOptions(Value):
+    """What the person who installs asks for, and what their configuration says besides."""
+
+    executable: str = ""
+    """The absolute path of the installation that personal settings name."""
+    shared: bool = False
+    """Into the settings of everybody who works at the project, instead of one's own."""
+    with_trigger: bool = True
+    """Whether the host is to compact by itself before a halt."""
+    directory_hook: bool = False
+    """Whether a hook in a folder answers what the host has such hooks for, where it does."""
+    checkpoint_at: float = 0.0
+    critical: float = 0.0
+    """The shares of the window between which the host is to compact; the configuration's."""
+    window: int = 0
+    """The window that is assumed where the host names none, in tokens; the configuration's."""
+
+
+class InstallSite(Value):
+    """What a host may look at to decide."""
+
+    current: Callable[[str], dict[str, Any]]
+    """Returns what a settings file of the worktree says; raises `InvalidDocument`."""
+    without_ours: Callable[[str], dict[str, Any]]
+    """Returns what it would say without us; nothing where it cannot be read."""
+    of_user: Callable[[str], dict[str, Any]]
+    """Returns what JSON settings below the home folder say; nothing where they cannot be read."""
+    tracked: Callable[[tuple[str, ...]], frozenset[str]]
+    """Returns which files of the worktree git tracks."""
+    template: Callable[[str], str]
+    """Returns a template's text."""
+    is_on_path: bool
+    """Whether `gitguard` is a command without its folder being named."""
+
+
+LETS_HOST_DECIDE = (
+    "the host decides when to compact; gitguard halts the agent if the context fills up"
+)
+"""The note on a trigger that was declined."""
+WHOLE, SECTION = "whole", "section"
+"""The formats of a file that is ours as a whole, and of one in which a section is."""
+
+
+class WantedFile(Value):
+    """A file that an installation needs."""
+
+    name: str
+    """Relative to the worktree or to the user's folder."""
+    form: str
+    """`WHOLE`, `SECTION`, or the format of settings."""
+    content: bytes = b""
+    """Of a whole file, or the section's text."""
+    merge: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    """Returns settings without our entries with them."""
+
+
+class HostPlan(Value):
+    """Which files a host needs, and what the person who installs should know."""
+
+    in_worktree: tuple[WantedFile, ...] = ()
+    not_in_worktree: tuple[str, ...] = ()
+    """Settings files that are given back."""
+    in_user_folder: tuple[WantedFile, ...] = ()
+    status_line: str = ""
+    """The command of the status line that ours stands in for."""
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    after_change: str = ""
+    """What has to be done before a change of the user's files counts, without its full stop."""
 
 
 class HostSetting(Value):
@@ -151,19 +215,3 @@ class SettingsPlan(Value):
     """All that are wanted, also where they are there; what we made besides is given back."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-
-
-class SettingsOptions(Value):
-    """What decides about a host's settings besides the host."""
-
-    with_trigger: bool
-    """Whether the host is to compact by itself before a halt."""
-    checkpoint_at: float
-    critical: float
-    """The shares of the window between which it is to compact."""
-    window: int
-    """The window that is assumed where the host names none, in tokens."""
-    directory_hook: bool = False
-    """Whether a hook in a folder answers the events that the host has such hooks for."""
-    ours: Mapping[str, str] = {}
-    """The JSON texts of the settings that we made before, by name."""

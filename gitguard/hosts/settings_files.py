@@ -1,15 +1,16 @@
-"""What advisers share whose host keeps its settings in files: reading, merging and editing."""
+"""What advisers share whose host keeps its settings in files: reading and merging."""
 
 from __future__ import annotations
 
-import copy
 import json
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.document_edits import JSON5, JSONC
 from gitguard.model.host_settings import Setting
 from gitguard.model.value import Value
 from gitguard.store.disk import json5_text
+from gitguard.store.disk.settings_text import refuse_other_than_json, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,9 +26,6 @@ EXCHANGES_KEPT = "How many exchanges a compaction leaves as they are"
 TOKENS_KEPT = "How much of the newest conversation a compaction keeps unchanged"
 CLEARING = "Whether old tool output is cleared"
 """Titles of settings that several hosts have."""
-
-_WHAT = "the settings file"
-_MARK = "\ufeff"
 
 
 class Layers(Value):
@@ -62,21 +60,11 @@ def version_in(ask: Ask, before: HostConfiguration | None) -> str:
 
 
 def read_layers(
-    at: AdviserAccess,
-    paths: Iterable[str],
-    part: str = "",
-    *,
-    strict: bool = False,
-    with_comments: bool = False,
+    at: AdviserAccess, paths: Iterable[str], part: str = "", form: str = JSON5
 ) -> Layers:
-    """Read files of JSON with comments and trailing commas; part is the object that is looked into.
-
-    Where the host reads no other, strict ones are of plain JSON, or of that with comments.
-    """
+    """Read files of JSON in the format that the host reads; part is the object looked into."""
     paths = tuple(paths)
-    documents = tuple(
-        _document(at, path, strict=strict, with_comments=with_comments) for path in paths
-    )
+    documents = tuple(_document(at, path, form) for path in paths)
     for path, document in zip(paths, documents, strict=True):
         if not isinstance(document.get(part, {}), dict):
             raise InvalidDocument(
@@ -88,38 +76,15 @@ def read_layers(
     return Layers(set_values, documents)
 
 
-def _document(at: AdviserAccess, path: str, *, strict: bool, with_comments: bool) -> dict[str, Any]:
-    data = at.read(path)
+def _document(at: AdviserAccess, path: str, form: str) -> dict[str, Any]:
+    data, what = at.read(path), f"`{path}`"
     if data is None or not data.strip():
         return {}
-    text = text_of(data, f"`{path}`")
-    document = json5_text.load(text, what=f"`{path}`")
-    if strict:
-        _refuse_other_than_json(text, path, with_comments=with_comments)
+    text = text_of(data, what)
+    document = json5_text.load(text, what=what)
+    if form != JSON5:
+        refuse_other_than_json(text, what, with_comments=form == JSONC)
     return document
-
-
-def _refuse_other_than_json(text: str, path: str, *, with_comments: bool) -> None:
-    if text.startswith(_MARK):
-        raise InvalidDocument(
-            f"`{path}` begins with a byte order mark, which is no JSON",
-            "Save it as UTF-8 without one; nothing was changed",
-        )
-    try:
-        json.loads(
-            json5_text.without_comments(text) if with_comments else text,
-            parse_constant=_refuse_constant,
-        )
-    except ValueError as error:
-        more = "trailing commas" if with_comments else "comments and trailing commas"
-        raise InvalidDocument(
-            f"`{path}` cannot be read as the host reads it: {error}",
-            f"Take {more} out; nothing was changed",
-        ) from error
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is no JSON")
 
 
 def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
@@ -132,52 +97,6 @@ def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
     prefix = f"{name}." if name else ""
     named = ((key, below) for key, below in value.items() if key and "." not in key)
     return [item for key, below in named for item in flat(below, f"{prefix}{key}")]
-
-
-def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:
-    """Return a file of JSON with settings changed, and all else as it was."""
-    text = text_of(data or b"", _WHAT)
-    if not text.strip():
-        text = "{}\n"
-    paths = {tuple(key.split(".")): value for key, value in values.items()}
-    edited = text
-    for path, value in paths.items():
-        edited = json5_text.set_value(edited, path, value, what=_WHAT)
-    before, after = (json5_text.load(each, what=_WHAT) for each in (text, edited))
-    refuse_other_changes(before, after, paths)
-    return edited.encode()
-
-
-def refuse_other_changes(
-    before: dict[str, Any], after: dict[str, Any], values: Mapping[tuple[str, ...], str]
-) -> None:
-    """Refuse an edited file that does not say what it said before, and the values at their paths.
-
-    Raises `InvalidDocument`. It stands between a fault in our editing and people's settings.
-    """
-    changed = copy.deepcopy(before)
-    for path, value in values.items():
-        place = changed
-        for name in path[:-1]:
-            place = place.setdefault(name, {})
-        place[path[-1]] = json.loads(value)
-    if _said(after) != _said(changed):
-        raise InvalidDocument(
-            f"gitguard cannot edit {_WHAT} without changing something else in it",
-            "Make the changes by hand; nothing was changed",
-        )
-
-
-def _said(document: dict[str, Any]) -> str:
-    return json.dumps(document, sort_keys=True, default=repr)
-
-
-def text_of(data: bytes, what: str) -> str:
-    """Return the text of a file; raises `InvalidDocument` where it is none."""
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidDocument(f"{what} is not UTF-8", "Look at it by hand") from error
 
 
 def holder(layers: Layers, paths: tuple[str, ...], prefix: str, otherwise: str) -> str:

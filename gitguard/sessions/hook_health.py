@@ -13,6 +13,7 @@ from gitguard.errors import GitguardError
 from gitguard.hosts.base import belongs_to_user
 from gitguard.hosts.health import HookHealth, InstalledSite
 from gitguard.model.codec import load_json
+from gitguard.model.document_edits import has_entries
 from gitguard.store.disk import files
 from gitguard.store.session.install_ledger import Installed, LedgerFile
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from gitguard.store.session.install_ledger import InstalledFile
+    from gitguard.store.session.install_ledger import EditedFile
     from gitguard.store.session.workspace import Workspace
 
 _LIMIT = 4 << 20
@@ -78,7 +79,7 @@ def _sites(workspace: Workspace, host: str) -> Iterator[InstalledSite]:
     root = _served_by(workspace, ledger)
     if root:
         yield _site(workspace, root, ledger[root])
-    elif settings.is_installed(read_settings(os.path.join(worktree, settings.SHARED))):
+    elif has_entries(read_settings(os.path.join(worktree, settings.SHARED)), settings.is_ours):
         # They came with the project, so that nothing is remembered of them.
         yield _site(workspace, worktree, Installed()).replace(files=(settings.SHARED,))
 
@@ -93,7 +94,7 @@ def _served_by(workspace: Workspace, ledger: Mapping[str, Installed]) -> str:
     return next((root for root in candidates if root in ledger), "")
 
 
-def _is_unchanged(path: str, entry: InstalledFile) -> bool:
+def _is_unchanged(path: str, entry: EditedFile) -> bool:
     try:
         data = files.read_bytes(path, limit=_LIMIT)
     except GitguardError:

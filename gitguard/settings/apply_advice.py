@@ -16,12 +16,13 @@ from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.settings.advice import cut_off, digest, unfinished
 from gitguard.settings.changes_file import ChangesFile, MadeChange
-from gitguard.settings.hidden_backups import hide, lines_to_hide, unhide
+from gitguard.settings.hidden_lines import hide, lines_to_hide, unhide
 from gitguard.settings.rollback import LOCK_TIMEOUT, put_back, refuse_moved
 from gitguard.settings.rollback_document import rollback_command, rollback_document
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileEdit
 from gitguard.store.disk.lock import Lock
+from gitguard.store.disk.settings_text import with_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,11 +89,6 @@ def _refuse_unfit(adviser: Adviser, file: str, seen: bytes | None) -> None:
             "nothing was changed",
         )
     FileEdit(file, file, seen, b"").refuse_unwritable()
-    if seen is not None and os.stat(file).st_nlink > 1:
-        raise InvalidDocument(
-            f"`{file}` is a hard link, and a change would not reach its other name",
-            "Replace it by a copy, or make the changes yourself; nothing was changed",
-        )
 
 
 def apply(
@@ -151,7 +147,8 @@ def _finished(
 
 
 def _edited(adviser: FileAdviser, advice: Advice) -> bytes:
-    return adviser.edit(advice.seen, {setting.key: setting.after for setting in advice.changes})
+    values = {setting.key: setting.after for setting in advice.changes}
+    return with_values(adviser.FORMAT, advice.seen, values, what="the settings file")
 
 
 def _drop(desk: Desk, planned: MadeChange, record: ChangesFile) -> None:

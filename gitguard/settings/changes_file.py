@@ -8,18 +8,13 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument
-from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.value import Value
-from gitguard.store.disk import files
+from gitguard.store.session.install_ledger import RecordFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-FORMAT = 1
-_NAME = "_settings.json"
-_LIMIT = 4 << 20
 _MOST = 50
 """Changes that are remembered; the oldest go first, and their backups stay."""
 
@@ -71,28 +66,21 @@ class MadeChange(Value):
 _OTHERS = ("mode", "changes", "hidden", "wrote")
 
 
-class ChangesFile:
+class ChangesFile(RecordFile):
     """The file that they are remembered in."""
 
     def __init__(self, state_home: str) -> None:
         """Name the file in gitguard's folder of the user's state directory."""
-        self.path = os.path.join(state_home, _NAME)
+        super().__init__(
+            os.path.join(state_home, "_settings.json"),
+            "changes",
+            "Move it away; the backups beside the hosts' files stay",
+        )
         self.lock_path = os.path.join(state_home, "_settings.lock")
 
     def read(self) -> tuple[MadeChange, ...]:
         """Return the changes, oldest first."""
-        data = files.read_bytes(self.path, limit=_LIMIT)
-        if data is None:
-            return ()
-        document = load_json(data, what=f"`{self.path}`", limit=_LIMIT)
-        check_format(document, FORMAT, what=f"`{self.path}`")
-        try:
-            return tuple(map(MadeChange.from_document, document["changes"]))
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidDocument(
-                f"`{self.path}` is damaged: {error!r}",
-                "Move it away; the backups beside the hosts' files stay",
-            ) from error
+        return self.load(lambda changes: tuple(map(MadeChange.from_document, changes))) or ()
 
     def of(self, host: str, project: str) -> tuple[MadeChange, ...]:
         """Return the changes of a host, or of all where it is empty, oldest first.
@@ -118,11 +106,4 @@ class ChangesFile:
         return tuple(earlier for earlier in self.read() if earlier.document != change.document)
 
     def _write(self, changes: tuple[MadeChange, ...]) -> None:
-        if not changes:
-            files.remove(self.path)
-            return
-        files.make_folder(os.path.dirname(self.path))
-        documents = [
-            {name: getattr(change, name) for name in change.field_names} for change in changes
-        ]
-        files.write_bytes(self.path, dump_json({"format": FORMAT, "changes": documents}))
+        self.save([{name: getattr(each, name) for name in each.field_names} for each in changes])

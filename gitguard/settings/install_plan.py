@@ -1,7 +1,8 @@
-"""What a plan to install or uninstall consists of: everything is read, nothing is written.
+"""Plans to install or uninstall: everything is read, nothing is written.
 
-What stood in a file before is kept in the ledger, so that an unchanged file comes back byte for
-byte; out of a file that somebody changed since, only our entries are taken.
+Two folders get files: the worktree, whose ledger lies in the repository's part of the state
+directory, and the user's folder of a host, which several worktrees may share; the last of them to
+leave takes it away.
 """
 
 from __future__ import annotations
@@ -10,11 +11,15 @@ import os
 import shutil
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.base import belongs_to_user
-from gitguard.model.codec import load_json
-from gitguard.model.layout import Layout
+from gitguard.hosts.base import WHOLE, HostPlan, InstallSite, WantedFile
+from gitguard.model.document_edits import JSON
 from gitguard.model.value import Value
-from gitguard.store.disk.changes import FileEdit, content, missing_folders
+from gitguard.rendering import template_source
+from gitguard.settings.folder_edits import FolderEdits
+from gitguard.settings.hidden_lines import EXCLUDE, changed_settings, with_lines
+from gitguard.settings.program_edits import PlannedSettings, ProgramEdits, program_edits
+from gitguard.store.disk import settings_text
+from gitguard.store.disk.changes import FileEdit, content
 from gitguard.store.git import exclude
 from gitguard.store.session.install_ledger import Installed
 
@@ -23,26 +28,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import HostSettings, UserHostSettings
+    from gitguard.hosts.base import Installation, InstallOptions
     from gitguard.settings.changes_file import MadeChange
     from gitguard.store.git.worktree import Worktree
-    from gitguard.store.session.install_ledger import InstalledFile
 
-_LIMIT = 4 << 20
-EXCLUDE = "info/exclude"
+_SKILL = "SKILL.md"
 
 
 class Sites(Value):
     """Everything that a plan looks at."""
 
-    settings: HostSettings | UserHostSettings
+    installation: Installation
     worktree: Worktree
     ledger: Mapping[str, Installed]
+    """Of this repository's worktrees, by folder."""
+    user_ledger: Mapping[str, Installed]
+    """Of the host's folders of this user."""
     home: str
-    path: str
-    """Where commands are looked for."""
-    skill: bytes
-    """The skill's text."""
+    environment: Mapping[str, str]
     settings_changes: tuple[MadeChange, ...] = ()
     """The changes of hosts' settings in the repository's worktrees that are not taken back."""
 
@@ -59,7 +62,7 @@ class Sites(Value):
     @property
     def is_on_path(self) -> bool:
         """Whether `gitguard` is a command without its folder being named."""
-        return shutil.which("gitguard", path=self.path) is not None
+        return shutil.which("gitguard", path=self.environment.get("PATH", os.defpath)) is not None
 
     @property
     def others(self) -> dict[str, Installed]:
@@ -67,186 +70,230 @@ class Sites(Value):
         mine = (self.root, self.common)
         return {k: v for k, v in self.ledger.items() if k not in mine and os.path.isdir(k)}
 
+    @property
+    def user_folder(self) -> str:
+        """The folder of the host's that belongs to the user, empty where it needs none."""
+        return self.installation.user_folder({"HOME": self.home, **self.environment})
+
+    def edits(self, root: str, installed: Installed) -> FolderEdits:
+        """Begin to plan edits in a folder."""
+        return FolderEdits(
+            root,
+            self.root,
+            installed,
+            self.installation,
+            lambda name: root == self.root and bool(self.worktree.tracked((name,))),
+        )
+
+    def program(self) -> ProgramEdits | None:
+        """Return the settings that the host's program makes, None without one."""
+        made = self.user_ledger.get(self.user_folder, Installed()).settings
+        environment = {"HOME": self.home, **self.environment}
+        return program_edits(self.installation, made, environment, self.root)
+
 
 class InstallPlan(Value):
     """All that is to be done, in order."""
 
-    changes: tuple[FileEdit, ...]
-    notes: tuple[str, ...]
-    ledger: Mapping[str, Installed]
+    changes: tuple[FileEdit, ...] = ()
+    ledger: Mapping[str, Installed] = {}
     leaving: tuple[str, ...] = ()
     """Folders that go if nothing is left in them, outer ones first."""
-    sets_trigger: bool = False
-    """Whether the host will compact at our trigger."""
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    program: PlannedSettings = PlannedSettings()
+    after_change: str = ""
+    """What has to be done before a change counts, without its full stop."""
 
 
-class PlanDraft:
-    """A plan while it is made, and the questions that all plans ask."""
+def _host_plan(sites: Sites, options: InstallOptions) -> HostPlan:
+    """Return which files the host needs here."""
+    installation = sites.installation
+    edits = sites.edits(sites.root, sites.ledger.get(sites.root, Installed()))
 
-    def __init__(self, sites: Sites) -> None:
-        """Begin an empty plan."""
-        self.sites = sites
-        self.settings = sites.settings
-        self.own = sites.ledger.get(sites.root, Installed())
-        self.shared = sites.ledger.get(sites.common, Installed())
-        """What belongs to all worktrees."""
-        self.changes: list[FileEdit] = []
-        self.notes: list[str] = []
-        self._folders: dict[str, list[str]] = {sites.root: [], sites.common: []}
+    def current(name: str) -> dict[str, Any]:
+        data = content(sites.root, name)
+        return settings_text.load(installation.SETTINGS[name], data, what=f"`{name}`")
 
-    def read(self, name: str) -> bytes | None:
-        """Return a file of the worktree."""
-        return content(self.sites.root, name)
-
-    def change(self, root: str, name: str, before: bytes | None, after: bytes | None) -> None:
-        """Plan a change, unless it would change nothing."""
-        if before == after:
-            return
-        path = os.path.join(root, name)
-        inside = path.startswith(self.sites.root + os.sep)
-        shown = os.path.relpath(path, self.sites.root) if inside else path
-        self.changes.append(FileEdit(path, shown, before, after))
-        if after is not None:
-            self._folders[root] += missing_folders(root, name)
-
-    def folders(self, root: str, installed: Installed) -> tuple[str, ...]:
-        """Return the folders under root that we made or are about to make."""
-        return tuple(dict.fromkeys([*installed.folders, *self._folders[root]]))
-
-    def settings_in(self, settings: HostSettings, name: str) -> dict[str, Any]:
-        """Return settings as they would be without us, empty where they cannot be read."""
-        try:
-            return settings_of(self.given_back(settings, name), name)
-        except InvalidDocument:
-            return {}
-
-    def given_back(self, settings: HostSettings, name: str) -> bytes | None:
-        """Return a settings file as it was before us, with whatever else was changed since."""
-        before, entry = self.read(name), self.own.files.get(name)
-        if before is None:
-            return None
-        if entry is not None and entry.is_unchanged(before):
-            return entry.original
-        current = settings_of(before, name)
-        if entry is None and not settings.is_installed(current):
-            return before
-        original = settings_of(entry.original if entry else None, name)
-        without_ours = settings.remove(current, original)
-        if without_ours == current:
-            return before
-        if entry is not None and without_ours == original:
-            return entry.original
-        if entry is None and not without_ours:
-            return None  # installed from another home folder, and nobody else wrote into it
-        return Layout.of(before).dump(without_ours)
-
-    def take_out(self, settings: HostSettings, name: str) -> None:
-        """Plan to give a settings file back."""
-        self.change(self.sites.root, name, self.read(name), self.given_back(settings, name))
-
-    def is_our_skill(self, data: bytes) -> bool:
-        """Say whether the skill's file is one that we wrote and nobody changed."""
-        name = self.settings.SKILL
-        entry = self.own.files.get(name)
-        if entry is not None:
-            return entry.is_unchanged(data)
-        return data == self.sites.skill and name not in self.sites.worktree.tracked((name,))
-
-    def is_line_of_host(self, line: str) -> bool:
-        """Say whether a line of our block is about this host's files, and about nothing else.
-
-        Not about another host's, nor one that stays as its settings were changed on advice.
-        """
-        if self._hides_changed_settings(line):
-            return False
-        settings = self.settings
-        names = {settings.SKILL}
-        if not belongs_to_user(settings):
-            names |= {settings.PERSONAL, settings.SHARED}
-        return line.removeprefix("/") in names
-
-    def _hides_changed_settings(self, line: str) -> bool:
-        removed_paths = {change.path for change in self.changes if change.after is None}
-        return any(
-            line == f"/{os.path.relpath(settings_change.file, settings_change.project)}"
-            and settings_change.file not in removed_paths
-            and os.path.lexists(settings_change.file)
-            for settings_change in self.sites.settings_changes
-        )
-
-    def exclude_without_host(self, before: bytes | None) -> bytes | None:
-        """Return the exclude file with the lines of other hosts alone."""
-        lines = tuple(n for n in exclude.lines_of(before) if not self.is_line_of_host(n))
-        return exclude.with_block(before, lines) if lines else self.exclude_given_back(before)
-
-    def exclude_given_back(self, before: bytes | None) -> bytes | None:
-        """Return the exclude file without our block."""
-        entry: InstalledFile | None = self.shared.files.get(EXCLUDE)
-        if entry is not None and before is not None and entry.is_unchanged(before):
-            return entry.original
-        return exclude.without_block(before)
-
-    def finish(
-        self,
-        mine: Mapping[str, Installed],
-        *,
-        leaving: tuple[str, ...] = (),
-        sets_trigger: bool = False,
-    ) -> InstallPlan:
-        """Return the plan; mine is the ledger's part about this worktree."""
-        ledger = {**self.sites.others, **mine}
-        return InstallPlan(tuple(self.changes), tuple(self.notes), ledger, leaving, sets_trigger)
+    site = InstallSite(
+        current=current,
+        without_ours=lambda name: edits.without_ours(name, installation.SETTINGS[name]),
+        of_user=lambda name: user_settings(sites.home, name),
+        tracked=sites.worktree.tracked,
+        template=template_source,
+        is_on_path=sites.is_on_path,
+    )
+    return installation.plan(site, options)
 
 
-def plan_removal(sites: Sites) -> InstallPlan:
-    """Plan to give everything back."""
-    draft = PlanDraft(sites)
-    settings = sites.settings
-    if not belongs_to_user(settings):
-        for name in (settings.PERSONAL, settings.SHARED):
-            draft.take_out(settings, name)
-    _remove_skill(draft)
-    # Another home folder's installation may have made the skill's folder.
-    folders = dict.fromkeys([*draft.own.folders, os.path.dirname(settings.SKILL)])
-    leaving = [os.path.join(sites.root, folder) for folder in folders]
-    if sites.others:
-        return draft.finish({sites.common: draft.shared}, leaving=tuple(leaving))
-    before = content(sites.common, EXCLUDE)
-    draft.change(sites.common, EXCLUDE, before, draft.exclude_without_host(before))
-    leaving += [os.path.join(sites.common, folder) for folder in draft.shared.folders]
-    return draft.finish({}, leaving=tuple(leaving))
-
-
-def _remove_skill(draft: PlanDraft) -> None:
-    name = draft.settings.SKILL
-    data = draft.read(name)
-    if data is None:
-        return
-    if draft.is_our_skill(data):
-        draft.change(draft.sites.root, name, data, None)
-    elif name in draft.own.files:
-        draft.notes.append(f"`{name}` was edited after it was installed, so it is kept")
-
-
-def settings_of(data: bytes | None, name: str) -> dict[str, Any]:
-    """Read settings; no file and an empty one say nothing."""
-    if data is None or not data.strip():
-        return {}
-    try:
-        return load_json(data, what=f"`{name}`", limit=_LIMIT)
-    except InvalidDocument as error:
-        raise InvalidDocument(
-            error.message, "Correct it and run the command again; nothing was changed"
-        ) from error
-
-
-def user_settings(settings: HostSettings, home: str) -> dict[str, Any]:
-    """Return the user's settings for all projects, empty where they cannot be read."""
+def user_settings(home: str, name: str) -> dict[str, Any]:
+    """Return JSON settings of the user's for all projects, empty where they cannot be read."""
     if not home:
         return {}
     # A link here is the user's own affair: nothing is written through it.
-    path = os.path.realpath(os.path.join(home, settings.USER))
+    path = os.path.realpath(os.path.join(home, name))
     try:
-        return settings_of(content(os.path.dirname(path), os.path.basename(path)), path)
+        data = content(os.path.dirname(path), os.path.basename(path))
+        return settings_text.load(JSON, data, what=f"`{path}`")
     except InvalidDocument:
         return {}
+
+
+# The worktree
+
+
+def plan_worktree(sites: Sites, options: InstallOptions) -> InstallPlan:
+    """Plan what an installation needs in the worktree and its git directory; twice is once."""
+    wanted = _host_plan(sites, options)
+    installation, own = sites.installation, sites.ledger.get(sites.root, Installed())
+    edits = sites.edits(sites.root, own)
+    for name in wanted.not_in_worktree:
+        edits.take_out(name, installation.SETTINGS[name])
+    skill = WantedFile(installation.SKILL, WHOLE, template_source(_SKILL).encode())
+    for file in (*wanted.in_worktree, skill):
+        edits.put(file)
+    shared = sites.ledger.get(sites.common, Installed())
+    excluded, hidden_notes = _hidden(sites, edits, shared, options)
+    personal = [name for name in installation.SETTINGS if name != installation.SHARED]
+    is_personal = any(name in edits.entries for name in personal)
+    ledger = {
+        **sites.others,
+        sites.root: Installed(
+            edits.entries,
+            tuple(edits.folders),
+            wanted.status_line,
+            executable=options.executable if is_personal else "",
+        ),
+    }
+    if excluded.entries:
+        ledger[sites.common] = Installed(excluded.entries, tuple(excluded.folders))
+    return InstallPlan(
+        (*edits.changes, *excluded.changes),
+        ledger,
+        notes=(*wanted.notes, *edits.notes, *hidden_notes),
+        warnings=wanted.warnings,
+    )
+
+
+def _hidden(
+    sites: Sites, edits: FolderEdits, shared: Installed, options: InstallOptions
+) -> tuple[FolderEdits, tuple[str, ...]]:
+    """Plan our lines: what we create and git neither tracks nor ignores already.
+
+    What is meant for everybody is to be committed, so git has to see it.
+    """
+    installation = sites.installation
+    for_all = (installation.SHARED, installation.SKILL)
+    is_shared = installation.SHARED in edits.entries
+    names = tuple(n for n in edits.entries if not (is_shared and n in for_all))
+    tracked = sites.worktree.tracked(names) if names else frozenset()
+    ignored = sites.worktree.ignored(names) if names else frozenset()
+    before = content(sites.common, EXCLUDE)
+    present = exclude.lines_of(before)
+    created = [n for n in names if edits.entries[n].original is None and n not in tracked]
+    mine = [f"/{n}" for n in created if f"/{n}" in present or n not in ignored]
+    ours = _lines_of_host(sites, edits)
+    stays = [n for n in present if n in mine or sites.others or n not in ours]
+    excluded = sites.edits(sites.common, Installed(folders=shared.folders))
+    lines = tuple(dict.fromkeys([*stays, *mine]))
+    after, entry = with_lines(before, lines, shared.files.get(EXCLUDE))
+    excluded.change(EXCLUDE, before, after)
+    if entry is not None:
+        excluded.entries[EXCLUDE] = entry
+    changed = {change.name for change in edits.changes}
+    notes = [
+        f"git tracks `{name}`, so its change shows in `git status`"
+        for name in sorted(changed & tracked)
+    ]
+    committed = [name for name in edits.entries if name in for_all]
+    if options.shared and changed.intersection(committed):
+        shown = " and ".join(f"`{name}`" for name in committed)
+        notes.append(f"commit {shown}, so that others get the same setup")
+    return excluded, tuple(notes)
+
+
+def _lines_of_host(sites: Sites, edits: FolderEdits) -> frozenset[str]:
+    """Return the lines of our block about this host's files, and about nothing else.
+
+    Not those that stay as they hide settings that were changed on advice.
+    """
+    names = (sites.installation.SKILL, *sites.installation.SETTINGS)
+    removed = frozenset(change.path for change in edits.changes if change.after is None)
+    stays = changed_settings(sites.settings_changes, removed)
+    return frozenset(f"/{name}" for name in names) - stays
+
+
+def plan_removal(sites: Sites) -> InstallPlan:
+    """Plan to give everything back in the worktree and its git directory."""
+    installation, own = sites.installation, sites.ledger.get(sites.root, Installed())
+    edits = sites.edits(sites.root, own)
+    for name, form in installation.SETTINGS.items():
+        edits.take_out(name, form)
+    edits.take_out(installation.SKILL, WHOLE, template_source(_SKILL).encode())
+    # Another home folder's installation may have made the skill's folder.
+    folders = dict.fromkeys([*own.folders, os.path.dirname(installation.SKILL)])
+    leaving = [os.path.join(sites.root, folder) for folder in folders]
+    changes, notes = edits.changes, tuple(edits.notes)
+    shared = sites.ledger.get(sites.common, Installed())
+    if sites.others:
+        ledger = {**sites.others, sites.common: shared}
+        return InstallPlan(tuple(changes), ledger, tuple(leaving), notes)
+    before, ours = content(sites.common, EXCLUDE), _lines_of_host(sites, edits)
+    lines = tuple(line for line in exclude.lines_of(before) if line not in ours)
+    excluded = sites.edits(sites.common, shared)
+    excluded.change(EXCLUDE, before, with_lines(before, lines, shared.files.get(EXCLUDE))[0])
+    leaving += [os.path.join(sites.common, folder) for folder in shared.folders]
+    return InstallPlan((*changes, *excluded.changes), {}, tuple(leaving), notes)
+
+
+# The user's folder
+
+
+def plan_user_folder(sites: Sites, options: InstallOptions) -> InstallPlan:
+    """Plan what an installation needs in the host's folder of the user, and of its program."""
+    wanted = _host_plan(sites, options)
+    folder, known = sites.user_folder, sites.user_ledger.get(sites.user_folder, Installed())
+    edits = sites.edits(folder, known)
+    names = {file.name for file in wanted.in_user_folder}
+    for name in [name for name in known.files if name not in names]:
+        edits.take_out(name, WHOLE)
+    for file in wanted.in_user_folder:
+        edits.put(file)
+    program = sites.program()
+    planned = program.plan(options) if program else PlannedSettings()
+    installed = Installed(
+        edits.entries,
+        tuple(edits.folders),
+        settings=planned.remembered,
+        users=(*_other_users(sites, known), sites.root),
+    )
+    return InstallPlan(
+        tuple(edits.changes),
+        {**sites.user_ledger, folder: installed},
+        notes=tuple(edits.notes),
+        program=planned,
+        after_change=wanted.after_change,
+    )
+
+
+def plan_user_removal(sites: Sites) -> InstallPlan:
+    """Plan to take everything out again, unless other workspaces need it."""
+    folder, known = sites.user_folder, sites.user_ledger.get(sites.user_folder, Installed())
+    ledger = {path: item for path, item in sites.user_ledger.items() if path != folder}
+    users = _other_users(sites, known)
+    if users:
+        named = ", ".join(f"`{user}`" for user in users)
+        note = f"other workspaces still use `{folder}`, so it is kept: {named}"
+        return InstallPlan(ledger={**ledger, folder: known.replace(users=users)}, notes=(note,))
+    edits = sites.edits(folder, known)
+    for name in known.files:
+        edits.take_out(name, WHOLE)
+    program = sites.program()
+    planned = program.plan_removal() if program else PlannedSettings()
+    leaving = tuple(os.path.join(folder, name) for name in known.folders)
+    return InstallPlan(tuple(edits.changes), ledger, leaving, tuple(edits.notes), program=planned)
+
+
+def _other_users(sites: Sites, known: Installed) -> tuple[str, ...]:
+    """Return the other worktrees that rely on the folder, as far as they are still there."""
+    return tuple(user for user in known.users if user != sites.root and os.path.isdir(user))

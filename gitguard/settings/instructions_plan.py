@@ -10,58 +10,39 @@ from __future__ import annotations
 import os
 import re
 
-from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.errors import GitguardError
+from gitguard.hosts.base import SECTION, WantedFile
 from gitguard.hosts.context_files import INSTRUCTIONS
-from gitguard.model.value import Value
-from gitguard.settings.instructions_section import split, with_section, without_section
-from gitguard.store.disk.changes import FileEdit, content
+from gitguard.settings.instructions_section import split
+from gitguard.store.disk.changes import content
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.settings.folder_edits import FolderEdits
 
 _IMPORTS_FIRST = re.compile(rf"^@(?:\./)?{re.escape(INSTRUCTIONS[0])}\s*$", re.MULTILINE)
 
 
-class InstructionsPlan(Value):
-    """Changes to files of instructions, and sentences about what is left alone."""
-
-    changes: tuple[FileEdit, ...]
-    notes: tuple[str, ...]
-
-
-def plan_sections(root: str, text: str) -> InstructionsPlan:
-    """Plan to put a text into the files of instructions at root, once.
+def plan_sections(edits: FolderEdits, text: str) -> None:
+    """Plan to put a text into the files of instructions at a worktree's root, once.
 
     Raises `InvalidDocument` for a file that is a link to elsewhere, or cannot be read.
     """
+    root = edits.root
     targets = _targets(root)
-    changes, notes = [], []
     for name in INSTRUCTIONS:
         if _linked_name(root, name):
-            notes.append(f"`{name}` is a link to `{_linked_name(root, name)}`")
-            continue
-        before = content(root, name)
-        if name in targets:
-            after: bytes | None = with_section(before or b"", name, text)
+            edits.notes.append(f"`{name}` is a link to `{_linked_name(root, name)}`")
+        elif name in targets:
+            edits.put(WantedFile(name, SECTION, text.encode()))
         else:
-            after = None if before is None else without_section(before, name)
-        if before is not None and split(before, name).is_edited:
-            notes.append(f"the section in `{name}` was edited, so gitguard leaves it unchanged")
-        if before != after:
-            changes.append(_change(root, name, before, after))
-    return InstructionsPlan(tuple(changes), tuple(notes))
+            edits.take_out(name, SECTION)
 
 
-def plan_sections_removal(root: str) -> InstructionsPlan:
+def plan_sections_removal(edits: FolderEdits) -> None:
     """Plan to take our sections out; nothing was ever written through a link."""
-    changes, notes = [], []
-    for name in names_with_section(root):
-        before = content(root, name)
-        assert before is not None
-        if split(before, name).is_edited:
-            notes.append(
-                f"the section in `{name}` was edited, so it is kept; delete it with an editor"
-            )
-            continue
-        changes.append(_change(root, name, before, without_section(before, name)))
-    return InstructionsPlan(tuple(changes), tuple(notes))
+    for name in names_with_section(edits.root):
+        edits.take_out(name, SECTION)
 
 
 def names_with_section(root: str) -> tuple[str, ...]:
@@ -107,15 +88,3 @@ def _linked_name(root: str, name: str) -> str:
 
 def _imports_first(data: bytes | None) -> bool:
     return _IMPORTS_FIRST.search((data or b"").decode("utf-8", "replace")) is not None
-
-
-def _change(root: str, name: str, before: bytes | None, after: bytes | None) -> FileEdit:
-    path = os.path.join(root, name)
-    if before is not None and os.stat(path).st_nlink > 1:
-        raise InvalidDocument(
-            f"`{path}` is a hard link, and a change would not reach its other name",
-            "Replace it by a copy; nothing was changed",
-        )
-    change = FileEdit(path, name, before, after)
-    change.refuse_unwritable()
-    return change

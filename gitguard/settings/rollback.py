@@ -10,22 +10,20 @@ from gitguard import hosts
 from gitguard.errors import InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.adviser import find_adviser
 from gitguard.hosts.base import belongs_to_user
-from gitguard.model.layout import Layout
+from gitguard.model.document_edits import has_entries
 from gitguard.model.value import Value
 from gitguard.settings.advice import digest, settled_changes, unfinished
 from gitguard.settings.changes_file import ChangesFile, MadeChange
-from gitguard.settings.hidden_backups import unhide
-from gitguard.settings.install_plan import settings_of
+from gitguard.settings.folder_edits import without_ours
+from gitguard.settings.hidden_lines import unhide
 from gitguard.settings.rollback_document import rollback_command
-from gitguard.store.disk import files
+from gitguard.store.disk import files, settings_text
 from gitguard.store.disk.changes import FileEdit
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.install_ledger import Installed, LedgerFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from gitguard.settings.advice import Desk
 
 _OF_PLUGIN = re.compile(rb"""["']?gitguard["']?\s*:""")
@@ -102,20 +100,18 @@ def _without_hooks(change: MadeChange, before: bytes | None, now: bytes | None) 
                 f"`{rollback_command(change)} --forget` to keep the file as it is",
             )
         return before
-    was, current = settings_of(before, change.backup), _readable(now, change.file)
-    if not settings.is_installed(was) or settings.is_installed(current):
-        return before
-    line = settings.other_status_line(current)  # which ours stood in for
-    beneath = {name: value for name, value in current.items() if line and value is line}
-    left = settings.remove(was, beneath)
-    return Layout.of(before).dump(left) if left else None
-
-
-def _readable(data: bytes | None, name: str) -> dict[str, Any]:
+    form = settings.SETTINGS[os.path.relpath(change.file, change.project)]
+    was = settings_text.load(form, before, what=f"`{change.backup}`")
     try:
-        return settings_of(data, name)
+        current = settings_text.load(form, now, what=f"`{change.file}`")
     except InvalidDocument:
-        return {}
+        current = {}
+    if has_entries(current, settings.is_ours):
+        return before
+    left = without_ours(was, settings, beneath=current)
+    if left == was:
+        return before
+    return settings_text.rewritten(form, before, left, what=f"`{change.file}`") if left else None
 
 
 def _what_of_backup(change: MadeChange) -> str:
@@ -240,14 +236,11 @@ def put_back(desk: Desk, change: MadeChange, before: bytes | None) -> str:
 
 
 def _give(change: MadeChange, before: bytes | None, now: bytes | None) -> None:
-    if before is None:
-        files.remove(change.file)
-        return
+    owner = os.stat(change.backup) if os.path.exists(change.backup) else None
+    if now != before:
+        FileEdit(change.file, change.file, now, before).make(mode=change.mode, owner=owner)
     try:
-        if now != before:
-            owner = os.stat(change.backup if os.path.exists(change.backup) else change.file)
-            files.write_bytes(change.file, before, mode=change.mode, owner=owner)
-        if stat.S_IMODE(os.stat(change.file).st_mode) != change.mode:
+        if before is not None and stat.S_IMODE(os.stat(change.file).st_mode) != change.mode:
             os.chmod(change.file, change.mode)
     except OSError as error:
         raise files.refused(change.file, error) from error

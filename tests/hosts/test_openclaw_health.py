@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from gitguard.hosts.base import InstallOptions
 from gitguard.hosts.health import InstalledSite
 from gitguard.hosts.openclaw.health import look
 from gitguard.sessions.hook_health import hook_health, read_settings
-from gitguard.settings.project_install import InstallOptions
 from tests.conftest import OpenGuard
 
 ENABLED = "plugins.entries.gitguard.enabled"

@@ -14,10 +14,9 @@ import pytest
 
 from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
 from gitguard.guard import Guard
-from gitguard.hosts.base import SettingsOptions
+from gitguard.hosts.base import InstallOptions
 from gitguard.hosts.openclaw import installing as settings
 from gitguard.settings.installer import Outcome
-from gitguard.settings.project_install import InstallOptions
 from gitguard.store.disk.program import ProgramOutcome, find_program
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
@@ -396,9 +395,9 @@ def test_an_older_host_compacts_before_a_configured_halt(
 
 
 def test_a_window_that_is_not_known_sets_no_trigger() -> None:
-    wishes = SettingsOptions(True, 0.8, 0.85, 200_000)
+    wishes = InstallOptions(checkpoint_at=0.8, critical=0.85, window=200_000)
     found = {"version": (2026, 3, 13), "plugins": {}, "internal": {}, "compaction": {}, "window": 0}
-    planned = settings.plan(found, wishes)
+    planned = settings.plan_settings(found, wishes, {})
     assert RESERVE not in [setting.name for setting in planned.settings]
 
 

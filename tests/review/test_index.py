@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from gitguard.guard import Guard
 from gitguard.guard.settings import HOSTS
+from gitguard.hosts.base import InstallOptions
 from gitguard.review.entries import FIELDS, Change, Collected, IndexedItem, Turn
 from gitguard.review.index import Label, extended, new_index, read_index
-from gitguard.settings.project_install import InstallOptions
 from gitguard.store.session.anchor import INDEX
 from tests.conftest import Git, OpenGuard
 from tests.support.kept_sessions import at, close_it, maintain, reopen

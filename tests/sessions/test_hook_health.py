@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from gitguard import Guard
 from gitguard.cli.sessions import _overview_text
+from gitguard.hosts.base import InstallOptions
 from gitguard.hosts.claude_code import hooks, installing
 from gitguard.hosts.claude_code.health import folder_changes, hook_problems, switches
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.sessions.hook_health import hook_health
-from gitguard.settings.project_install import InstallOptions
 from gitguard.store.session.workspace import UserDirs
 from tests.support.conversation import Conversation
 

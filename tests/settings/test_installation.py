@@ -17,12 +17,12 @@ from skills_ref.validator import validate  # type: ignore[import-untyped]
 
 from gitguard.errors import GitFailed, InvalidDocument, NotWritable
 from gitguard.guard import Guard
+from gitguard.hosts.base import InstallOptions
 from gitguard.hosts.claude_code import installing as settings
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.model.config.config import DEFAULTS
 from gitguard.model.host_settings import compaction_share
 from gitguard.settings.installer import Outcome
-from gitguard.settings.project_install import InstallOptions
 from gitguard.store.disk.changes import FileEdit, make_all
 from tests.conftest import Git, OpenGuard
 

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotConfirmed, NotWritable
 from gitguard.guard import Guard
+from gitguard.hosts.base import InstallOptions
 from gitguard.rendering import template_source
 from gitguard.settings.instructions_section import with_section, without_section
-from gitguard.settings.project_install import InstallOptions
 from tests.conftest import Git, OpenGuard
 
 NONE = "none"

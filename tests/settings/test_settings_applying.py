@@ -36,6 +36,7 @@ from gitguard.settings.remembered_advice import (
     with_lessons,
 )
 from gitguard.settings.rollback import forget, newest_change, plan_rollback, roll_back
+from gitguard.store.session.install_ledger import Installed, LedgerFile
 from tests.conftest import Git
 from tests.support.settings_host import NEWER, SECRET, SettingsHost
 
@@ -123,11 +124,7 @@ def test_where_gitguard_halts_the_agent_the_host_is_to_compress_before(
 ) -> None:
     calm = AdviceQuestion("conversational")
     assert given(desk, calm).figures.free == 30_000
-    ledger = Path(desk.places.state_home) / "_openclaw.json"
-    ledger.parent.mkdir(parents=True, exist_ok=True)
-    ledger.write_text(
-        '{"format": 1, "installed": {"/x": {"files": {}, "folders": [], "status_line": ""}}}'
-    )
+    LedgerFile(desk.places.state_home, "openclaw").write({"/x": Installed()})
     assert given(desk, calm).figures.free == 35_000
     window = desk.config.window.replace(cap=190_000)
     capped = desk.replace(config=desk.config.replace(window=window))

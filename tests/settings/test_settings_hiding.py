@@ -10,9 +10,9 @@ import pytest
 from gitguard.errors import SettingsMoved
 from gitguard.guard import Guard
 from gitguard.hosts.adviser import find_adviser
+from gitguard.hosts.base import InstallOptions
 from gitguard.settings.advice import AdviceQuestion, Desk, advise
 from gitguard.settings.apply_advice import apply, plan_change
-from gitguard.settings.project_install import InstallOptions
 from gitguard.settings.rollback import plan_rollback, roll_back
 from tests.conftest import Git, OpenGuard
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import pkgutil
 import sys
 from pathlib import Path
 
@@ -45,9 +44,11 @@ def open_the_way(path: Path) -> None:
 
 def _import_all() -> None:
     """Import what the other user may not be able to read."""
-    for module in pkgutil.walk_packages(gitguard.__path__, "gitguard."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
+    package = Path(gitguard.__file__).parent
+    for path in package.rglob("*.py"):
+        if path.stem != "__main__":
+            parts = path.relative_to(package.parent).with_suffix("").parts
+            importlib.import_module(".".join(parts).removesuffix(".__init__"))
     for name in ("pwd", "jinja2", "ruamel.yaml", "shutil", "difflib", "base64", "sqlite3", "json"):
         importlib.import_module(name)
 

@@ -21,7 +21,6 @@ from gitguard.hosts.claude_code.installing import PERSONAL, SHARED, USER
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     WHEN_TO_COMPRESS,
-    edit,
     in_project,
     program_of,
     read_layers,
@@ -29,6 +28,7 @@ from gitguard.hosts.settings_files import (
     stays_off,
     version_in,
 )
+from gitguard.model.document_edits import JSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ UNDO = UndoHelp(
     health=("claude doctor",),
     repair="`claude doctor` says what is wrong with settings",
 )
-__all__ = ["edit"]
+FORMAT = JSON
 
 _KEY = "env.CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 _BESIDES_THE_ANSWER = 13_000
@@ -68,7 +68,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     named = at.environment.get("CLAUDE_CONFIG_DIR", "")
     user_file = os.path.join(named, "settings.json") if named else os.path.join(at.home, USER)
     paths = (user_file, *in_project(at, SHARED), *in_project(at, PERSONAL))
-    layers = read_layers(at, paths, "env", strict=True)
+    layers = read_layers(at, paths, "env", FORMAT)
     set_values = {
         **_variables(at.environment.get),
         **_in_the_hosts_own_file(at, os.path.join(named or at.home, ".claude.json")),

@@ -8,14 +8,20 @@ from __future__ import annotations
 
 import os
 import re
+from functools import partial
 from shlex import quote
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts.base import LETS_HOST_DECIDE, HostPlan, WantedFile
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME, TIMEOUT, TIMEOUTS
+from gitguard.model.document_edits import JSON, has_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from typing import Any
+
+    from gitguard.hosts.base import InstallOptions, InstallSite
 
 PERSONAL = ".claude/settings.local.json"
 """Settings of one person in one project, which Claude Code keeps out of git."""
@@ -23,7 +29,9 @@ SHARED = ".claude/settings.json"
 """Settings of everybody who works at a project."""
 USER = ".claude/settings.json"
 """Settings of one person in all projects, relative to the home folder."""
+SETTINGS = {PERSONAL: JSON, SHARED: JSON}
 SKILL = ".claude/skills/gitguard/SKILL.md"
+HAS_DIRECTORY_HOOK = False
 
 _TRIGGER = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 # The value does not follow a configured halt: one variable holds for windows of both sizes. A
@@ -79,23 +87,16 @@ def is_ours(entry: Any) -> bool:
     return isinstance(run, str) and _OURS.search(run) is not None
 
 
-def is_installed(settings: dict[str, Any]) -> bool:
-    """Say whether settings hold a hook or a status line of ours."""
-    groups = (group for _, entries in _lists(settings.get("hooks")) for group in entries)
-    hooks = (hook for group in groups for _, entries in _lists(group) for hook in entries)
-    return is_ours(settings.get("statusLine")) or any(map(is_ours, hooks))
-
-
-def _lists(value: Any) -> list[tuple[str, list[Any]]]:
-    items = value.items() if isinstance(value, dict) else ()
-    return [(name, item) for name, item in items if isinstance(item, list)]
+def user_folder(environment: Mapping[str, str]) -> str:
+    """Return nothing: gitguard is put into each project."""
+    return ""
 
 
 def merge(
     settings: dict[str, Any],
-    executable: str,
+    executable: str = "",
     *,
-    status_line: dict[str, Any] | None = None,
+    status_line: Mapping[str, Any] | None = None,
     with_trigger: bool = True,
 ) -> dict[str, Any]:
     """Return settings with our hooks, our status line and, where there is none, the trigger.
@@ -106,23 +107,13 @@ def merge(
     """
     _check(settings)
     hooks = dict(settings.get("hooks", {}))
-    for event in [*hooks, *(name for name in HOOK_EVENTS if name not in hooks)]:
-        groups = _with_ours(event, hooks.get(event, []), executable)
-        if groups or not hooks[event]:
-            hooks[event] = groups
-        else:
-            del hooks[event]
-    merged = {**settings, "hooks": hooks}
-    merged["statusLine"] = {**_kept_line(settings, status_line), "type": "command"}
-    merged["statusLine"]["command"] = command(executable)
+    for event in HOOK_EVENTS:
+        hooks[event] = [*hooks.get(event, []), {"hooks": [hook_of(event, executable)]}]
+    line = {**(status_line or {}), "type": "command", "command": command(executable)}
+    merged = {**settings, "hooks": hooks, "statusLine": line}
     if with_trigger and _TRIGGER not in settings.get("env", {}):
         merged["env"] = {**settings.get("env", {}), _TRIGGER: _TRIGGER_VALUE}
     return merged
-
-
-def _kept_line(settings: dict[str, Any], other: dict[str, Any] | None) -> dict[str, Any]:
-    our_line: dict[str, Any] = settings.get("statusLine", {})
-    return our_line or dict(other or {})
 
 
 def hook_of(event: str, executable: str) -> dict[str, Any]:
@@ -131,62 +122,83 @@ def hook_of(event: str, executable: str) -> dict[str, Any]:
     return {"type": "command", "command": run, "timeout": TIMEOUTS.get(event, TIMEOUT)}
 
 
-def _with_ours(event: str, groups: Any, executable: str) -> Any:
-    if event not in HOOK_EVENTS:
-        return _without_ours(groups) if isinstance(groups, list) else groups
-    ours = {"hooks": [hook_of(event, executable)]}
-    in_force = [group for group in groups if _without_ours([group]) != [group]]
-    return groups if in_force == [ours] else [*_without_ours(groups), ours]
+def plan(site: InstallSite, options: InstallOptions) -> HostPlan:
+    """Decide which settings get our entries, and what to say of trigger and status lines."""
+    if not options.shared and site.is_on_path and has_entries(site.current(SHARED), is_ours):
+        # Shared settings run gitguard here already: two entries would answer twice.
+        line, notes = _line_beneath(site, SHARED)
+        note = f"`{SHARED}` already runs gitguard, so it is not installed twice"
+        return HostPlan((), (PERSONAL,), status_line=_run_by(line), notes=(note, *notes))
+    target, other = (SHARED, PERSONAL) if options.shared else (PERSONAL, SHARED)
+    line, notes = _line_beneath(site, target)
+    levels = (site.without_ours(target), site.without_ours(other), site.of_user(USER))
+    theirs = next(filter(None, map(trigger_of, levels)), "")
+    current = site.current(target).get("statusLine")
+    merged = partial(
+        merge,
+        executable="" if options.shared else options.executable,
+        status_line=current if is_ours(current) else line,
+        with_trigger=options.with_trigger and not theirs,
+    )
+    hidden = options.shared and _line_of(site.without_ours(PERSONAL)) is not None
+    trigger_note, warnings = _trigger_notes(options, theirs)
+    return HostPlan(
+        in_worktree=(WantedFile(target, JSON, merge=merged),),
+        not_in_worktree=(PERSONAL,) if options.shared else (),
+        status_line=_run_by(line),
+        notes=(*[_HIDDEN] * hidden, trigger_note, *notes),
+        warnings=warnings,
+    )
 
 
-def _without_ours(groups: list[Any]) -> list[Any]:
-    remaining = []
-    for group in groups:
-        hooks = group.get("hooks") if isinstance(group, dict) else None
-        others = [hook for hook in hooks if not is_ours(hook)] if isinstance(hooks, list) else None
-        if others is None or others == hooks:
-            remaining.append(group)
-        elif others:
-            remaining.append({**group, "hooks": others})
-    return remaining
+_HIDDEN = (
+    f"the status line in `{PERSONAL}` hides gitguard's, so pressure is read from transcripts alone"
+)
 
 
-def remove(settings: dict[str, Any], original: dict[str, Any]) -> dict[str, Any]:
-    """Return settings without our entries; original says what stood in their places."""
-    remaining = dict(settings)
-    if isinstance(remaining.get("hooks"), dict):
-        remaining["hooks"] = _hooks_without_ours(remaining["hooks"])
-    if is_ours(remaining.get("statusLine")):
-        remaining["statusLine"] = original.get("statusLine")
-    remaining = {
-        name: value
-        for name, value in remaining.items()
-        if value or name in original or value == settings[name]
-    }
-    return without_trigger(remaining, original)
+def _line_beneath(site: InstallSite, target: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    """Return the status line that ours hides, of the file itself, the project or the user.
+
+    What git tracks came with the repository, so its command is not one of the user's own.
+    """
+    names = tuple(dict.fromkeys((target, SHARED)))
+    tracked = site.tracked(names)
+    notes = [
+        f"the status line in `{name}` is not shown beside gitguard's, because git "
+        "tracks that file; copy it to your own settings to show it"
+        for name in sorted(tracked)
+        if _line_of(site.without_ours(name))
+    ]
+    levels = [site.without_ours(name) for name in names if name not in tracked]
+    line = next(filter(None, map(_line_of, (*levels, site.of_user(USER)))), None)
+    if line is not None:
+        notes.append(f"gitguard shows your status line above its own: `{_run_by(line)}`")
+    return line, tuple(notes)
 
 
-def without_trigger(settings: dict[str, Any], original: dict[str, Any]) -> dict[str, Any]:
-    """Return settings without the trigger, if it is ours: original has none of its own."""
-    if trigger_of(settings) != TRIGGER or trigger_of(original):
-        return settings
-    env = {name: value for name, value in settings["env"].items() if name != _TRIGGER}
-    remaining = {**settings, "env": env}
-    if not env and "env" not in original:
-        del remaining["env"]
-    return remaining
+def _trigger_notes(options: InstallOptions, theirs: str) -> tuple[str, tuple[str, ...]]:
+    """Say when the host compacts, and warn where that is not between checkpoint and halt."""
+    lowest, highest = COMPACTS_AT
+    if theirs:
+        return f"a compaction trigger is already set and is kept: `{theirs}`", ()
+    if not options.with_trigger:
+        return LETS_HOST_DECIDE, ()
+    note = (
+        f"gitguard sets `{TRIGGER}`, so that the host compacts at {lowest:.1%} to "
+        f"{highest:.1%} of the window, before gitguard halts the agent; opt out with "
+        "--no-compaction-trigger"
+    )
+    if options.checkpoint_at < lowest < highest < options.critical:
+        return note, ()
+    warning = (
+        f"the compaction trigger is at {lowest:.1%} to {highest:.1%} of the window, not "
+        f"between `gauge.checkpoint_at` {options.checkpoint_at} and `thresholds.critical` "
+        f"{options.critical}"
+    )
+    return note, (warning,)
 
 
-def _hooks_without_ours(hooks: dict[str, Any]) -> dict[str, Any]:
-    remaining = {}
-    for event, groups in hooks.items():
-        others = _without_ours(groups) if isinstance(groups, list) else groups
-        if others or others == groups:
-            remaining[event] = others
-    return remaining
-
-
-def other_status_line(settings: dict[str, Any]) -> dict[str, Any] | None:
+def _line_of(settings: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a status line that is not ours, None if there is none that could be called."""
     line = settings.get("statusLine")
     if not isinstance(line, dict) or not isinstance(line.get("command"), str) or is_ours(line):
@@ -194,7 +206,21 @@ def other_status_line(settings: dict[str, Any]) -> dict[str, Any] | None:
     return line
 
 
-def trigger_of(settings: dict[str, Any]) -> str:
+def _run_by(line: Mapping[str, Any] | None) -> str:
+    return str(line["command"]) if line else ""
+
+
+def other_status_line(settings: dict[str, Any]) -> str:
+    """Return the command of a status line that is not ours, empty for none."""
+    return _run_by(_line_of(settings))
+
+
+def users_status_line(of_user: Callable[[str], dict[str, Any]]) -> str:
+    """Return the command of the user's own status line for all projects, empty for none."""
+    return other_status_line(of_user(USER))
+
+
+def trigger_of(settings: Mapping[str, Any]) -> str:
     """Return the compaction trigger that settings contain, empty if they have none."""
     env = settings.get("env")
     value = env.get(_TRIGGER, "") if isinstance(env, dict) else ""

@@ -18,16 +18,15 @@ from gitguard.hosts.settings_files import (
     flat,
     in_project,
     program_of,
-    refuse_other_changes,
     setting,
-    text_of,
     version_in,
 )
+from gitguard.model.document_edits import TOML
 from gitguard.store.disk import toml_text
+from gitguard.store.disk.settings_text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from gitguard.hosts.adviser import AdviserAccess
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "codex", "Codex", "codex"
+FORMAT = TOML
 UNDO = UndoHelp(
     counts=after_resuming("codex resume"),
     health=("codex doctor",),
@@ -131,15 +131,3 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     usual = int(figures.window * _DEFAULT_SHARE)
     compaction = setting(configuration, _KEY, limit, WHEN_TO_COMPRESS, practice, usual)
     return Offer((compaction,), tuple(notes), (UNDO.counts,))
-
-
-def edit(data: bytes | None, values: Mapping[str, str]) -> bytes:
-    """Return the file with settings changed, comments and order kept."""
-    what = "the settings file"
-    text = text_of(data or b"", what)
-    edited = text
-    for key, value in values.items():
-        edited = toml_text.set_value(edited, key, value, what=what)
-    before, after = (toml_text.load(each, what=what) for each in (text, edited))
-    refuse_other_changes(before, after, {(key,): value for key, value in values.items()})
-    return edited.encode()

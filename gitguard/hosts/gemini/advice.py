@@ -13,13 +13,13 @@ from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     WHEN_TO_COMPRESS,
     after_resuming,
-    edit,
     holder,
     in_project,
     program_of,
     read_layers,
     setting,
 )
+from gitguard.model.document_edits import JSONC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ UNDO = UndoHelp(
     health=("gemini --version",),
     repair="`gemini --version` names what it cannot read",
 )
-__all__ = ["edit"]
+FORMAT = JSONC
 
 _KEY = "model.compressionThreshold"
 _WINDOW = 1_048_576
@@ -45,7 +45,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     program_of(at, PROGRAM, TITLE)
     home = at.environment.get("GEMINI_CLI_HOME") or at.home
     paths = (os.path.join(home, _FILE), *in_project(at, _FILE))
-    layers = read_layers(at, paths, "model", strict=True, with_comments=True)
+    layers = read_layers(at, paths, "model", FORMAT)
     file = holder(layers, paths, _KEY, paths[0])
     model = json.loads(layers.set_values.get("model.name", '""'))
     return HostConfiguration("", file, layers.set_values, _OTHER_WINDOWS.get(str(model), _WINDOW))

@@ -31,10 +31,10 @@ from gitguard.hosts.settings_files import (
     program_of,
     setting,
     stays_off,
-    text_of,
 )
 from gitguard.model.value import Value
 from gitguard.store.disk import json5_text
+from gitguard.store.disk.settings_text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

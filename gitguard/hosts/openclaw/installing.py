@@ -10,7 +10,14 @@ import json
 import re
 
 from gitguard.errors import HostFailed
-from gitguard.hosts.base import HostSetting, SettingsPlan
+from gitguard.hosts.base import (
+    LETS_HOST_DECIDE,
+    WHOLE,
+    HostPlan,
+    HostSetting,
+    SettingsPlan,
+    WantedFile,
+)
 from gitguard.hosts.openclaw.hooks import KINDS, LIMIT, NAME, WRAPPERS, state_folder
 from gitguard.model.host_settings import compaction_share
 
@@ -19,12 +26,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.hosts.base import Ask, SettingsOptions
+    from gitguard.hosts.base import Ask, InstallOptions, InstallSite
     from gitguard.store.disk.program import ProgramOutcome
 
 PROGRAM = "openclaw"
-RESTART = "a running Gateway picks up the change after `openclaw gateway restart`"
+_RESTART = "a running Gateway picks up the change after `openclaw gateway restart`"
 SKILL = "skills/gitguard/SKILL.md"
+SETTINGS: Mapping[str, str] = {}
+SHARED = ""
+HAS_DIRECTORY_HOOK = True
 PLUGIN = "extensions/gitguard"
 DIRECTORY_HOOK = "hooks/gitguard"
 """Both relative to OpenClaw's state folder."""
@@ -53,9 +63,26 @@ _DEFAULT_RESERVE = 20_000
 _UNSET = re.compile("Config path not found|Config path is valid but unset")
 
 
-def folder(environment: Mapping[str, str]) -> str:
+def user_folder(environment: Mapping[str, str]) -> str:
     """Return OpenClaw's state folder."""
     return state_folder(environment)
+
+
+def is_ours(value: Any) -> bool:
+    """Say no: our settings are made by OpenClaw's own program."""
+    return False
+
+
+def merge(settings: dict[str, Any], executable: str = "") -> dict[str, Any]:
+    """Return settings as they are, for the same reason."""
+    return settings
+
+
+def plan(site: InstallSite, options: InstallOptions) -> HostPlan:
+    """Return the plugin's files, and the directory hook's."""
+    named = files(options.executable, site.template, directory_hook=options.directory_hook)
+    wanted = tuple(WantedFile(name, WHOLE, data) for name, data in named.items())
+    return HostPlan(in_user_folder=wanted, after_change=_RESTART)
 
 
 def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) -> dict[str, bytes]:
@@ -166,12 +193,14 @@ def write_command(name: str, value: str) -> tuple[str, ...]:
 # What is to be set
 
 
-def plan(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+def plan_settings(
+    answers: dict[str, Any], options: InstallOptions, ours: Mapping[str, str]
+) -> SettingsPlan:
     """Decide what has to be set, one key at a time; a version refuses what it does not have."""
     if not answers:
         return _without_the_host(options)
-    plugin, hooks = _plugin_settings(answers, options), _hook_settings(answers, options)
-    compaction = _compaction(answers, options)
+    plugin, hooks = _plugin_settings(answers), _hook_settings(answers, options, ours)
+    compaction = _compaction(answers, options, ours)
     parts = (plugin, hooks, compaction)
     return SettingsPlan(
         tuple(setting for part in parts for setting in part.settings),
@@ -180,9 +209,9 @@ def plan(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
     )
 
 
-def _without_the_host(options: SettingsOptions) -> SettingsPlan:
+def _without_the_host(options: InstallOptions) -> SettingsPlan:
     settings = [HostSetting(name, "", "true", _ENTRY) for name in (_ENABLED, _ACCESS)]
-    settings += _directory_entry({}, options) if options.directory_hook else []
+    settings += _directory_entry({}, {}) if options.directory_hook else []
     older = " ".join((PROGRAM, *write_command(_INTERNAL_HOOKS, "true")))
     return SettingsPlan(
         tuple(settings),
@@ -190,7 +219,7 @@ def _without_the_host(options: SettingsOptions) -> SettingsPlan:
     )
 
 
-def _plugin_settings(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+def _plugin_settings(answers: dict[str, Any]) -> SettingsPlan:
     plugins = answers["plugins"]
     entry = _member(_member(plugins, "entries"), "gitguard")
     access = _member(entry, "hooks").get("allowConversationAccess")
@@ -226,9 +255,11 @@ def _member(document: dict[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _hook_settings(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+def _hook_settings(
+    answers: dict[str, Any], options: InstallOptions, ours: Mapping[str, str]
+) -> SettingsPlan:
     internal = answers["internal"]
-    settings = _directory_entry(internal, options) if options.directory_hook else []
+    settings = _directory_entry(internal, ours) if options.directory_hook else []
     if internal.get("enabled") is False:
         warning = f"`{_INTERNAL_HOOKS}` is `false`: without them the state is not handed back"
         return SettingsPlan(tuple(settings), (), (warning,))
@@ -243,18 +274,20 @@ def _hook_settings(answers: dict[str, Any], options: SettingsOptions) -> Setting
     return SettingsPlan((HostSetting(_INTERNAL_HOOKS, "", "true"), *settings), (note,))
 
 
-def _directory_entry(internal: dict[str, Any], options: SettingsOptions) -> list[HostSetting]:
+def _directory_entry(internal: dict[str, Any], ours: Mapping[str, str]) -> list[HostSetting]:
     named = _member(internal, "entries")
-    if internal.get("enabled") is True and not named and _INTERNAL_HOOKS not in options.ours:
+    if internal.get("enabled") is True and not named and _INTERNAL_HOOKS not in ours:
         return []  # all hooks are loaded, and only as long as none is named
     return [HostSetting(_DIRECTORY_ENTRY, _text(named.get("gitguard")), _text({"enabled": True}))]
 
 
-def _compaction(answers: dict[str, Any], options: SettingsOptions) -> SettingsPlan:
+def _compaction(
+    answers: dict[str, Any], options: InstallOptions, ours: Mapping[str, str]
+) -> SettingsPlan:
     window = answers["window"] or options.window
     named = f"a window of {window:,} tokens"
     current = _text(answers["compaction"].get("reserveTokensFloor"))
-    theirs = "" if current == options.ours.get(_RESERVE, "") else current
+    theirs = "" if current == ours.get(_RESERVE, "") else current
     if answers["version"] >= _FIXED_RESERVE:
         return _fixed_compaction(window, named, options)
     if theirs:
@@ -264,10 +297,7 @@ def _compaction(answers: dict[str, Any], options: SettingsOptions) -> SettingsPl
     if reserve <= _DEFAULT_RESERVE:
         return SettingsPlan((), (f"the host compacts {named} before gitguard has to halt",))
     if not options.with_trigger:
-        note_on_decline = (
-            "the host decides when to compact; gitguard halts the agent if the context fills up"
-        )
-        return SettingsPlan((), (note_on_decline,))
+        return SettingsPlan((), (LETS_HOST_DECIDE,))
     if not answers["window"]:
         return SettingsPlan(
             (), ("the host reports no window, so gitguard sets no compaction trigger",)
@@ -286,7 +316,7 @@ def _compaction(answers: dict[str, Any], options: SettingsOptions) -> SettingsPl
     return SettingsPlan((HostSetting(_RESERVE, current, str(reserve)),), (note,), warnings)
 
 
-def _fixed_compaction(window: int, named: str, options: SettingsOptions) -> SettingsPlan:
+def _fixed_compaction(window: int, named: str, options: InstallOptions) -> SettingsPlan:
     share = 1 - min(_DEFAULT_RESERVE, window // 4) / window
     if share < options.critical:
         return SettingsPlan((), (f"the host compacts {named} at {share:.0%}, before a halt",))

@@ -15,7 +15,6 @@ from gitguard.hosts.settings_files import (
     EXCHANGES_KEPT,
     TOKENS_KEPT,
     after_resuming,
-    edit,
     holder,
     program_of,
     read_layers,
@@ -23,6 +22,7 @@ from gitguard.hosts.settings_files import (
     stays_off,
     version_in,
 )
+from gitguard.model.document_edits import JSON5
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ UNDO = UndoHelp(
     health=("opencode debug config",),
     repair="`opencode debug config` names what is wrong",
 )
-__all__ = ["edit"]
+FORMAT = JSON5
 
 _COMPACTION = "compaction."
 _NAMES = ("opencode.json", "opencode.jsonc")
@@ -58,7 +58,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
         _check(ask)
     user_files = tuple(os.path.join(folder, name) for name in _NAMES)
     paths = (*user_files, *_others(at))
-    layers = read_layers(at, paths, "compaction")
+    layers = read_layers(at, paths, "compaction", FORMAT)
     there = [path for path in user_files if at.read(path) is not None]
     file = holder(layers, paths, _COMPACTION, there[-1] if there else user_files[0])
     # Asked outside of the project, it has read the user's own file alone.

@@ -14,7 +14,6 @@ from gitguard.hosts.settings_files import (
     TOKENS_KEPT,
     WHEN_TO_COMPRESS,
     after_resuming,
-    edit,
     holder,
     in_project,
     program_of,
@@ -23,6 +22,7 @@ from gitguard.hosts.settings_files import (
     stays_off,
     version_in,
 )
+from gitguard.model.document_edits import JSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ UNDO = UndoHelp(
     health=("pi list",),
     repair="`pi list` names what it cannot read",
 )
-__all__ = ["edit"]
+FORMAT = JSON
 
 _COMPACTION = "compaction."
 
@@ -48,7 +48,7 @@ def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConf
     named = at.environment.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"
     folder = at.home + named[1:] if named.startswith("~/") else named
     paths = (os.path.join(folder, "settings.json"), *in_project(at, ".pi/settings.json"))
-    layers = read_layers(at, paths, "compaction", strict=True)
+    layers = read_layers(at, paths, "compaction", FORMAT)
     chosen: dict[str, Any] = {}
     for document in layers.documents:
         chosen.update(document)

@@ -45,7 +45,7 @@ class FileEdit(Value):
         return self.replace(before=self.after, after=self.before)
 
     def refuse_unwritable(self) -> None:
-        """Raise `NotWritable` where the change could not be made."""
+        """Raise where the change could not be made, or would not reach all names of the file."""
         folder = os.path.dirname(self.path)
         if not files.is_writable(folder):
             raise NotWritable(
@@ -57,9 +57,14 @@ class FileEdit(Value):
                 f"`{self.path}` is read-only",
                 f"Run `chmod u+w {self.path}`; nothing was changed",
             )
+        if self.before is not None and os.stat(self.path).st_nlink > 1:
+            raise InvalidDocument(
+                f"`{self.path}` is a hard link, and a change would not reach its other name",
+                "Replace it by a copy, or make the changes yourself; nothing was changed",
+            )
 
-    def make(self) -> None:
-        """Make the change; a file keeps its mode and owner, and missing folders are made."""
+    def make(self, *, mode: int | None = None, owner: os.stat_result | None = None) -> None:
+        """Make the change, and missing folders; without others a file keeps its mode and owner."""
         if self.after is None:
             if not files.remove(self.path) and os.path.lexists(self.path):
                 raise NotWritable(f"`{self.path}` cannot be removed", "Check its folder")
@@ -67,8 +72,9 @@ class FileEdit(Value):
         try:
             os.makedirs(os.path.dirname(self.path), exist_ok=True)
             replaced = os.stat(self.path) if os.path.exists(self.path) else None
-            mode = stat.S_IMODE(replaced.st_mode) if replaced else 0o666
-            files.write_bytes(self.path, self.after, mode=mode, owner=replaced)
+            if mode is None:
+                mode = stat.S_IMODE(replaced.st_mode) if replaced else 0o666
+            files.write_bytes(self.path, self.after, mode=mode, owner=owner or replaced)
         except OSError as error:
             raise files.refused(self.path, error) from error
 

@@ -10,11 +10,15 @@ import json
 import re
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.document_edits import GONE
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Any
+
+    from gitguard.model.document_edits import Edit
 
 _TOKEN = re.compile(
     r"""(?P<space>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)
@@ -45,13 +49,13 @@ class Node(Value):
     value: Any
     start: int
     end: int
-    members: dict[str, Node] | None = None
-    """Of an object: its values by name; None for all else."""
-    key_starts: tuple[int, ...] = ()
-    """Of an object: where its members begin."""
+    begins: int = 0
+    """Where its member or item begins: at the name, if it has one."""
+    below: Mapping[str | int, Node] | None = None
+    """Of an object or a list: its values by name or position; None for all else."""
     ends_with_comma: bool = False
     inner_end: int = 0
-    """Of an object: where what stands in it ends, comments too, before the space at its end."""
+    """Of an object or a list: where what stands in it ends, comments too, before the space."""
 
 
 def load(text: str, *, what: str) -> dict[str, Any]:
@@ -61,18 +65,25 @@ def load(text: str, *, what: str) -> dict[str, Any]:
     return value
 
 
-def set_value(text: str, path: tuple[str, ...], value: str, *, what: str) -> str:
-    """Return the text with the value, a JSON text, at a path of names; all else stays as it is."""
-    node = _root(text, what)
-    for depth, name in enumerate(path):
-        if node.members is None:
-            raise InvalidDocument(
-                f"`{'.'.join(path[:depth])}` in {what} is not an object", "Correct it by hand"
-            )
-        below = node.members.get(name)
-        if below is None:
-            return _insert(text, node, path[depth:], value)
-        node = below
+def edited(text: str, edits: Iterable[Edit], *, what: str) -> str:
+    """Return the text with edits, each of what the one before it made; all else stays as it is."""
+    for edit in edits:
+        text = _edited(text, edit, what)
+    return text
+
+
+def _edited(text: str, edit: Edit, what: str) -> str:
+    holder = node = _root(text, what)
+    for depth, name in enumerate(edit.path):
+        if node.below is None or isinstance(name, int) != isinstance(node.value, list):
+            named = ".".join(map(str, edit.path[:depth]))
+            raise InvalidDocument(f"`{named}` in {what} is not an object", "Correct it by hand")
+        if name not in node.below:
+            return _insert(text, node, edit.path[depth:], edit.value)
+        holder, node = node, node.below[name]
+    if edit.value is GONE:
+        return _cut(text, holder, node)
+    value = _written(text, edit.value, _indent_at(text, node.start))
     return text[: node.start] + value + text[node.end :]
 
 
@@ -91,24 +102,29 @@ def _root(text: str, what: str) -> Node:
             f"{what} cannot be read: {error.why} in line {line}, column {column}",
             "Correct it; nothing was changed",
         ) from None
-    if node.members is None:
+    if not isinstance(node.value, dict):
         raise InvalidDocument(f"{what} does not hold an object", "Correct it; nothing was changed")
     return node
 
 
-def _insert(text: str, node: Node, path: tuple[str, ...], value: str) -> str:
-    """Put a member at the end of an object, in the way in which its others are written."""
+def _insert(text: str, node: Node, path: tuple[str | int, ...], value: Any) -> str:
+    """Put a member or an item at the end, in the way in which the others are written."""
+    for name in reversed(path[1:]):
+        value = {name: value}
     newline = _newline_of(text)
     outer = _indent_at(text, node.start)
-    inner = _indent_at(text, node.key_starts[-1]) if node.key_starts else outer + _INDENT
-    spread = not node.key_starts or not _LINE_ENDS.isdisjoint(text[node.start : node.end])
-    member = _member(path, value, inner if spread else None, newline)
+    others = [*(node.below or {}).values()]
+    inner = _indent_at(text, others[-1].begins) if others else outer + _INDENT
+    spread = not others or not _LINE_ENDS.isdisjoint(text[node.start : node.end])
+    unit = inner.removeprefix(outer) or _INDENT
+    member = _written(text, value, inner, unit) if spread else _dumped(text, value)
+    if isinstance(node.value, dict):
+        member = f"{_dumped(text, path[0])}: {member}"
     body = text[node.start + 1 : node.inner_end]
     # The comma goes straight after the last value: what follows it may be a line comment, in which
     # a comma would be lost.
-    if node.key_starts and not node.ends_with_comma:
-        last_end = max(below.end for below in (node.members or {}).values())
-        comma_at = last_end - node.start - 1
+    if others and not node.ends_with_comma:
+        comma_at = max(below.end for below in others) - node.start - 1
         body = body[:comma_at] + "," + body[comma_at:]
     between = newline + inner if spread else " "
     # A file whose last member ends with a comma is written so again: one style a file.
@@ -119,15 +135,35 @@ def _insert(text: str, node: Node, path: tuple[str, ...], value: str) -> str:
     return text[: node.start + 1] + body + between + member + after + closing + text[node.end :]
 
 
-def _member(path: tuple[str, ...], value: str, indent: str | None, newline: str) -> str:
-    """Return a member, with the objects around it that are not there yet."""
-    name, *inner_names = path
-    if not inner_names:
-        return f"{json.dumps(name)}: {value}"
-    if indent is None:
-        return f"{json.dumps(name)}: {{{_member(tuple(inner_names), value, None, newline)}}}"
-    below = _member(tuple(inner_names), value, indent + _INDENT, newline)
-    return f"{json.dumps(name)}: {{{newline}{indent}{_INDENT}{below}{newline}{indent}}}"
+def _cut(text: str, holder: Node, node: Node) -> str:
+    """Take a member or an item out, with its comma and the space before it; comments stay."""
+    others = [below for below in (holder.below or {}).values() if below is not node]
+    before = max((below.end for below in others if below.end <= node.begins), default=None)
+    is_last = all(below.end <= node.begins for below in others)
+    head, tail = text[: node.begins].rstrip(), text[node.end :]
+    if not is_last or holder.ends_with_comma:
+        tail = _without_comma(tail)
+    elif before is not None:
+        head = head[:before] + _without_comma(head[before:])
+    return head + tail
+
+
+def _without_comma(text: str) -> str:
+    """Return a text without its first comma that stands in no comment."""
+    for token in _TOKEN.finditer(text):
+        if token.group() == ",":
+            return text[: token.start()] + text[token.end() :]
+    return text
+
+
+def _written(text: str, value: Any, indent: str, unit: str = _INDENT) -> str:
+    """Return a value over several lines, the first of which is indented already."""
+    lines = _dumped(text, value, indent=unit).split("\n")
+    return (_newline_of(text) + indent).join(lines)
+
+
+def _dumped(text: str, value: Any, indent: str | None = None) -> str:
+    return json.dumps(value, indent=indent, ensure_ascii="\\u" in text)
 
 
 def _newline_of(text: str) -> str:
@@ -220,22 +256,37 @@ class _Json5Reader:
 
     def _object(self, depth: int) -> Node:
         start = self._start
-        members: dict[str, Node] = {}
-        keys = []
+        below: dict[str | int, Node] = {}
         comma = False
         self._take()
         while self._token != "}":
-            keys.append(self._start)
+            begins = self._start
             name = self._name()
             if self._token != ":":
                 raise self._refuse()
             self._take()
-            members[name] = self._node(depth + 1)
+            below[name] = self._node(depth + 1).replace(begins=begins)
             comma = self._comma("}")
+        value = {name: node.value for name, node in below.items()}
+        return self._closed(value, start, below, comma=comma)
+
+    def _list(self, depth: int) -> Node:
+        start = self._start
+        below: dict[str | int, Node] = {}
+        comma = False
+        self._take()
+        while self._token != "]":
+            begins = self._start
+            below[len(below)] = self._node(depth + 1).replace(begins=begins)
+            comma = self._comma("]")
+        return self._closed([node.value for node in below.values()], start, below, comma=comma)
+
+    def _closed(
+        self, value: Any, start: int, below: Mapping[str | int, Node], *, comma: bool
+    ) -> Node:
         inner_end, end = self._last_end, self._at
         self._take()
-        value = {name: node.value for name, node in members.items()}
-        return Node(value, start, end, members, tuple(keys), comma, inner_end)
+        return Node(value, start, end, 0, below, comma, inner_end)
 
     def _name(self) -> str:
         word = self._token
@@ -256,17 +307,6 @@ class _Json5Reader:
         if self._token != closing:
             raise self._refuse()
         return False
-
-    def _list(self, depth: int) -> Node:
-        start = self._start
-        items = []
-        self._take()
-        while self._token != "]":
-            items.append(self._node(depth + 1).value)
-            self._comma("]")
-        end = self._at
-        self._take()
-        return Node(items, start, end)
 
 
 def _text_of(token: str) -> str:

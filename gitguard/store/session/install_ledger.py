@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from hashlib import sha256
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import check_format, dump_json, load_json
@@ -17,29 +16,40 @@ from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Callable, Mapping
+    from typing import Any, TypeVar
+
+    Kept = TypeVar("Kept")
 
 FORMAT = 1
 _LIMIT = 32 << 20
 
 
-class InstalledFile(Value):
-    """A file we changed: what it was, and what we made of it."""
+class EditedFile(Value):
+    """A file we edited: what it was, and what we made of it."""
 
     original: bytes | None
     """None where there was no file."""
-    written: str
-    """The SHA-256 of the content we wrote."""
-
-    @classmethod
-    def of(cls, original: bytes | None, written: bytes) -> InstalledFile:
-        """Describe a change of ours."""
-        return cls(original, sha256(written).hexdigest())
+    written: bytes
+    form: str
+    """`hosts.base.WHOLE` for a file of ours, or the format of settings."""
 
     def is_unchanged(self, content: bytes) -> bool:
         """Say whether a file still is what we wrote."""
-        return sha256(content).hexdigest() == self.written
+        return content == self.written
+
+    def to_document(self) -> dict[str, Any]:
+        """Return it as the ledger's file holds it."""
+        original = None if self.original is None else b64encode(self.original).decode()
+        written = b64encode(self.written).decode()
+        return {"original": original, "written": written, "form": self.form}
+
+    @classmethod
+    def from_document(cls, document: dict[str, Any]) -> EditedFile:
+        """Read what `to_document` returns."""
+        original = document["original"]
+        before = None if original is None else b64decode(original)
+        return cls(before, b64decode(document["written"]), str(document["form"]))
 
 
 class InstalledSetting(Value):
@@ -55,7 +65,7 @@ class InstalledSetting(Value):
 class Installed(Value):
     """What an installation changed in one folder: a worktree, a git directory, a host's own."""
 
-    files: Mapping[str, InstalledFile] = {}
+    files: Mapping[str, EditedFile] = {}
     """By path relative to the folder."""
     folders: tuple[str, ...] = ()
     """Folders we made, relative too, outer ones first."""
@@ -70,7 +80,7 @@ class Installed(Value):
     def to_document(self) -> dict[str, Any]:
         """Return it as the ledger's file holds it."""
         return {
-            "files": {name: _kept_document(entry) for name, entry in self.files.items()},
+            "files": {name: entry.to_document() for name, entry in self.files.items()},
             "folders": list(self.folders),
             "status_line": self.status_line,
             "settings": {name: _setting_document(entry) for name, entry in self.settings.items()},
@@ -82,25 +92,13 @@ class Installed(Value):
     def from_document(cls, document: dict[str, Any]) -> Installed:
         """Read what `to_document` returns."""
         return cls(
-            {name: _kept_from(entry) for name, entry in document["files"].items()},
+            {n: EditedFile.from_document(entry) for n, entry in document["files"].items()},
             tuple(map(str, document["folders"])),
             str(document["status_line"]),
-            {n: _setting_from(entry) for n, entry in document.get("settings", {}).items()},
-            tuple(map(str, document.get("users", ()))),
-            str(document.get("executable", "")),
+            {n: _setting_from(entry) for n, entry in document["settings"].items()},
+            tuple(map(str, document["users"])),
+            str(document["executable"]),
         )
-
-
-def _kept_document(entry: InstalledFile) -> dict[str, Any]:
-    original = None if entry.original is None else b64encode(entry.original).decode()
-    return {"original": original, "written": entry.written}
-
-
-def _kept_from(document: dict[str, Any]) -> InstalledFile:
-    original = document["original"]
-    return InstalledFile(
-        None if original is None else b64decode(original), str(document["written"])
-    )
 
 
 def _setting_document(entry: InstalledSetting) -> dict[str, Any]:
@@ -111,34 +109,57 @@ def _setting_from(document: dict[str, Any]) -> InstalledSetting:
     return InstalledSetting(*(str(document[name]) for name in InstalledSetting.field_names))
 
 
-class LedgerFile:
+class RecordFile:
+    """A file that remembers edits of somebody's files; where there are none, it is not there."""
+
+    def __init__(self, path: str, key: str, if_damaged: str) -> None:
+        """Name the file, what it holds, and what to do where it is damaged."""
+        self.path = path
+        self._key = key
+        self._if_damaged = if_damaged
+
+    def load(self, read: Callable[[Any], Kept]) -> Kept | None:
+        """Return what read makes of the file's content, None where there is no file.
+
+        Raises `InvalidDocument` for a file that is damaged.
+        """
+        data = files.read_bytes(self.path, limit=_LIMIT)
+        if data is None:
+            return None
+        document = load_json(data, what=f"`{self.path}`", limit=_LIMIT)
+        check_format(document, FORMAT, what=f"`{self.path}`")
+        try:
+            return read(document[self._key])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise InvalidDocument(
+                f"`{self.path}` is damaged: {error!r}", self._if_damaged
+            ) from error
+
+    def save(self, content: Any) -> None:
+        """Replace what the file holds, a JSON value."""
+        if not content:
+            files.remove(self.path)
+            return
+        files.make_folder(os.path.dirname(self.path))
+        files.write_bytes(self.path, dump_json({"format": FORMAT, self._key: content}))
+
+
+class LedgerFile(RecordFile):
     """The ledger of one host: in a repository's part of the state directory, or in its own."""
 
     def __init__(self, state_folder: str, host: str) -> None:
         """Name the file; session names, which are folders beside it, never begin with `_`."""
-        self.path = os.path.join(state_folder, f"_{host}.json")
+        super().__init__(
+            os.path.join(state_folder, f"_{host}.json"),
+            "installed",
+            "Move it away; `gitguard uninstall` then removes what it recognises as ours",
+        )
 
     def read(self) -> dict[str, Installed]:
         """Return what is installed, by folder; nothing where there is no ledger."""
-        data = files.read_bytes(self.path, limit=_LIMIT)
-        if data is None:
-            return {}
-        document = load_json(data, what=f"`{self.path}`", limit=_LIMIT)
-        check_format(document, FORMAT, what=f"`{self.path}`")
-        try:
-            folders = document["installed"]
-            return {path: Installed.from_document(item) for path, item in folders.items()}
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise InvalidDocument(
-                f"`{self.path}` is damaged: {error!r}",
-                "Move it away; `gitguard uninstall` then removes what it recognises as ours",
-            ) from error
+        read = Installed.from_document
+        return self.load(lambda parts: {path: read(part) for path, part in parts.items()}) or {}
 
     def write(self, ledger: Mapping[str, Installed]) -> None:
-        """Replace the ledger; where nothing is installed there is none."""
-        if not ledger:
-            files.remove(self.path)
-            return
-        files.make_folder(os.path.dirname(self.path))
-        folders = {path: item.to_document() for path, item in ledger.items()}
-        files.write_bytes(self.path, dump_json({"format": FORMAT, "installed": folders}))
+        """Replace the ledger."""
+        self.save({path: part.to_document() for path, part in ledger.items()})

@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument
-from gitguard.store.disk.json5_text import load, set_value
+from gitguard.model.document_edits import GONE, Edit, differences, is_same
+from gitguard.store.disk import toml_text
+from gitguard.store.disk.json5_text import edited, load
 
 NAMES = st.text(st.characters(codec="utf-8"), max_size=6)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | NAMES
@@ -34,7 +36,7 @@ two",
 
 
 def changed(text: str, path: str, value: str) -> str:
-    return set_value(text, tuple(path.split(".")), value, what="`x`")
+    return edited(text, [Edit(tuple(path.split(".")), json.loads(value))], what="`x`")
 
 
 def test_everything_that_json5_has_is_read() -> None:
@@ -67,12 +69,12 @@ def test_a_new_member_stands_behind_the_last_in_the_same_way() -> None:
         ('{"x": 0}', '{"x": 0, "a": {"b": 1}}'),
         ('{"x": 0,}', '{"x": 0, "a": {"b": 1},}'),
         ('{"a": {}}', '{"a": {\n  "b": 1\n}}'),
-        ('{\n\t"x": 0 // why\n}\n', '{\n\t"x": 0, // why\n\t"a": {\n\t  "b": 1\n\t}\n}\n'),
+        ('{\n\t"x": 0 // why\n}\n', '{\n\t"x": 0, // why\n\t"a": {\n\t\t"b": 1\n\t}\n}\n'),
         ("{\n  // nothing yet\n}", '{\n  // nothing yet\n  "a": {\n    "b": 1\n  }\n}'),
         ("{ // nothing yet\n}", '{ // nothing yet\n  "a": {\n    "b": 1\n  }\n}'),
         ('{\r\n  "x": 0\r\n}', '{\r\n  "x": 0,\r\n  "a": {\r\n    "b": 1\r\n  }\r\n}'),
         ('{"x": 0 // why\r}', '{"x": 0, // why\r"a": {\r  "b": 1\r}\r}'),
-        ('{\r\t"x": 0\r}', '{\r\t"x": 0,\r\t"a": {\r\t  "b": 1\r\t}\r}'),
+        ('{\r\t"x": 0\r}', '{\r\t"x": 0,\r\t"a": {\r\t\t"b": 1\r\t}\r}'),
         ('{"x": 0 // why\u2028}', '{"x": 0, // why\n"a": {\n  "b": 1\n}\n}'),
         ('\ufeff{"a": {"b": 2, "b": 3}}', '\ufeff{"a": {"b": 2, "b": 1}}'),
         ('{"a": {"b": [1, 2]}, "x": "}"}', '{"a": {"b": 1}, "x": "}"}'),
@@ -130,12 +132,61 @@ def test_only_what_was_set_differs_afterwards(
     for name in path[:-1]:
         place = place.setdefault(name, {}) if isinstance(place, dict) else None
     try:
-        after = set_value(text, tuple(path), json.dumps(value), what="`x`")
+        after = edited(text, [Edit(tuple(path), value)], what="`x`")
     except InvalidDocument:
         assert not isinstance(place, dict)
         return
     place[path[-1]] = value
     assert json.loads(after) == expected
+
+
+@pytest.mark.parametrize(
+    ("before", "path", "after"),
+    [
+        ('{"a": 1, "b": 2}', ("a",), '{ "b": 2}'),
+        ('{"a": 1, "b": 2}', ("b",), '{"a": 1}'),
+        ('{"a": 1, "b": 2,}', ("b",), '{"a": 1,}'),
+        ('{\n  "a": 1, // x\n  // on b\n  "b": 2\n}', ("b",), '{\n  "a": 1 // x\n  // on b\n}'),
+        ('{\n  "a": 1, // x\n  "b": 2, // y\n}', ("a",), '{ // x\n  "b": 2, // y\n}'),
+        ('{"a": [1, /* , */ 2, 3]}', ("a", 1), '{"a": [1, /* , */ 3]}'),
+        ('{"a": [1]}', ("a", 0), '{"a": []}'),
+    ],
+)
+def test_what_is_taken_out_takes_its_comma_along_and_leaves_comments(
+    before: str, path: tuple[str | int, ...], after: str
+) -> None:
+    assert edited(before, [Edit(path, GONE)], what="`x`") == after
+
+
+def test_what_is_added_to_a_list_stands_behind_its_last_item_in_the_same_way() -> None:
+    text = '{"a": [1], b: [\n  1, // one\n]}'
+    edits = [Edit(("a", 1), 2), Edit(("b", 1), 2)]
+    assert edited(text, edits, what="`x`") == '{"a": [1, 2], b: [\n  1, // one\n  2,\n]}'
+
+
+@given(OBJECTS, OBJECTS, st.sampled_from([None, 2, "\t"]))
+def test_any_document_is_made_of_any_other(
+    before: dict[str, Any], after: dict[str, Any], indent: Any
+) -> None:
+    text = json.dumps(before, indent=indent)
+    changed = edited(text, differences(before, after), what="`x`")
+    assert is_same(load(changed, what="`x`"), after)
+
+
+TOML_NAMES = st.text(st.characters(codec="ascii", categories=["L"]), min_size=1, max_size=3)
+TOML_VALUES = st.recursive(
+    st.booleans() | st.integers(-9, 9) | TOML_NAMES,
+    lambda below: st.lists(below, max_size=2) | st.dictionaries(TOML_NAMES, below, max_size=3),
+)
+TABLES = st.dictionaries(TOML_NAMES, TOML_VALUES, max_size=4)
+
+
+@given(TABLES, TABLES)
+def test_any_toml_is_made_of_any_other(before: dict[str, Any], after: dict[str, Any]) -> None:
+    text = toml_text.edited("# mine\n", differences({}, before), what="`x`")
+    assert is_same(toml_text.load(text, what="`x`"), before)
+    changed = toml_text.edited(text, differences(before, after), what="`x`")
+    assert is_same(toml_text.load(changed, what="`x`"), after)
 
 
 @given(st.text(max_size=40))

@@ -1,1 +1,0 @@
-"""OpenClaw: hooks, installation, advice."""

@@ -1,0 +1,71 @@
+"""The made-up host: one event a hook, as `{"event", "id", "folder", …}`; answers are one object."""
+
+from __future__ import annotations
+
+from gitguard.hosts import payload as read
+from gitguard.model import events, json_text
+from gitguard.model.events import Abilities, HookEvent, HookReply, Reading, ToolCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "made-up"
+ABILITIES = Abilities(ends_turns=False, compact_command="/squeeze", new_conversation="/fresh")
+KINDS = {
+    "asked": events.PROMPT,
+    "before_call": events.TOOL_START,
+    "after_call": events.TOOL_END,
+    "answered": events.TURN_END,
+}
+
+
+def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:
+    """Translate what the host sent."""
+    call = read.mapping(payload, "call")
+    command = read.text(call, "command")
+    share = payload.get("full")
+    return HookEvent(
+        kind=KINDS.get(read.text(payload, "event"), events.OTHER),
+        host_session=read.required(payload, "id"),
+        project_dir=read.path(payload, "folder"),
+        host=NAME,
+        prompt=read.text(payload, "words"),
+        tool=ToolCall(read.text(call, "tool"), summary=command, command=command, is_shell=True)
+        if call
+        else None,
+        reading=Reading("hook", now, share=share) if isinstance(share, float) else None,
+    )
+
+
+def render_reply(event: HookEvent, reply: HookReply) -> str:
+    """Translate what we answer."""
+    answer = {"tell": reply.context, "refuse": reply.refuse or reply.stop}
+    texts = {name: text for name, text in answer.items() if text}
+    return json_text.encode(texts) if texts else ""
+
+
+def host_session(environment: Mapping[str, str]) -> str:
+    """Return the conversation in which a command runs."""
+    return environment.get("MADE_UP_ID", "")
+
+
+def in_agents_shell(environment: Mapping[str, str]) -> bool:
+    """Say whether the agent runs a command."""
+    return bool(host_session(environment))
+
+
+def has_tool_marks(environment: Mapping[str, str]) -> bool:
+    """Say whether a tool call started this process."""
+    return bool(host_session(environment))
+
+
+def project_dir(environment: Mapping[str, str]) -> str:
+    """Return nothing: each event names the folder."""
+    return ""
+
+
+def time_limit(kind: str) -> float:
+    """Return for how many seconds the host waits."""
+    return 10.0
