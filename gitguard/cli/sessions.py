@@ -48,10 +48,12 @@ def ensure(console: Console) -> None:
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget the FAULT lines after showing them")
 @click.option("--files", is_flag=True, help="Show instead what is kept of your files")
+@click.option("--all", "every", is_flag=True, help="Show conversations of other branches too")
 @with_console
-def status(console: Console, clear: bool, files: bool) -> None:
+def status(console: Console, clear: bool, files: bool, every: bool) -> None:
     """Show session status, gitguard errors first
 
+    Shows the conversations of this branch's session; the last line says how many more there are.
     Exits with the code of the problem that would stop an agent, or with 0. --files shows how many
     snapshots of your files are kept, what the newest one left out, and which restores can be
     undone.
@@ -59,25 +61,35 @@ def status(console: Console, clear: bool, files: bool) -> None:
     Example: `gitguard status`
     """
     if files:
-        _say_files(console, clear=clear)
+        _say_files(console, clear=clear, every=every)
         return
     try:
         overview = console.guard.status()
     except GitguardError as problem:
         _say_faults(console, problem)
         return
-    text = _overview_text(overview)
+    shown, more = (overview, 0) if every else _of_this_branch(overview)
+    text = _overview_text(shown, more)
     if clear and overview.faults:
         console.guard.forget_faults()
         text += "\nThe FAULT lines above are forgotten."
     elif overview.faults:
         text += "\nForget the FAULT lines with `gitguard status --clear`."
-    console.say(text, _overview_document(overview), overview.error)
+    console.say(text, {**_overview_document(shown), "more_conversations": more}, overview.error)
 
 
-def _say_files(console: Console, *, clear: bool) -> None:
+def _of_this_branch(overview: Overview) -> tuple[Overview, int]:
+    """Leave out, and count, conversations that did nothing in this session and are not halted."""
+    conversations = overview.host_sessions
+    here = {key: c for key, c in conversations.items() if not c.carried or c.is_held}
+    return overview.replace(host_sessions=here), len(conversations) - len(here)
+
+
+def _say_files(console: Console, *, clear: bool, every: bool) -> None:
     if clear:
         raise click.UsageError("--files shows no FAULT lines, which --clear forgets")
+    if every:
+        raise click.UsageError("--files shows no conversations, which --all adds")
     file_status = console.guard.files.status()
     console.say("\n".join(_file_lines(file_status)), fields_of(file_status))
 
@@ -96,7 +108,7 @@ def _fault_text(fault: Mapping[str, Any]) -> str:
     return one_line(line)
 
 
-def _overview_text(overview: Overview) -> str:
+def _overview_text(overview: Overview, more: int = 0) -> str:
     lines = [_fault_text(fault) for fault in overview.faults]
     lines += [one_line(f"Warning: {warning}.") for warning in overview.warnings]
     lines.append(f"Workspace: {overview.root}")
@@ -107,16 +119,15 @@ def _overview_text(overview: Overview) -> str:
         standing = "" if overview.standing in (NONE, OURS) else f" ({overview.standing})"
         lines.append(f"Checkpoint: {newest} on {overview.branch}{standing}{uncommitted}")
     if overview.state is not None:
-        state = overview.state
-        lines += [
-            *where_it_stands(state),
-        ]
+        lines += where_it_stands(overview.state)
     lines += hook_lines(overview)
     for key, host_session_record in overview.host_sessions.items():
         tried = overview.tried.get(host_session_record.host, ())
         parts = _conversation(host_session_record, tried)
         lines.append(one_line(f"Conversation {key}: {', '.join(parts)}"))
         lines += [one_line(f"Not told: {line}") for line in host_session_record.untold]
+    if more:
+        lines.append(f"{counted(more, 'more conversation')}: `gitguard status --all`")
     if overview.others:
         others = _some(overview)
         lines.append(f"Other sessions: {others}; `gitguard --session KEY status` shows one")
@@ -164,9 +175,7 @@ def _file_lines(status: FileStatus) -> Iterator[str]:
 
 
 def _overview_document(overview: Overview) -> dict[str, object]:
-    document = fields_of(overview)
-    document["faults"] = list(overview.faults)
-    return document
+    return {**fields_of(overview), "faults": list(overview.faults)}
 
 
 @click.command()

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.cli.hook_lines import delivery_part
+from gitguard.store.session.host_session import Delivery
 from tests.support.command_place import Place
 from tests.support.scratch import environment
 from tests.support.terminal import on_terminal
@@ -275,6 +277,47 @@ def test_status_tells_when_a_conversation_began_and_was_last_used(place: Place) 
     line = re.search(r"Conversation talk: .*", place.type("gitguard status"))
     assert line is not None
     assert re.search(f"began {time_form}, last used {time_form}", line[0])
+
+
+def test_status_shows_this_branchs_conversations_and_says_how_many_more_there_are(
+    place: Place,
+) -> None:
+    def shown(options: str = "") -> tuple[set[str], list[str]]:
+        text = place.type(f"gitguard status {options}")
+        document = json.loads(place.type(f"gitguard status {options} --json"))
+        keys = set(re.findall(r"^Conversation (\w+):", text, re.MULTILINE))
+        more = re.findall(
+            r"^(\d+) more conversations?: `gitguard status --all`$", text, re.MULTILINE
+        )
+        assert set(document["host_sessions"]) == keys
+        assert document["more_conversations"] == sum(map(int, more))
+        return keys, more
+
+    place.type("gitguard gate --host-session first --pressure 0.1")
+    place.type("gitguard gate --host-session second --pressure 0.1")
+    place.type("gitguard session use other")
+    place.type("gitguard gate --host-session third --pressure 0.1")
+    assert shown() == ({"third"}, ["2"])
+    place.type("gitguard gate --host-session first --pressure 0.1")
+    assert shown() == ({"first", "third"}, ["1"])
+    assert shown("--all") == ({"first", "second", "third"}, [])
+    place.type("gitguard session use main")
+    assert shown() == ({"first", "second"}, ["1"])
+
+
+def test_status_names_a_halted_conversation_of_another_branch_too(place: Place) -> None:
+    assert place.run("gitguard gate --host-session full --pressure 0.95").returncode == 11
+    place.type("gitguard session use other")
+    assert "Conversation full: " in place.type("gitguard status")
+
+
+def test_status_says_nothing_of_an_empty_block_nor_of_a_branch_as_gitguard_left_it(
+    place: Place,
+) -> None:
+    assert re.search(
+        r"^Checkpoint: cp_004 \w{12} on \S+$", place.type("gitguard status"), re.MULTILINE
+    )
+    assert delivery_part(Delivery("2026-01-31T09:30:00Z", "prompt", "3e27", 0, characters=0)) == []
 
 
 def test_the_list_of_sessions_tells_goals_and_ages(place: Place) -> None:

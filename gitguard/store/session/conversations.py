@@ -113,7 +113,8 @@ def keep_conversation(
     """
     record = record or read_record(workspace, session)
     imported = host_session.imported and bool(used_at)
-    used = host_session.replace(used_at=used_at or timestamp(workspace.clock()), imported=imported)
+    used_at = used_at or timestamp(workspace.clock())
+    used = host_session.replace(used_at=used_at, imported=imported, carried=False)
     others = {name: item for name, item in record.host_sessions.items() if name != key}
     hosts = {**_newest(others), key: used}
     if used.halt is not None:
@@ -164,7 +165,8 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
             continue
         before = hosts.get(key)
         delivery, head = (before.delivery, before.head) if before else (None, "")
-        hosts[key] = conversation.replace(delivery=delivery, head=head)
+        carried = before is None or before.carried
+        hosts[key] = conversation.replace(delivery=delivery, head=head, carried=carried)
     write_record(workspace, target, there.replace(host_sessions=hosts))
     remember_held(workspace, target, hosts)
     _carry_open_calls(workspace, source, target)

@@ -199,6 +199,11 @@ class HostSession(Record):
     imported: bool = fields.flag(
         "Whether it was imported, and no hook told of it since.", default=False
     )
+    carried: bool = fields.flag(
+        "Whether it came along from another session, and did nothing in this one.",
+        default=False,
+        sparse=True,
+    )
 
     @property
     def last_use(self) -> str:
