@@ -336,7 +336,10 @@ def test_an_older_host_compacts_between_our_checkpoint_and_a_halt(
     program.install(OLDER, window=200_000)
     outcome = install(guard)
     assert program.settings["agents"]["defaults"]["compaction"]["reserveTokensFloor"] == 35_000
-    assert any("82.5%" in note for note in outcome.notes)
+    assert any(
+        "will compact a window of 200,000 tokens at 82.5 %; gitguard stops" in note
+        for note in outcome.notes
+    )
     uninstall(guard)
     assert "reserveTokensFloor" not in program.settings["agents"]["defaults"]["compaction"]
 

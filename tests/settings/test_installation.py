@@ -524,7 +524,10 @@ def test_the_trigger_can_be_declined_at_first_and_later(guard: Guard, personal: 
     guard.install(HOST, declining)
     assert "env" not in read(personal)
     outcome = guard.install(HOST, MINE)
-    assert any("82.5% to 83.5%" in note for note in outcome.notes)
+    assert (
+        "Claude Code will compact at about 83 %; gitguard stops the agent at 85 %. "
+        "To keep your setting: `gitguard init --no-compaction-trigger`" in outcome.notes
+    )
     assert read(personal)["env"] == {WINDOW: "858000"}
     guard.install(HOST, declining)
     assert "env" not in read(personal)

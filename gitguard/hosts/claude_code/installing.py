@@ -40,7 +40,6 @@ _TRIGGER = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 # recognises this value as ours, so a new value would also leave the old one behind.
 _TRIGGER_TOKENS = 858_000
 _TRIGGER_VALUE = str(_TRIGGER_TOKENS)
-TRIGGER = f"{_TRIGGER}={_TRIGGER_VALUE}"
 _KEPT_FREE = 33_000
 """The host compacts at min(trigger, window) minus these tokens (measured with 2.1.330)."""
 _SMALL_WINDOW, _LARGE_WINDOW = 200_000, 1_000_000
@@ -184,9 +183,9 @@ def _trigger_notes(options: InstallOptions, theirs: str) -> tuple[str, tuple[str
     if not options.with_trigger:
         return LETS_HOST_DECIDE, ()
     note = (
-        f"gitguard sets `{TRIGGER}`, so that the host compacts at {lowest:.1%} to "
-        f"{highest:.1%} of the window, before gitguard halts the agent; opt out with "
-        "--no-compaction-trigger"
+        f"Claude Code will compact at about {50 * (lowest + highest):.0f} %; gitguard stops the "
+        f"agent at {100 * options.critical:.0f} %. To keep your setting: `gitguard init "
+        "--no-compaction-trigger`"
     )
     if options.checkpoint_at < lowest < highest < options.critical:
         return note, ()

@@ -303,8 +303,9 @@ def _compaction(
             (), ("the host reports no window, so gitguard sets no compaction trigger",)
         )
     note = (
-        f"gitguard sets `{_RESERVE}={reserve}`, so that the host compacts {named} at "
-        f"{trigger:.1%}, before gitguard halts the agent; opt out with --no-compaction-trigger"
+        f"OpenClaw will compact {named} at {100 * trigger:.1f} %; gitguard stops the agent at "
+        f"{100 * options.critical:.0f} %. To keep your setting: `gitguard init --host openclaw "
+        "--no-compaction-trigger`"
     )
     warnings: tuple[str, ...] = ()
     if not options.checkpoint_at < trigger < options.critical:
