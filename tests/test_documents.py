@@ -204,7 +204,7 @@ def test_the_code_cites_no_numbered_section_and_no_other_document(source: Path) 
 
 
 STUMBLES = re.compile(
-    r"[Dd]eath spiral|` is no (?!longer)|look after the disk|reads nobody|so that the host comp"
+    r"[Dd]eath spiral|` is no (?!longer)|look after the disk|reads nobody|so that the host compacts"
     r"|(file|transcript|that|they) (does|do|did) not read\b|Nothing was recorded under|Became known"
     r"|the commit is pending|begins with what|task stays there|keeps first what|failure, holds"
     r"|may come without pressure|holds a session until|takes\s+it for a file that a crash"
