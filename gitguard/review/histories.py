@@ -11,13 +11,11 @@ import os
 
 from gitguard.errors import GitguardError, Untrusted
 from gitguard.model.value import Value
-from gitguard.review.courses import named_session
 from gitguard.review.entries import Before, Collector
 from gitguard.review.index import Index, Label, extended, new_index, read_index
-from gitguard.review.timeline import StateReader
+from gitguard.review.timeline import StateReader, named_session
 from gitguard.store.disk import files
-from gitguard.store.session.anchor import AnchorFile
-from gitguard.store.session.archive import archived_names
+from gitguard.store.session.anchor import AnchorFile, archived_names
 from gitguard.store.session.chain_check import LEAVE, Verification, refuse
 from gitguard.store.session.naming import Session, is_session_name
 from gitguard.store.session.standing import GONE, refuse_reading

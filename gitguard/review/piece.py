@@ -7,7 +7,6 @@ from itertools import islice
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
-from gitguard.review.courses import gather_courses
 from gitguard.review.forms import older_forms
 from gitguard.review.links import (
     is_borne_out,
@@ -15,7 +14,7 @@ from gitguard.review.links import (
     tie_commits,
     with_befores,
 )
-from gitguard.review.timeline import StateReader
+from gitguard.review.timeline import StateReader, gather_courses
 from gitguard.sessions.state_comparison import compare_states
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.git.commits import CodeCommits, CommitRange
@@ -24,10 +23,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from gitguard.review.courses import Courses
     from gitguard.review.forms import Forms
     from gitguard.review.links import Tie
-    from gitguard.review.timeline import Course
+    from gitguard.review.timeline import Course, Courses
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.commits import Changes, CommitFile, HistoryCommit

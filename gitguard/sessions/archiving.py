@@ -7,7 +7,8 @@ from gitguard.model import triggers
 from gitguard.sessions.choice import is_not_in_force, living_owner, refuse_unknown
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.session import state_file
-from gitguard.store.session.archive import Archived, SessionArchive, archived_names
+from gitguard.store.session.anchor import archived_names
+from gitguard.store.session.archive import Archived, SessionArchive
 from gitguard.store.session.conversations import all_conversations
 from gitguard.store.session.current import current_name, leave_session
 from gitguard.store.session.naming import Session

@@ -20,7 +20,8 @@ from gitguard.sessions.kept_files import forget_old
 from gitguard.sessions.maintenance_record import is_to_try, note_maintenance
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.disk import files
-from gitguard.store.session.archive import Archived, archived_names
+from gitguard.store.session.anchor import archived_names
+from gitguard.store.session.archive import Archived
 from gitguard.store.session.chain import own_sessions
 from gitguard.store.session.conversations import all_conversations
 from gitguard.store.session.current import current_name

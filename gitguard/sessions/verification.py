@@ -12,7 +12,7 @@ from gitguard.sessions.verification_report import (
     finding_of,
     findings_of,
 )
-from gitguard.store.session.archive import archived_names
+from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.chain_check import GO_ON, LEAVE
 from gitguard.store.session.naming import Session
 from gitguard.store.session.reading_once import ReadingOnce

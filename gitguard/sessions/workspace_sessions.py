@@ -211,7 +211,7 @@ class WorkspaceSessions:
 
     def _goals(self, keys: Mapping[str, str]) -> tuple[SessionGoal, ...]:
         from gitguard.sessions.session_goals import session_goals
-        from gitguard.store.session.archive import archived_names
+        from gitguard.store.session.anchor import archived_names
         from gitguard.store.session.naming import Session
 
         recorded = self.workspace.recorded_names() & {*keys, *archived_names(self.workspace)}
@@ -237,7 +237,7 @@ class WorkspaceSessions:
 
     def every_store(self) -> Iterator[SessionStore]:
         """Yield the store of each session: in force, archived, or on a remote-tracking branch."""
-        from gitguard.store.session.archive import archived_names
+        from gitguard.store.session.anchor import archived_names
         from gitguard.store.session.naming import Session
 
         others = (*self.remote(), *archived_names(self.workspace))
@@ -268,7 +268,7 @@ class WorkspaceSessions:
         """
         from gitguard.sessions.archiving import find_archived
         from gitguard.sessions.choice import refuse_unknown
-        from gitguard.store.session.archive import archived_names
+        from gitguard.store.session.anchor import archived_names
 
         store = self.store(self.find(wanted) if wanted else None)
         is_other = wanted not in ("", store.session.name)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.sessions.maintenance_record import is_due
-from gitguard.store.session.archive import archived_names
+from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.naming import Session
 from tests.support.conversation import Clock, Conversation
 

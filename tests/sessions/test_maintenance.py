@@ -25,7 +25,8 @@ from gitguard.errors import (
 )
 from gitguard.guard import Guard
 from gitguard.sessions.archiving import archive_of
-from gitguard.store.session.archive import Archived, archived_names
+from gitguard.store.session.anchor import archived_names
+from gitguard.store.session.archive import Archived
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.host_session import Halt, HostSession

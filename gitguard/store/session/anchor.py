@@ -20,6 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
+    from gitguard.store.session.workspace import Workspace
+
     R = TypeVar("R", bound="Record")
 
 FORMAT = 1
@@ -360,3 +362,10 @@ def _set_aside(path: str, archive_path: str) -> None:
         files.rename(path, archive_path)
     except OSError as error:
         raise files.refused(path, error) from error
+
+
+def archived_names(workspace: Workspace) -> list[str]:
+    """Return the names of the sessions with archived histories."""
+    names = (name for name in files.names_in(workspace.state_folder) if is_session_name(name))
+    folders = {name: os.path.join(workspace.state_folder, name) for name in names}
+    return sorted(name for name, folder in folders.items() if AnchorFile(folder).has_aside)

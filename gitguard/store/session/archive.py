@@ -17,7 +17,6 @@ from gitguard.errors import GitguardError, InvalidInput, Tampered
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import AnchorFile
-from gitguard.store.session.naming import is_session_name
 from gitguard.store.worktree.consolidating import consolidate
 from gitguard.store.worktree.kept import KeptSnapshots
 
@@ -207,10 +206,3 @@ class SessionArchive:
         for folder in (aside.folder, os.path.dirname(aside.folder)):
             with suppress(OSError):  # an empty one says nothing, and others' stay
                 files.remove_folder(folder)
-
-
-def archived_names(workspace: Workspace) -> list[str]:
-    """Return the names of the sessions with archived histories."""
-    names = (name for name in files.names_in(workspace.state_folder) if is_session_name(name))
-    folders = {name: os.path.join(workspace.state_folder, name) for name in names}
-    return sorted(name for name, folder in folders.items() if AnchorFile(folder).has_aside)
