@@ -574,10 +574,9 @@ class Guard:
         return outcome
 
     def _installer(self, host: str) -> Installer:
-        from gitguard.guard.hosts import WITHOUT_HOOKS
         from gitguard.settings.installer import Installer
 
-        return Installer(self.workspace, self.config, "" if host == WITHOUT_HOOKS else host)
+        return Installer(self.workspace, self.config, host)
 
     # Hooks
 

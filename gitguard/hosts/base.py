@@ -50,13 +50,13 @@ if TYPE_CHECKING:
         """How gitguard is put into a host: a module with these members."""
 
         SKILL: str
-        """The skill's file, relative to the worktree."""
+        """The skill's file, relative to the worktree; empty for none."""
         SETTINGS: Mapping[str, str]
-        """Settings files in a worktree that may hold our entries, with their formats."""
+        """The other files in a worktree that may hold something of ours, with their formats."""
         SHARED: str
         """The one of them that everybody who works at the project has, empty for none."""
-        HAS_DIRECTORY_HOOK: bool
-        """Whether a hook in a folder can answer some of the events."""
+        OFFERS: tuple[str, ...]
+        """The options of `init` that it knows: `--shared` and the others that not all do."""
 
         def user_folder(self, environment: Mapping[str, str]) -> str:
             """Return the folder of the user's own files, empty where the host needs none."""
@@ -104,15 +104,6 @@ if TYPE_CHECKING:
         def is_unknown(self, answer: ProgramOutcome) -> bool:
             """Say whether a host refused a setting because its version does not have it."""
 
-    class StatusLine(Protocol):
-        """A host that shows a status line, of which ours may stand in for the user's own."""
-
-        def other_status_line(self, settings: dict[str, Any]) -> str:
-            """Return the command of a status line that is not ours, empty for none."""
-
-        def users_status_line(self, of_user: Callable[[str], dict[str, Any]]) -> str:
-            """Return the command of the user's own for all projects, empty for none."""
-
     Ask = Callable[[tuple[str, ...]], ProgramOutcome]
 
 
@@ -147,6 +138,8 @@ class InstallOptions(Value):
 class InstallSite(Value):
     """What a host may look at to decide."""
 
+    root: str
+    """The worktree's folder."""
     current: Callable[[str], dict[str, Any]]
     """Returns what a settings file of the worktree says; raises `InvalidDocument`."""
     without_ours: Callable[[str], dict[str, Any]]
@@ -165,6 +158,8 @@ LETS_HOST_DECIDE = (
     "the host decides when to compact; gitguard halts the agent if the context fills up"
 )
 """The note on a trigger that was declined."""
+WITHOUT_HOOKS = "none"
+"""Stands in the place of a host's name for agents whose host has no hooks."""
 WHOLE, SECTION = "whole", "section"
 """The formats of a file that is ours as a whole, and of one in which a section is."""
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument
+from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.hosts.base import SECTION, WHOLE
 from gitguard.model.document_edits import GONE, has_entries, is_same, taken_out, without_entries
 from gitguard.settings.instructions_section import split, with_section, without_section
 from gitguard.store.disk import settings_text
 from gitguard.store.disk.changes import FileEdit, content, missing_folders
-from gitguard.store.session.install_ledger import EditedFile, Installed
+from gitguard.store.session.install_ledger import EditedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import Installation, WantedFile
+    from gitguard.store.session.install_ledger import Installed
 
 
 class FolderEdits:
@@ -31,16 +32,14 @@ class FolderEdits:
         self,
         root: str,
         worktree: str,
-        installed: Installed | None = None,
-        installation: Installation | None = None,
-        is_tracked: Callable[[str], bool] = bool,
+        installed: Installed,
+        installation: Installation,
+        is_tracked: Callable[[str], bool],
     ) -> None:
         """Begin a plan; installed is what we made in the folder before.
 
-        The names of files in the worktree are shown relative to it. Without a host's installation
-        there are no settings.
+        The names of files in the worktree are shown relative to it.
         """
-        installed = installed or Installed()
         self.root = root
         self.entries = dict(installed.files)
         self.folders = dict.fromkeys(installed.folders)
@@ -60,7 +59,7 @@ class FolderEdits:
             if now is not None and split(now, name).is_edited:
                 shown = f"the section in `{self._shown(name)}`"
                 self.notes.append(f"{shown} was edited, so gitguard leaves it unchanged")
-            self._change(name, now, with_section(now or b"", name, wanted.content.decode()))
+            self.change(name, now, with_section(now or b"", name, wanted.content.decode()))
             return
         assert wanted.merge is not None
         original = self.given_back(name, form)
@@ -72,7 +71,7 @@ class FolderEdits:
             raise InvalidDocument(f"{what}: {error.message}", error.hint) from error
         after = settings_text.rewritten(form, now, merged, what=what)
         self.entries[name] = EditedFile(original, after, form)
-        self._change(name, now, after)
+        self.change(name, now, after)
 
     def _put_whole(self, name: str, now: bytes | None, data: bytes) -> None:
         entry = self.entries.get(name)
@@ -81,36 +80,38 @@ class FolderEdits:
             self.notes.append(f"`{self._shown(name)}` was edited, so gitguard leaves it unchanged")
         elif is_ours or not self._is_tracked(name):
             self.entries[name] = EditedFile(None, data, WHOLE)
-            self._change(name, now, data)
+            self.change(name, now, data)
 
     def take_out(self, name: str, form: str, data: bytes | None = None) -> None:
         """Plan to take a file of ours, or our entries, out; data is what a whole file holds."""
+        entry, shown = self.entries.get(name), f"`{self._shown(name)}`"
+        form = entry.form if entry else form
+        if form == SECTION:
+            self._take_out_section(name, shown)
+            return
         now = content(self.root, name)
-        form = self.entries[name].form if name in self.entries else form
-        if form == WHOLE:
-            self._take_out_whole(name, now, data)
-        elif form == SECTION:
-            self._take_out_section(name, now)
-        else:
-            self._change(name, now, self.given_back(name, form))
+        if form != WHOLE:
+            self.change(name, now, self.given_back(name, form))
+        elif now is not None:
+            is_same = now == data and not self._is_tracked(name)
+            if entry.is_unchanged(now) if entry else is_same:
+                self.change(name, now, None)
+            elif entry:
+                self.notes.append(f"{shown} was edited after it was installed, so it is kept")
         self.entries.pop(name, None)
 
-    def _take_out_whole(self, name: str, now: bytes | None, data: bytes | None) -> None:
-        entry = self.entries.get(name)
-        if now is None:
-            return
-        if entry.is_unchanged(now) if entry else now == data and not self._is_tracked(name):
-            self._change(name, now, None)
-        elif entry:
-            shown = self._shown(name)
-            self.notes.append(f"`{shown}` was edited after it was installed, so it is kept")
-
-    def _take_out_section(self, name: str, now: bytes | None) -> None:
-        if now is not None and split(now, name).is_edited:
-            shown = f"the section in `{self._shown(name)}`"
-            self.notes.append(f"{shown} was edited, so it is kept; delete it with an editor")
-        elif now is not None:
-            self._change(name, now, without_section(now, name))
+    def _take_out_section(self, name: str, shown: str) -> None:
+        try:
+            now = content(self.root, name)
+            parts = split(now or b"", name)
+        except GitguardError:
+            return  # nothing was ever written through a link, nor into what cannot be read
+        if parts.is_edited:
+            self.notes.append(
+                f"the section in {shown} was edited, so it is kept; delete it with an editor"
+            )
+        elif parts.section:
+            self.change(name, now, without_section(now or b"", name))
 
     def given_back(self, name: str, form: str) -> bytes | None:
         """Return settings as they were before us, with whatever else was changed since."""
@@ -119,7 +120,6 @@ class FolderEdits:
             return None
         if entry is not None and entry.is_unchanged(now):
             return entry.original
-        assert self._installation is not None
         what, is_ours = f"`{self._shown(name)}`", self._installation.is_ours
         current = settings_text.load(form, now, what=what)
         if entry is None:
@@ -145,9 +145,6 @@ class FolderEdits:
 
     def change(self, name: str, before: bytes | None, after: bytes | None) -> None:
         """Plan a change, unless it would change nothing."""
-        self._change(name, before, after)
-
-    def _change(self, name: str, before: bytes | None, after: bytes | None) -> None:
         if before == after:
             return
         self.changes.append(

@@ -11,7 +11,7 @@ import os
 import shutil
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.base import WHOLE, HostPlan, InstallSite, WantedFile
+from gitguard.hosts.base import SECTION, WHOLE, HostPlan, InstallSite, WantedFile
 from gitguard.model.document_edits import JSON
 from gitguard.model.value import Value
 from gitguard.rendering import template_source
@@ -60,6 +60,11 @@ class Sites(Value):
         return self.worktree.place.common_dir
 
     @property
+    def shared(self) -> Installed:
+        """The ledger's part about what belongs to all worktrees."""
+        return self.ledger.get(self.common, Installed())
+
+    @property
     def is_on_path(self) -> bool:
         """Whether `gitguard` is a command without its folder being named."""
         return shutil.which("gitguard", path=self.environment.get("PATH", os.defpath)) is not None
@@ -75,6 +80,11 @@ class Sites(Value):
         """The folder of the host's that belongs to the user, empty where it needs none."""
         return self.installation.user_folder({"HOME": self.home, **self.environment})
 
+    @property
+    def known_to_user(self) -> Installed:
+        """What the ledger knows of that folder."""
+        return self.user_ledger.get(self.user_folder, Installed())
+
     def edits(self, root: str, installed: Installed) -> FolderEdits:
         """Begin to plan edits in a folder."""
         return FolderEdits(
@@ -87,8 +97,8 @@ class Sites(Value):
 
     def program(self) -> ProgramEdits | None:
         """Return the settings that the host's program makes, None without one."""
-        made = self.user_ledger.get(self.user_folder, Installed()).settings
         environment = {"HOME": self.home, **self.environment}
+        made = self.known_to_user.settings
         return program_edits(self.installation, made, environment, self.root)
 
 
@@ -116,6 +126,7 @@ def _host_plan(sites: Sites, options: InstallOptions) -> HostPlan:
         return settings_text.load(installation.SETTINGS[name], data, what=f"`{name}`")
 
     site = InstallSite(
+        root=sites.root,
         current=current,
         without_ours=lambda name: edits.without_ours(name, installation.SETTINGS[name]),
         of_user=lambda name: user_settings(sites.home, name),
@@ -139,44 +150,61 @@ def user_settings(home: str, name: str) -> dict[str, Any]:
         return {}
 
 
-# The worktree
+def plan_worktree(sites: Sites, options: InstallOptions | None) -> InstallPlan:
+    """Plan what an installation needs in the worktree and its git directory; twice is once.
 
-
-def plan_worktree(sites: Sites, options: InstallOptions) -> InstallPlan:
-    """Plan what an installation needs in the worktree and its git directory; twice is once."""
-    wanted = _host_plan(sites, options)
+    Without options everything is given back.
+    """
     installation, own = sites.installation, sites.ledger.get(sites.root, Installed())
     edits = sites.edits(sites.root, own)
+    wanted = HostPlan(not_in_worktree=tuple(installation.SETTINGS))
+    if options:
+        wanted = _host_plan(sites, options)
     for name in wanted.not_in_worktree:
         edits.take_out(name, installation.SETTINGS[name])
-    skill = WantedFile(installation.SKILL, WHOLE, template_source(_SKILL).encode())
-    for file in (*wanted.in_worktree, skill):
+    for file in wanted.in_worktree:
         edits.put(file)
-    shared = sites.ledger.get(sites.common, Installed())
-    excluded, hidden_notes = _hidden(sites, edits, shared, options)
-    personal = [name for name in installation.SETTINGS if name != installation.SHARED]
-    is_personal = any(name in edits.entries for name in personal)
-    ledger = {
-        **sites.others,
-        sites.root: Installed(
+    if installation.SKILL:
+        skill = WantedFile(installation.SKILL, WHOLE, template_source(_SKILL).encode())
+        if options:
+            edits.put(skill)
+        else:
+            edits.take_out(skill.name, WHOLE, skill.content)
+    excluded, notes = _hidden(sites, edits, options)
+    plan = InstallPlan(
+        (*edits.changes, *excluded.changes),
+        notes=(*wanted.notes, *edits.notes, *notes),
+        warnings=wanted.warnings,
+    )
+    if options:
+        personal = edits.entries.keys() & installation.SETTINGS.keys() - {installation.SHARED}
+        here = Installed(
             edits.entries,
             tuple(edits.folders),
             wanted.status_line,
-            executable=options.executable if is_personal else "",
-        ),
-    }
-    if excluded.entries:
-        ledger[sites.common] = Installed(excluded.entries, tuple(excluded.folders))
-    return InstallPlan(
-        (*edits.changes, *excluded.changes),
-        ledger,
-        notes=(*wanted.notes, *edits.notes, *hidden_notes),
-        warnings=wanted.warnings,
-    )
+            executable=options.executable if personal else "",
+        )
+        ledger = {sites.root: here, sites.common: _installed(excluded)}
+        there = {path: part for path, part in ledger.items() if part != Installed()}
+        return plan.replace(ledger={**sites.others, **there})
+    # Another home folder's installation may have made the skill's folder.
+    skill_folder = [os.path.dirname(installation.SKILL)] if installation.SKILL else []
+    leaving = [
+        os.path.join(sites.root, name) for name in dict.fromkeys([*own.folders, *skill_folder])
+    ]
+    if sites.others:
+        ledger = {**sites.others, sites.common: sites.shared}
+        return plan.replace(ledger=ledger, leaving=tuple(leaving))
+    leaving += [os.path.join(sites.common, name) for name in sites.shared.folders]
+    return plan.replace(leaving=tuple(leaving))
+
+
+def _installed(edits: FolderEdits) -> Installed:
+    return Installed(edits.entries, tuple(edits.folders)) if edits.entries else Installed()
 
 
 def _hidden(
-    sites: Sites, edits: FolderEdits, shared: Installed, options: InstallOptions
+    sites: Sites, edits: FolderEdits, options: InstallOptions | None
 ) -> tuple[FolderEdits, tuple[str, ...]]:
     """Plan our lines: what we create and git neither tracks nor ignores already.
 
@@ -192,13 +220,16 @@ def _hidden(
     present = exclude.lines_of(before)
     created = [n for n in names if edits.entries[n].original is None and n not in tracked]
     mine = [f"/{n}" for n in created if f"/{n}" in present or n not in ignored]
-    ours = _lines_of_host(sites, edits)
+    removed = frozenset(change.path for change in edits.changes if change.after is None)
+    # Those stay as well that hide settings which were changed on advice.
+    advised = changed_settings(sites.settings_changes, removed)
+    ours = {f"/{name}" for name in (installation.SKILL, *installation.SETTINGS)} - advised
     stays = [n for n in present if n in mine or sites.others or n not in ours]
-    excluded = sites.edits(sites.common, Installed(folders=shared.folders))
+    excluded = sites.edits(sites.common, sites.shared.replace(files={}))
     lines = tuple(dict.fromkeys([*stays, *mine]))
-    after, entry = with_lines(before, lines, shared.files.get(EXCLUDE))
+    after, entry = with_lines(before, lines, sites.shared.files.get(EXCLUDE))
     excluded.change(EXCLUDE, before, after)
-    if entry is not None:
+    if entry is not None and mine:
         excluded.entries[EXCLUDE] = entry
     changed = {change.name for change in edits.changes}
     notes = [
@@ -206,94 +237,42 @@ def _hidden(
         for name in sorted(changed & tracked)
     ]
     committed = [name for name in edits.entries if name in for_all]
-    if options.shared and changed.intersection(committed):
+    if options and options.shared and changed.intersection(committed):
         shown = " and ".join(f"`{name}`" for name in committed)
         notes.append(f"commit {shown}, so that others get the same setup")
+    sections = [name for name in changed if installation.SETTINGS.get(name) == SECTION]
+    if options and sections:
+        shown = ", ".join(f"`{name}`" for name in sorted(sections))
+        notes.append(f"commit {shown} to share the section")
     return excluded, tuple(notes)
 
 
-def _lines_of_host(sites: Sites, edits: FolderEdits) -> frozenset[str]:
-    """Return the lines of our block about this host's files, and about nothing else.
+def plan_user_folder(sites: Sites, options: InstallOptions | None) -> InstallPlan:
+    """Plan what an installation needs in the host's folder of the user, and of its program.
 
-    Not those that stay as they hide settings that were changed on advice.
+    Without options everything is taken out, unless other worktrees need it.
     """
-    names = (sites.installation.SKILL, *sites.installation.SETTINGS)
-    removed = frozenset(change.path for change in edits.changes if change.after is None)
-    stays = changed_settings(sites.settings_changes, removed)
-    return frozenset(f"/{name}" for name in names) - stays
-
-
-def plan_removal(sites: Sites) -> InstallPlan:
-    """Plan to give everything back in the worktree and its git directory."""
-    installation, own = sites.installation, sites.ledger.get(sites.root, Installed())
-    edits = sites.edits(sites.root, own)
-    for name, form in installation.SETTINGS.items():
-        edits.take_out(name, form)
-    edits.take_out(installation.SKILL, WHOLE, template_source(_SKILL).encode())
-    # Another home folder's installation may have made the skill's folder.
-    folders = dict.fromkeys([*own.folders, os.path.dirname(installation.SKILL)])
-    leaving = [os.path.join(sites.root, folder) for folder in folders]
-    changes, notes = edits.changes, tuple(edits.notes)
-    shared = sites.ledger.get(sites.common, Installed())
-    if sites.others:
-        ledger = {**sites.others, sites.common: shared}
-        return InstallPlan(tuple(changes), ledger, tuple(leaving), notes)
-    before, ours = content(sites.common, EXCLUDE), _lines_of_host(sites, edits)
-    lines = tuple(line for line in exclude.lines_of(before) if line not in ours)
-    excluded = sites.edits(sites.common, shared)
-    excluded.change(EXCLUDE, before, with_lines(before, lines, shared.files.get(EXCLUDE))[0])
-    leaving += [os.path.join(sites.common, folder) for folder in shared.folders]
-    return InstallPlan((*changes, *excluded.changes), {}, tuple(leaving), notes)
-
-
-# The user's folder
-
-
-def plan_user_folder(sites: Sites, options: InstallOptions) -> InstallPlan:
-    """Plan what an installation needs in the host's folder of the user, and of its program."""
-    wanted = _host_plan(sites, options)
-    folder, known = sites.user_folder, sites.user_ledger.get(sites.user_folder, Installed())
+    folder, known = sites.user_folder, sites.known_to_user
+    users = tuple(user for user in known.users if user != sites.root and os.path.isdir(user))
+    others = {path: part for path, part in sites.user_ledger.items() if path != folder}
+    if users and not options:
+        named = ", ".join(f"`{user}`" for user in users)
+        note = f"other workspaces still use `{folder}`, so it is kept: {named}"
+        return InstallPlan(ledger={**others, folder: known.replace(users=users)}, notes=(note,))
+    wanted = _host_plan(sites, options) if options else HostPlan()
     edits = sites.edits(folder, known)
     names = {file.name for file in wanted.in_user_folder}
-    for name in [name for name in known.files if name not in names]:
-        edits.take_out(name, WHOLE)
+    for name in known.files:
+        if name not in names:
+            edits.take_out(name, WHOLE)
     for file in wanted.in_user_folder:
         edits.put(file)
     program = sites.program()
     planned = program.plan(options) if program else PlannedSettings()
-    installed = Installed(
-        edits.entries,
-        tuple(edits.folders),
-        settings=planned.remembered,
-        users=(*_other_users(sites, known), sites.root),
-    )
-    return InstallPlan(
-        tuple(edits.changes),
-        {**sites.user_ledger, folder: installed},
-        notes=tuple(edits.notes),
-        program=planned,
-        after_change=wanted.after_change,
-    )
-
-
-def plan_user_removal(sites: Sites) -> InstallPlan:
-    """Plan to take everything out again, unless other workspaces need it."""
-    folder, known = sites.user_folder, sites.user_ledger.get(sites.user_folder, Installed())
-    ledger = {path: item for path, item in sites.user_ledger.items() if path != folder}
-    users = _other_users(sites, known)
-    if users:
-        named = ", ".join(f"`{user}`" for user in users)
-        note = f"other workspaces still use `{folder}`, so it is kept: {named}"
-        return InstallPlan(ledger={**ledger, folder: known.replace(users=users)}, notes=(note,))
-    edits = sites.edits(folder, known)
-    for name in known.files:
-        edits.take_out(name, WHOLE)
-    program = sites.program()
-    planned = program.plan_removal() if program else PlannedSettings()
-    leaving = tuple(os.path.join(folder, name) for name in known.folders)
-    return InstallPlan(tuple(edits.changes), ledger, leaving, tuple(edits.notes), program=planned)
-
-
-def _other_users(sites: Sites, known: Installed) -> tuple[str, ...]:
-    """Return the other worktrees that rely on the folder, as far as they are still there."""
-    return tuple(user for user in known.users if user != sites.root and os.path.isdir(user))
+    plan = InstallPlan(tuple(edits.changes), others, notes=tuple(edits.notes), program=planned)
+    if not options:
+        leaving = tuple(os.path.join(folder, name) for name in known.folders)
+        return plan.replace(leaving=leaving)
+    installed = _installed(edits).replace(settings=planned.remembered, users=(*users, sites.root))
+    ledger = {**others, folder: installed}
+    return plan.replace(ledger=ledger, after_change=wanted.after_change)

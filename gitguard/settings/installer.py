@@ -12,23 +12,16 @@ from contextlib import nullcontext, suppress
 
 from gitguard import hosts
 from gitguard.errors import InvalidInput, Untrusted
+from gitguard.hosts.base import WITHOUT_HOOKS
 from gitguard.model.config.config import DEFAULT_WINDOW
 from gitguard.model.value import Value
-from gitguard.rendering import template_source
+from gitguard.settings import instructions
 from gitguard.settings.changes_file import ChangesFile
-from gitguard.settings.folder_edits import FolderEdits
 from gitguard.settings.install_plan import (
     InstallPlan,
     Sites,
-    plan_removal,
     plan_user_folder,
-    plan_user_removal,
     plan_worktree,
-)
-from gitguard.settings.instructions_plan import (
-    plan_sections,
-    plan_sections_removal,
-    sections_left,
 )
 from gitguard.settings.repository_notes import push_warnings, refuse_blocking_branch, remains
 from gitguard.settings.rollback_document import rollback_command
@@ -53,7 +46,11 @@ if TYPE_CHECKING:
 _LOCK_TIMEOUT = 10.0
 _USER_LOCK_TIMEOUT = 60.0
 """Longer, because a host's own program is asked while the lock is held."""
-_INSTRUCTIONS = "instructions.md"
+_LACKS = {
+    "--shared": "this host has no settings that are shared within a project",
+    "--directory-hook": "this host has no directory hooks",
+    "--no-compaction-trigger": "this host has no compaction trigger that gitguard sets",
+}
 NOT_BEGUN = "`gitguard init` would also begin the session, or continue it"
 
 
@@ -73,12 +70,15 @@ class Outcome(Value):
 class Installer:
     """Installs gitguard in one worktree, for one host or for agents of hosts without hooks."""
 
-    def __init__(self, workspace: Workspace, config: Config, host: str = "") -> None:
-        """Describe the installation; nothing is read yet. Without a host it is for all others."""
+    def __init__(self, workspace: Workspace, config: Config, host: str) -> None:
+        """Describe the installation; nothing is read yet."""
         self._workspace = workspace
         self._config = config
         self._host = host
-        self._installation = hosts.find_installing(host) if host else None
+        self._installation: Installation = instructions
+        if host != WITHOUT_HOOKS:
+            self._installation = hosts.find_installing(host)
+        self._ledger = LedgerFile(workspace.state_folder, host)
         self._user_ledger = LedgerFile(workspace.places.state_home, host)
         self._root = workspace.place.worktree
         self._worktree = Worktree(workspace.place, workspace.places.environment, workspace.clock)
@@ -122,12 +122,14 @@ class Installer:
             if not dry_run:
                 user = self._carry_out_user(user, removes=True)
                 plan = self._carry_out(None)
-        stays = (*self._advised(), *self._other_hosts(), *sections_left(self._root))
+        sections = () if self._host == WITHOUT_HOOKS else instructions.sections_left(self._root)
         notes = (
             *plan.notes,
             *user.notes,
             *user.program.notes,
-            *(stays if self._installation else ()),
+            *self._advised(),
+            *self._other_hosts(),
+            *sections,
             *remains(self._workspace, self._worktree, self._config),
         )
         program = user.program
@@ -138,31 +140,19 @@ class Installer:
 
     def _plan(self, options: InstallOptions | None) -> InstallPlan:
         """Plan what happens in the worktree."""
-        if self._installation is None:
-            edits = FolderEdits(self._root, self._root)
-            if options is None:
-                plan_sections_removal(edits)
-                return _checked(InstallPlan(tuple(edits.changes), notes=tuple(edits.notes)))
-            plan_sections(edits, template_source(_INSTRUCTIONS))
-            names = ", ".join(f"`{change.name}`" for change in edits.changes)
-            commit = [f"commit {names} to share the section"] if names else []
-            return _checked(InstallPlan(tuple(edits.changes), notes=(*edits.notes, *commit)))
-        sites = self._sites(self._installation)
-        return _checked(plan_worktree(sites, options) if options else plan_removal(sites))
+        return _checked(plan_worktree(self._sites(), options))
 
     def _plan_user(self, options: InstallOptions | None) -> InstallPlan:
         """Plan what happens in the host's folder of the user."""
-        sites = self._sites(self._installation) if self._installation else None
-        if sites is None or not sites.user_folder:
-            return InstallPlan()
-        return _checked(plan_user_folder(sites, options) if options else plan_user_removal(sites))
+        sites = self._sites()
+        return _checked(plan_user_folder(sites, options)) if sites.user_folder else InstallPlan()
 
-    def _sites(self, installation: Installation) -> Sites:
+    def _sites(self) -> Sites:
         places, place = self._workspace.places, self._workspace.place
         roots = worktree_roots(place.common_dir) | {place.worktree}
         changes = ChangesFile(places.state_home).read()
         return Sites(
-            installation,
+            self._installation,
             self._worktree,
             self._ledger.read(),
             self._user_ledger.read(),
@@ -171,15 +161,10 @@ class Installer:
             tuple(change for change in changes if change.project in roots),
         )
 
-    @property
-    def _ledger(self) -> LedgerFile:
-        return LedgerFile(self._workspace.state_folder, self._host)
-
     # Doing
 
     def _user_lock(self, *, dry_run: bool) -> AbstractContextManager[object]:
-        installation = self._installation
-        if dry_run or installation is None or not self._sites(installation).user_folder:
+        if dry_run or not self._sites().user_folder:
             return nullcontext()
         path = os.path.join(self._workspace.places.state_home, "_install.lock")
         return Lock(path, timeout=_USER_LOCK_TIMEOUT, clock=self._workspace.clock)
@@ -193,9 +178,8 @@ class Installer:
         return plan
 
     def _carry_out_user(self, plan: InstallPlan, *, removes: bool) -> InstallPlan:
-        installation = self._installation
-        sites = self._sites(installation) if installation else None
-        if sites is None or not sites.user_folder:
+        sites = self._sites()
+        if not sites.user_folder:
             return plan
         program = sites.program()
         if removes and program:
@@ -210,13 +194,13 @@ class Installer:
 
     def _make(self, plan: InstallPlan, ledger: LedgerFile, *, removes: bool) -> None:
         """Make the changes of a plan; the ledger knows of them as long as one may be there."""
-        if self._host and not removes:
+        if not removes:
             ledger.write(plan.ledger)
         make_all(plan.changes)
         for folder in reversed(plan.leaving):
             with suppress(OSError):  # somebody else keeps something there
                 os.rmdir(folder)
-        if self._host and removes:
+        if removes:
             ledger.write(plan.ledger)
 
     # What is said
@@ -240,25 +224,14 @@ class Installer:
         )
 
     def _refuse_what_is_not_offered(self, options: InstallOptions) -> None:
-        if self._installation is None:
-            for name, is_asked_for in {
-                "--shared": options.shared,
-                "--no-compaction-trigger": not options.with_trigger,
-                "--directory-hook": options.directory_hook,
-            }.items():
-                if is_asked_for:
-                    raise InvalidInput(
-                        f"{name} is about a host's settings, and `--host none` has none",
-                        f"Leave out {name}",
-                    )
-            return
-        if options.shared and not self._installation.SHARED:
-            raise InvalidInput(
-                "this host has no settings that are shared within a project",
-                "Leave out --shared; each person runs `gitguard init` on their own machine",
-            )
-        if options.directory_hook and not self._installation.HAS_DIRECTORY_HOOK:
-            raise InvalidInput("this host has no directory hooks", "Leave out --directory-hook")
+        wishes = {
+            "--shared": options.shared,
+            "--directory-hook": options.directory_hook,
+            "--no-compaction-trigger": not options.with_trigger,
+        }
+        for name, is_wished in wishes.items():
+            if is_wished and name not in self._installation.OFFERS:
+                raise InvalidInput(f"{name}: {_LACKS[name]}", f"Leave out {name}")
 
     def _unreachable(self, options: InstallOptions) -> tuple[str, ...]:
         path = self._workspace.places.environment.get("PATH", os.defpath)
@@ -266,8 +239,7 @@ class Installer:
             return ()
         folder = os.path.dirname(options.executable)
         way = f"add `{folder}` to it" if folder else "install it there"
-        who = "the agent and shared hooks look" if self._installation else "the agent looks"
-        return (f"`gitguard` is not on PATH, where {who} for it; {way}",)
+        return (f"`gitguard` is not on PATH, where agents and shared hooks look for it; {way}",)
 
 
 def _begun(begin: Callable[[], Startup]) -> tuple[Startup | None, str]:

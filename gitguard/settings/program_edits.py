@@ -48,25 +48,30 @@ class ProgramEdits:
         self._made = made
         self._program: Program | None = find_program(installation.PROGRAM, environment, worktree)
 
-    def plan(self, options: InstallOptions) -> PlannedSettings:
-        """Plan what is not as it should be, and what we made and nobody wants any more."""
-        program = self._program
-        answers = self._host.look(program.run) if program else {}
-        ours = {name: entry.written for name, entry in self._made.items()}
-        wanted: SettingsPlan = self._host.plan_settings(answers, options, ours)
+    def plan(self, options: InstallOptions | None) -> PlannedSettings:
+        """Plan what is not as it should be, and what we made and nobody wants any more.
+
+        Without options nothing is wanted.
+        """
+        program, wanted = self._program, SettingsPlan()
+        if options:
+            answers = self._host.look(program.run) if program else {}
+            ours = {name: entry.written for name, entry in self._made.items()}
+            wanted = self._host.plan_settings(answers, options, ours)
         names = {setting.name for setting in wanted.settings}
         unwanted = {name: entry for name, entry in self._made.items() if name not in names}
-        changed = (setting for setting in wanted.settings if setting.before != setting.after)
-        settings = (*changed, *(self._given_back(unwanted, program) if program else ()))
-        runs = tuple(self._command(setting.name, setting.after) for setting in settings)
-        by_hand = () if program else self._by_hand(runs)
-        return PlannedSettings(
-            settings,
-            self._remembered(settings),
-            (*by_hand, *wanted.notes),
-            wanted.warnings,
-            runs if program else (),
-        )
+        settings = tuple(each for each in wanted.settings if each.before != each.after)
+        notes, warnings = wanted.notes, wanted.warnings
+        if program is not None:
+            settings = (*settings, *self._given_back(unwanted, program))
+            runs = self._commands(settings)
+            return PlannedSettings(settings, self._remembered(settings), notes, warnings, runs)
+        by_hand = [self._command(item.within or n, item.original) for n, item in unwanted.items()]
+        runs = tuple(dict.fromkeys((*self._commands(settings), *by_hand)))
+        if runs:
+            shown = ", ".join(f"`{run}`" for run in runs)
+            notes = (f"`{self._host.PROGRAM}` is not on PATH; run by hand: {shown}", *notes)
+        return PlannedSettings(settings, self._remembered(settings), notes, warnings)
 
     def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, InstalledSetting]:
         """Return what stood there before us; what we set before is not what stood there."""
@@ -80,18 +85,6 @@ class ProgramEdits:
             within = entry.within if entry is not None and is_ours else setting.within
             remembered[setting.name] = InstalledSetting(first, setting.after, within)
         return remembered
-
-    def plan_removal(self) -> PlannedSettings:
-        """Plan to give all settings back."""
-        if self._program is not None:
-            settings = self._given_back(self._made, self._program)
-            runs = tuple(self._command(setting.name, setting.after) for setting in settings)
-            return PlannedSettings(settings, commands=runs)
-        made = self._made.items()
-        runs = tuple(
-            dict.fromkeys(self._command(item.within or name, item.original) for name, item in made)
-        )
-        return PlannedSettings(notes=self._by_hand(runs) if runs else ())
 
     def _given_back(
         self, entries: Mapping[str, InstalledSetting], program: Program
@@ -107,9 +100,8 @@ class ProgramEdits:
     def _command(self, name: str, value: str) -> str:
         return join((self._host.PROGRAM, *self._host.write_command(name, value)))
 
-    def _by_hand(self, runs: tuple[str, ...]) -> tuple[str, ...]:
-        shown = ", ".join(f"`{run}`" for run in runs)
-        return (f"`{self._host.PROGRAM}` is not on PATH; run by hand: {shown}",)
+    def _commands(self, settings: tuple[HostSetting, ...]) -> tuple[str, ...]:
+        return tuple(self._command(setting.name, setting.after) for setting in settings)
 
     def make(self, planned: PlannedSettings) -> PlannedSettings:
         """Make settings; return the plan as it could be carried out, with what went wrong."""
@@ -133,7 +125,7 @@ class ProgramEdits:
             settings=done,
             remembered={**remembered, **before},
             warnings=(*planned.warnings, *failures),
-            commands=tuple(self._command(setting.name, setting.after) for setting in done),
+            commands=self._commands(done),
         )
 
 

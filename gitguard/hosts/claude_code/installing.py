@@ -31,7 +31,7 @@ USER = ".claude/settings.json"
 """Settings of one person in all projects, relative to the home folder."""
 SETTINGS = {PERSONAL: JSON, SHARED: JSON}
 SKILL = ".claude/skills/gitguard/SKILL.md"
-HAS_DIRECTORY_HOOK = False
+OFFERS = ("--shared", "--no-compaction-trigger")
 
 _TRIGGER = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 # The value does not follow a configured halt: one variable holds for windows of both sizes. A

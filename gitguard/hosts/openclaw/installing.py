@@ -34,7 +34,7 @@ _RESTART = "a running Gateway picks up the change after `openclaw gateway restar
 SKILL = "skills/gitguard/SKILL.md"
 SETTINGS: Mapping[str, str] = {}
 SHARED = ""
-HAS_DIRECTORY_HOOK = True
+OFFERS = ("--directory-hook", "--no-compaction-trigger")
 PLUGIN = "extensions/gitguard"
 DIRECTORY_HOOK = "hooks/gitguard"
 """Both relative to OpenClaw's state folder."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SKILL = ".made-up/skills/gitguard/SKILL.md"
 SETTINGS: Mapping[str, str] = {}
 SHARED = ""
-HAS_DIRECTORY_HOOK = False
+OFFERS = ()
 PLUGIN = """\
 export default {{ name: "gitguard", on(event) {{ return this.run("{run}", event) }} }}
 """

@@ -1,8 +1,8 @@
-"""Which files of instructions for agents get our section; nothing is written.
+"""An installation for agents of hosts without hooks: a section in files of instructions for agents.
 
 A host loads one of the two files that most hosts know, so each that a repository has gets the
 section. One that is a link to the other, or imports it, gets none: an agent would read the section
-twice.
+twice. The files belong to everybody in the project, so that nothing of them is in a ledger.
 """
 
 from __future__ import annotations
@@ -11,38 +11,52 @@ import os
 import re
 
 from gitguard.errors import GitguardError
-from gitguard.hosts.base import SECTION, WantedFile
+from gitguard.hosts.base import SECTION, HostPlan, WantedFile
 from gitguard.hosts.context_files import INSTRUCTIONS
 from gitguard.settings.instructions_section import split
 from gitguard.store.disk.changes import content
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.settings.folder_edits import FolderEdits
+    from collections.abc import Mapping
+    from typing import Any
+
+    from gitguard.hosts.base import InstallOptions, InstallSite
 
 _IMPORTS_FIRST = re.compile(rf"^@(?:\./)?{re.escape(INSTRUCTIONS[0])}\s*$", re.MULTILINE)
+SKILL = SHARED = ""
+SETTINGS: Mapping[str, str] = dict.fromkeys(INSTRUCTIONS, SECTION)
+OFFERS: tuple[str, ...] = ()
 
 
-def plan_sections(edits: FolderEdits, text: str) -> None:
-    """Plan to put a text into the files of instructions at a worktree's root, once.
+def user_folder(environment: Mapping[str, str]) -> str:
+    """Return nothing: there are no files of the user's."""
+    return ""
+
+
+def is_ours(value: Any) -> bool:
+    """Say no: there are no settings."""
+    return False
+
+
+def merge(settings: dict[str, Any], executable: str = "") -> dict[str, Any]:
+    """Return settings as they are."""
+    return settings
+
+
+def plan(site: InstallSite, options: InstallOptions) -> HostPlan:
+    """Decide which files get the section.
 
     Raises `InvalidDocument` for a file that is a link to elsewhere, or cannot be read.
     """
-    root = edits.root
-    targets = _targets(root)
-    for name in INSTRUCTIONS:
-        if _linked_name(root, name):
-            edits.notes.append(f"`{name}` is a link to `{_linked_name(root, name)}`")
-        elif name in targets:
-            edits.put(WantedFile(name, SECTION, text.encode()))
-        else:
-            edits.take_out(name, SECTION)
-
-
-def plan_sections_removal(edits: FolderEdits) -> None:
-    """Plan to take our sections out; nothing was ever written through a link."""
-    for name in names_with_section(edits.root):
-        edits.take_out(name, SECTION)
+    links = {name: target for name in INSTRUCTIONS if (target := _linked_name(site.root, name))}
+    targets = _targets(site.root)
+    text = site.template("instructions.md").encode()
+    return HostPlan(
+        tuple(WantedFile(name, SECTION, text) for name in targets),
+        tuple(name for name in INSTRUCTIONS if name not in (*links, *targets)),
+        notes=tuple(f"`{name}` is a link to `{target}`" for name, target in links.items()),
+    )
 
 
 def names_with_section(root: str) -> tuple[str, ...]:
