@@ -43,15 +43,12 @@ def _current_folder() -> str:
 
 def executable() -> str:
     """Return the absolute path of this installation's command, empty where it has none."""
-    import shutil
-
     beside_python = os.path.join(os.path.dirname(sys.executable), "gitguard")
     for candidate in (sys.argv[0], beside_python):
         runs = os.path.isfile(candidate) and os.access(candidate, os.X_OK)
         if runs and os.path.basename(candidate) == "gitguard":
             return os.path.abspath(candidate)
-    on_path = shutil.which("gitguard")
-    return os.path.abspath(on_path) if on_path else ""
+    return ""  # PATH may have another program of this name
 
 
 def conversation_around(named: str = "") -> str:

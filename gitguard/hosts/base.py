@@ -151,7 +151,7 @@ class InstallSite(Value):
     template: Callable[[str], str]
     """Returns a template's text."""
     is_on_path: bool
-    """Whether `gitguard` is a command without its folder being named."""
+    """Whether `gitguard` on PATH is this program."""
 
 
 LETS_HOST_DECIDE = (

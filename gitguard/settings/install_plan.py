@@ -8,7 +8,6 @@ leave takes it away.
 from __future__ import annotations
 
 import os
-import shutil
 
 from gitguard.errors import InvalidDocument
 from gitguard.hosts.base import SECTION, WHOLE, HostPlan, InstallSite, WantedFile
@@ -17,6 +16,7 @@ from gitguard.model.value import Value
 from gitguard.rendering import template_source
 from gitguard.settings.folder_edits import FolderEdits
 from gitguard.settings.hidden_lines import EXCLUDE, changed_settings, with_lines
+from gitguard.settings.path_program import program_on_path
 from gitguard.settings.program_edits import PlannedSettings, ProgramEdits, program_edits
 from gitguard.store.disk import settings_text
 from gitguard.store.disk.changes import FileEdit, content
@@ -63,11 +63,6 @@ class Sites(Value):
     def shared(self) -> Installed:
         """The ledger's part about what belongs to all worktrees."""
         return self.ledger.get(self.common, Installed())
-
-    @property
-    def is_on_path(self) -> bool:
-        """Whether `gitguard` is a command without its folder being named."""
-        return shutil.which("gitguard", path=self.environment.get("PATH", os.defpath)) is not None
 
     @property
     def others(self) -> dict[str, Installed]:
@@ -120,6 +115,7 @@ def _host_plan(sites: Sites, options: InstallOptions) -> HostPlan:
     """Return which files the host needs here."""
     installation = sites.installation
     edits = sites.edits(sites.root, sites.ledger.get(sites.root, Installed()))
+    program = program_on_path(sites.environment)
 
     def current(name: str) -> dict[str, Any]:
         data = content(sites.root, name)
@@ -132,7 +128,7 @@ def _host_plan(sites: Sites, options: InstallOptions) -> HostPlan:
         of_user=lambda name: user_settings(sites.home, name),
         tracked=sites.worktree.tracked,
         template=template_source,
-        is_on_path=sites.is_on_path,
+        is_on_path=program is not None and program.is_ours(options.executable),
     )
     return installation.plan(site, options)
 

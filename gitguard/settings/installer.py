@@ -7,7 +7,6 @@ before it are taken back.
 from __future__ import annotations
 
 import os
-import shutil
 from contextlib import nullcontext, suppress
 
 from gitguard import hosts
@@ -23,6 +22,7 @@ from gitguard.settings.install_plan import (
     plan_user_folder,
     plan_worktree,
 )
+from gitguard.settings.path_program import program_on_path
 from gitguard.settings.repository_notes import push_warnings, refuse_blocking_branch, remains
 from gitguard.settings.rollback_document import rollback_command
 from gitguard.store.disk.changes import make_all
@@ -234,9 +234,10 @@ class Installer:
                 raise InvalidInput(f"{name}: {_LACKS[name]}", f"Leave out {name}")
 
     def _unreachable(self, options: InstallOptions) -> tuple[str, ...]:
-        path = self._workspace.places.environment.get("PATH", os.defpath)
-        if shutil.which("gitguard", path=path) is not None:
-            return ()
+        program = program_on_path(self._workspace.places.environment)
+        if program is not None:
+            known = program.is_ours(options.executable)
+            return () if known else (program.warning(options.executable),)
         folder = os.path.dirname(options.executable)
         way = f"add `{folder}` to it" if folder else "install it there"
         return (f"`gitguard` is not on PATH, where agents and shared hooks look for it; {way}",)
