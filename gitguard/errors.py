@@ -12,7 +12,7 @@
     ├── InvalidInput             23   a value, field or name that was given
     ├── InvalidDocument          24   a file or object that cannot be read
     │   └── NewerFormat          25
-    ├── LegacyState              45
+    ├── OtherToolState           45
     ├── Locked                   30
     ├── GitFailed                 1
     │   ├── ForeignRepository     1   it belongs to another user
@@ -129,7 +129,7 @@ class NewerFormat(InvalidDocument):
     exit_code = 25
 
 
-class LegacyState(GitguardError):
+class OtherToolState(GitguardError):
     """State of another tool lies where ours belongs."""
 
     exit_code = REPAIR

@@ -375,4 +375,4 @@ def test_any_content_of_any_file_of_ours_is_an_error_of_ours(
                 with contextlib.suppress(ValueError, TypeError, KeyError):
                     assert json.loads(line)["error"].partition(":")[0] in OURS, (path, line)
             path.write_bytes(whole)
-            gitguard("recover")
+            gitguard("repair", "--local")

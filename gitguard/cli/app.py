@@ -89,8 +89,6 @@ GROUPS: dict[str, dict[str, str]] = {
 }
 """The commands in the order of the help, and the module of each: only the one that runs is loaded,
 because importing all of them takes longer than most commands do."""
-OLD_NAMES = dict.fromkeys(("recover", "accept", "trust", "migrate"), "repair")
-"""Commands of earlier versions; they work, and no help names them."""
 
 
 class _App(click.Group):
@@ -102,7 +100,7 @@ class _App(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return a command; its module is imported now."""
-        names = next((names for names in (*GROUPS.values(), OLD_NAMES) if cmd_name in names), None)
+        names = next((names for names in GROUPS.values() if cmd_name in names), None)
         if names is None:
             return None
         module = import_module(f"gitguard.cli.{names[cmd_name]}")

@@ -1,7 +1,4 @@
-"""Commands that repair a session: each shows its change and asks first.
-
-`recover`, `accept`, `trust` and `migrate` are older names of `repair`.
-"""
+"""The command that repairs a session: it shows each change and asks first."""
 
 from __future__ import annotations
 
@@ -218,15 +215,6 @@ def _say_done(console: Console, done: tuple[str, ...]) -> None:
     console.say(text, {"done": list(done)})
 
 
-@click.command(hidden=True)
-@asking
-@with_console
-def accept(console: Console, dry_run: bool, yes: bool) -> None:
-    """The same as `repair --accept`"""
-    refuse_agents("accept", _FOR_AGENTS)
-    _accept(console, dry_run=dry_run, yes=yes)
-
-
 def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
     plan = console.guard.accept(dry_run=True)
     if dry_run:
@@ -234,20 +222,6 @@ def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
         return
     ask_about(console, plan, "Take this state?", yes=yes)
     say_changed(console, console.guard.accept(plan.sha256))
-
-
-@click.command(hidden=True)
-@click.option("--head", default="", metavar="ID", help="The head you looked at")
-@click.option("--forget", is_flag=True, help="Set this machine's anchor of the session aside")
-@asking
-@with_console
-def trust(console: Console, head: str, forget: bool, dry_run: bool, yes: bool) -> None:
-    """The same as `repair --trust`"""
-    refuse_agents("trust", _FOR_AGENTS)
-    if forget:
-        _forget(console, dry_run=dry_run, yes=yes)
-    else:
-        _trust(console, head, dry_run=dry_run, yes=yes)
 
 
 def _trust(console: Console, head: str, *, dry_run: bool, yes: bool) -> None:
@@ -271,23 +245,4 @@ def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
     console.say(f"Done: {done}.", {"done": [done]})
 
 
-@click.command(hidden=True)
-@click.option("--take", is_flag=True, help="Adopt a head that somebody else put on top of ours")
-@with_console
-def recover(console: Console, take: bool) -> None:
-    """The same as `repair --local`, and `repair --archive-theirs` where a branch was moved"""
-    refuse_agents("recover", _FOR_AGENTS)
-    _say_done(console, console.guard.recover(take=take))
-
-
-@click.command(hidden=True)
-@with_console
-def migrate(console: Console) -> None:
-    """The same as `repair --archive-theirs` for the state of another tool"""
-    refuse_agents("migrate", _FOR_AGENTS)
-    moved = console.guard.migrate()
-    lines = [f"`{old}` is now `{new}`" for old, new in moved.items()]
-    console.say("\n".join(lines) or "There was nothing to archive.", {"archived": moved})
-
-
-COMMANDS: list[click.Command] = [repair, accept, trust, recover, migrate]
+COMMANDS: list[click.Command] = [repair]

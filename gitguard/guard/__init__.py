@@ -415,22 +415,14 @@ class Guard:
 
         That is a branch that somebody moved or deleted, or the state of another tool.
         """
-        from gitguard.sessions import repair
+        from gitguard.sessions import other_tools, repair
 
-        moved = self.migrate()
+        moved = other_tools.archive_state(self.workspace, f"{self.clock():.0f}")
         if moved:
             return tuple(f"moved `{old}` to `{new}`" for old, new in moved.items())
         store = self.store(self.any_session())
         with store.lock():
             return repair.archive_theirs(store)
-
-    def recover(self, *, take: bool = False) -> tuple[str, ...]:
-        """Repair what can be repaired; return what was done."""
-        from gitguard.sessions import repair
-
-        store = self.store(self.any_session())
-        with store.lock():
-            return repair.recover(store, take=take)
 
     def restore(
         self, wanted: str, *, dry_run: bool = False, untrusted: bool = False
@@ -472,12 +464,6 @@ class Guard:
         store = self.store(self.any_session())
         with store.lock():
             return repair.forget(store)
-
-    def migrate(self) -> dict[str, str]:
-        """Archive state of other tools; return where each part is now."""
-        from gitguard.sessions.other_tools import archive_legacy
-
-        return archive_legacy(self.workspace, f"{self.clock():.0f}")
 
     # Review
 

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _PROGRAM = "gitguard"
 OWNER_METHODS = frozenset(
     (
-        *("override", "purge", "trust", "accept", "forget", "archive_theirs", "recover", "publish"),
-        *("take_theirs", "uninstall", "pin", "unpin", "migrate", "handle", "respond"),
+        *("override", "purge", "trust", "accept", "forget", "archive_theirs", "publish"),
+        *("uninstall", "pin", "unpin", "handle", "respond"),
         *("roll_back", "keep_hold", "keep_conversation", "forget_faults"),
     )
 )
 """Methods and functions of the library that choose for a person, or that speak as a host."""
 _OWNER_CALLS = (
-    *("force=True", "untrusted=True", "theirs_too=True", "compacted=True", "take=True"),
+    *("force=True", "untrusted=True", "theirs_too=True", "compacted=True"),
     *("sessions.close(", "gitguard.cli.hook", "gitguard.cli.app", "gitguard.__main__"),
     *("gitguard.cliimport", "gitguardimportcli"),
 )

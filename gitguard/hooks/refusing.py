@@ -6,7 +6,7 @@ writes, removes or replaces in the repository can keep a refusal from it.
 
 from __future__ import annotations
 
-from gitguard.hooks.shell_commands import HIDDEN, HOOK, OLD_REPAIRS, REPAIR, owner_command
+from gitguard.hooks.shell_commands import HIDDEN, HOOK, REPAIR, owner_command
 from gitguard.model import events
 from gitguard.model.events import HookReply
 from gitguard.store.session import holds
@@ -112,8 +112,7 @@ def _refusal_of(owner: str) -> str:
         return _HIDDEN_REFUSAL
     if owner == HOOK:
         return _HOOK_REFUSAL
-    is_repair = owner == REPAIR or owner in OLD_REPAIRS
-    return _OWNER_REFUSAL.format(owner) + _REPAIR_REFUSAL * is_repair
+    return _OWNER_REFUSAL.format(owner) + _REPAIR_REFUSAL * (owner == REPAIR)
 
 
 def answer_without_repository(

@@ -14,11 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 REPAIR = "repair"
-OLD_REPAIRS = frozenset({"recover", "accept", "trust", "migrate"})
-"""What `repair` was before; each chooses for the user, or did in an earlier version."""
 HOOK = "hook"
 """The command by which the host speaks; who runs it in a tool call speaks in the host's name."""
-OWNER_COMMANDS = OLD_REPAIRS | {HOOK, "override", "pin", "publish", "purge", "uninstall"}
+OWNER_COMMANDS = frozenset({HOOK, "override", "pin", "publish", "purge", "uninstall"})
 """Commands that no tool call may run (references/design/contract.md, "Halt")."""
 HIDDEN = "hidden"
 """Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""
@@ -329,7 +327,7 @@ def _joined_commands(command: str) -> list[list[str]]:
     """Split a command into simple ones, the quoted and escaped parts of a word put together.
 
     Redirections are left out. What is substituted counts as part of the command around it, so that
-    `$(which gitguard) trust` reads as `which gitguard trust`.
+    `$(which gitguard) purge` reads as `which gitguard purge`.
     """
     return _split(command[:_LONGEST].translate(_SUBSTITUTES))
 

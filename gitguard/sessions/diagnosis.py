@@ -6,7 +6,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
 from gitguard.model.value import Value
-from gitguard.sessions.other_tools import legacy_state
+from gitguard.sessions.other_tools import state_of_other_tools
 from gitguard.store.session import identity, standing, state_file
 from gitguard.store.session.session_record import read_record
 
@@ -50,7 +50,7 @@ class Problem(Value):
     """Something that keeps a session from being used, or that a person has to decide."""
 
     kind: str
-    """legacy-state, damaged-record, changed-identity, missing-state, edited-state, or how the
+    """other-tool, damaged-record, changed-identity, missing-state, edited-state, or how the
     branch stands: advanced, moved, deleted, gone, symbolic, untrusted, remote-only or
     another-repository."""
     what: str
@@ -104,7 +104,7 @@ _TAKE_COPY = Way(
 def _of_other_tools(store: SessionStore, state: str) -> list[Problem]:
     if state not in (state_file.ABSENT, state_file.MISSING):
         return []
-    names = legacy_state(store.workspace)
+    names = state_of_other_tools(store.workspace)
     if not names:
         return []
     listed = ", ".join(f"`{name}`" for name in names)
@@ -113,7 +113,7 @@ def _of_other_tools(store: SessionStore, state: str) -> list[Problem]:
         "Archive it, so that gitguard can start.",
         "All of it, under `.gitguard/archive/`.",
     )
-    return [Problem("legacy-state", f"{listed} holds the task state of another tool", (way,))]
+    return [Problem("other-tool", f"{listed} holds the task state of another tool", (way,))]
 
 
 def _of_identity(store: SessionStore) -> list[Problem]:

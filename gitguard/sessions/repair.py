@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model.codec import STATE_FILE
-from gitguard.sessions.signed_head import take_signed
-from gitguard.sessions.taking import adopt, archive_uncommitted, take_in
+from gitguard.sessions.taking import take_in
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.snapshot import folded_upto
@@ -28,23 +27,6 @@ _MOVED_BY_OTHERS = (
     standing.GONE,
     standing.SYMBOLIC,
 )
-
-
-def recover(store: SessionStore, *, take: bool) -> tuple[str, ...]:
-    """Repair what can be repaired without choosing; return a sentence for each thing done.
-
-    take adopts a head that somebody else put on top of ours.
-    """
-    done = _repair_around(store)
-    head = store.chain.head(settle=True)
-    if head.standing == standing.ADVANCED and take:
-        done.append(_take(store, head))
-    elif head.standing in (standing.MOVED, standing.DELETED):
-        done.append(_put_back(store, head))
-    else:
-        done += take_signed(store, most=0)
-        standing.refuse_foreign_head(store.chain.head(), store.chain.ref)
-    return (*done, *_repair_working_files(store))
 
 
 def repair_local(store: SessionStore) -> tuple[str, ...]:
@@ -165,13 +147,6 @@ def _write_committed(store: SessionStore, newest: Verified) -> str:
     journal_id, offset = folded_upto(newest.contents[SNAPSHOT_FILE])
     store.states.write(state, None, journal_id=journal_id, journal_offset=offset)
     return f"restored the state from checkpoint {newest.checkpoint.name}"
-
-
-def _take(store: SessionStore, head: Head) -> str:
-    theirs = store.chain.verify_foreign(head.id)
-    archived = archive_uncommitted(store, head)
-    adopt(store, head, theirs)
-    return f"took {theirs.checkpoint.name}, commit {head.id[:12]}, as our head" + archived
 
 
 def forget(store: SessionStore) -> str:

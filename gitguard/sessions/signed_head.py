@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.store import SessionStore
 
-MOST_UNASKED = 100
-"""So many signatures are checked where nobody asked for it, as each takes milliseconds."""
+MOST_SIGNED = 100
+"""So many signatures are checked, because each takes milliseconds and nobody asked for it."""
 
 
 class Ahead(Value):
@@ -54,13 +54,13 @@ class Judgement(Value):
     """Why it may not, empty if it may."""
 
 
-def judge(ahead: Ahead, verdicts: Iterable[SignatureVerdict], *, most: int = 0) -> Judgement:
+def judge(ahead: Ahead, verdicts: Iterable[SignatureVerdict]) -> Judgement:
     """Decide; the verdicts on the checkpoints are asked for one by one, and only if they matter."""
     doubt = ahead.own_work or _doubt_of_order(ahead)
-    if not doubt and most and len(ahead.checkpoints) > most:
+    if not doubt and len(ahead.checkpoints) > MOST_SIGNED:
         doubt = (
-            f"{len(ahead.checkpoints):,} checkpoints are ahead of ours, and only {most:,} are "
-            "checked automatically; `gitguard repair --take-theirs` checks them all"
+            f"{len(ahead.checkpoints):,} checkpoints are ahead of ours, and at most "
+            f"{MOST_SIGNED:,} are checked"
         )
     if doubt:
         return Judgement(doubt=doubt)
@@ -85,7 +85,7 @@ def _named(checkpoint: Checkpoint) -> str:
     return f"{checkpoint.name}, commit {checkpoint.id[:12]},"
 
 
-def take_signed(store: SessionStore, *, most: int = MOST_UNASKED) -> tuple[str, ...]:
+def take_signed(store: SessionStore) -> tuple[str, ...]:
     """Take a signed head ahead of ours, where the user's config says `sign`; the lock is held.
 
     Returns a sentence for a person if it was taken; else the chain's refusal says why not.
@@ -96,20 +96,18 @@ def take_signed(store: SessionStore, *, most: int = MOST_UNASKED) -> tuple[str, 
     try:
         if not files.is_writable(store.chain.anchors.folder):
             raise NotWritable(f"`{store.chain.anchors.folder}` cannot be written")
-        return _take(store, head, most)
+        return _take(store, head)
     except GitguardError as error:
         store.chain.doubt = error.message
         return ()
 
 
-def _take(store: SessionStore, head: Head, most: int) -> tuple[str, ...]:
+def _take(store: SessionStore, head: Head) -> tuple[str, ...]:
     theirs = store.chain.verify_foreign(head.id)
     state = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
     ahead = _look(store, head, state)
     check = store.signatures()
-    judgement = judge(
-        ahead, (check.verdict(c.id, c.signature) for c in ahead.checkpoints), most=most
-    )
+    judgement = judge(ahead, (check.verdict(c.id, c.signature) for c in ahead.checkpoints))
     store.chain.doubt = judgement.doubt
     if judgement.doubt:
         return ()

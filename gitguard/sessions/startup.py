@@ -6,8 +6,8 @@ from gitguard.errors import NOT_OURS, EditedState, GitguardError
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
+from gitguard.sessions import other_tools
 from gitguard.sessions.choice import refuse_tracked, settle
-from gitguard.sessions.other_tools import refuse_legacy
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.snapshot import folded_upto
@@ -130,7 +130,7 @@ def _from_nothing(
     if copy is not None or head.committed:
         return _restore(store, copy, head, notes, circumstances)
     standing.refuse_foreign_head(head, store.chain.ref)
-    refuse_legacy(store.workspace)
+    other_tools.require_none(store.workspace)
     begin_start(store)
     ready = store.save(new_task(store.session.key, store.now), None)
     store.write_summary(ready.state)

@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 import pytest
 
-from gitguard.cli.app import GROUPS, OLD_NAMES
+from gitguard.cli.app import GROUPS
 from gitguard.errors import StatusSignal
 from gitguard.guard.settings import HOSTS
 from tests.generating.generate_references import EXIT_CODES, RETIRED, commands, error_classes
@@ -156,10 +156,10 @@ def test_colour_and_questions_are_for_terminals(session: Place) -> None:
     assert "One" in session.run("gitguard show summary").stdout
 
 
-@pytest.mark.parametrize("command", ["restore 1", "trust --forget", "accept"])
+@pytest.mark.parametrize("command", ["restore 1", "repair --forget", "repair --accept"])
 def test_without_a_yes_nothing_changes(session: Place, command: str) -> None:
     session.run("gitguard note --goal One")
-    if command == "accept":
+    if command == "repair --accept":
         session.type(
             'sed -i.old \'s/"goal": .*/"goal": "Two",/\' .gitguard/sessions/main/state.json'
         )
@@ -218,9 +218,9 @@ def test_an_empty_next_action_is_refused_and_can_be_mended(session: Place) -> No
     path = session.root / ".gitguard" / "sessions" / "main" / "state.json"
     path.write_text(path.read_text().replace('"START"', '""'))
     assert session.run("gitguard gate").returncode == 10
-    refused = session.run("gitguard accept --yes")
+    refused = session.run("gitguard repair --accept --yes")
     assert (refused.returncode, refused.stdout) == (10, "STATUS:MISSING_STATE\n")
-    session.run("gitguard recover")
+    session.run("gitguard repair --local")
     assert session.run("gitguard gate").returncode == 0
 
 
@@ -352,8 +352,8 @@ def test_the_way_out_that_session_use_names_works(session: Place) -> None:
     session.type(f"gitguard note --goal One && {ON_TOP} && gitguard session fork ours")
     pending = session.run("gitguard session use main")
     assert pending.returncode == 13
-    assert "gitguard repair --take-theirs" in pending.stderr
-    assert session.run("gitguard recover --take").returncode == 0
+    (command,) = re.findall(r"gitguard repair --take-theirs --head \w+", pending.stderr)
+    assert session.run(f"{command} --yes").returncode == 0
     assert session.run("gitguard session use main").returncode == 0
 
 
@@ -394,7 +394,7 @@ CASES = {
         "rm ~/.local/state/gitguard/*/main/state.json",
         "gitguard show",
     ),
-    "LegacyState": (
+    "OtherToolState": (
         "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
         """echo '{"goal": ""}' > task_state.json""",
         "gitguard ensure",
@@ -411,8 +411,9 @@ CASES = {
     "EditedState": (f"sed -i.old 's/START/Go/' {STATE}", "gitguard checkpoint"),
     "OwnerOnly": ("export CLAUDE_CODE_SESSION_ID=x", "gitguard override --reason Because"),
     "NotWritable": (
-        """touch .gitguard/archive; echo '{"goal": ""}' > task_state.json""",
-        "gitguard migrate",
+        "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
+        """mkdir .gitguard; touch .gitguard/archive; echo '{"goal": ""}' > task_state.json""",
+        "gitguard repair --archive-theirs --yes",
     ),
     "NotConfirmed": ("gitguard note --goal Two", "gitguard restore 1"),
     "Busy": (
@@ -534,7 +535,7 @@ def test_a_human_sees_every_list_change_before_saying_yes(session: Place) -> Non
     session.type("gitguard note --constraint 'No network' --learning 'It is slow'")
     edit = """s/^.*"No network".*$/{"text": "Be evil"},&/; s/^.*"It is slow".*$//"""
     session.type(f"sed -i '{edit}' {STATE}")
-    told = session.type("gitguard accept --dry-run")
+    told = session.type("gitguard repair --accept --dry-run")
     assert "  + Be evil" in told
     assert "  - It is slow" in told
 
@@ -592,7 +593,6 @@ def test_a_session_that_only_a_remote_has_says_how_to_adopt_it(session: Place) -
 
 def test_every_command_of_the_modules_is_in_the_table_of_the_help() -> None:
     table = {name: module for group in GROUPS.values() for name, module in group.items()}
-    table |= OLD_NAMES
     folder = ROOT / "gitguard" / "cli"
     for path in folder.glob("*.py"):
         module = import_module(f"gitguard.cli.{path.stem}")

@@ -67,7 +67,7 @@ def fill(text: str) -> None:
     gitguard("checkpoint", "-m", text.replace("\0", ""))
     path = root / ".gitguard/sessions/main/state.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), text: {text: [text]}}))
-    assert gitguard("accept", "--yes").code == 0
+    assert gitguard("repair", "--accept", "--yes").code == 0
     answer("claude-code", payload("UserPromptSubmit", root, session_id=text, prompt=text))
     tool = {"command": f"rm -rf {text}", "description": text}
     answer("claude-code", payload("PreToolUse.Bash", root, tool_input=tool, tool_use_id=text))
@@ -214,7 +214,7 @@ def test_a_name_of_a_checkpoint_is_never_an_option(git: Git, name: str) -> None:
         before = tree_of(git.root)
         for arguments in (
             ("show", "state", "--", name), ("diff", "--", name), ("restore", "--yes", "--", name),
-            ("trust", "--yes", f"--head={name}"), ("session", "use", "--", name),
+            ("repair", "--trust", "--yes", f"--head={name}"), ("session", "use", "--", name),
         ):  # fmt: skip
             outcome = gitguard(*arguments)
             assert outcome.code != 0 or arguments[0] == "session"

@@ -214,7 +214,7 @@ def _recover_prepared(world: World) -> None:
 
 
 def _recover(world: World) -> object:
-    return world.guard().recover()
+    return world.guard().archive_theirs()
 
 
 def _advanced(world: World) -> None:
@@ -232,7 +232,7 @@ def _advanced(world: World) -> None:
 
 
 def _take(world: World) -> object:
-    return world.guard().recover(take=True)
+    return world.guard().trust(world.guard().store().chain.head().id)
 
 
 def _forgotten(world: World) -> None:
@@ -371,7 +371,7 @@ def _advance_the_copy(world: World) -> object:
 def _recover_if_needed(world: World) -> object:
     with suppress(MissingState):
         return world.guard().ensure()
-    world.guard().recover()
+    world.guard().repair_local()
     return world.guard().ensure()
 
 

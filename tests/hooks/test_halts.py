@@ -32,10 +32,9 @@ from tests.support.conversation import PAYLOADS, Conversation
 from tests.support.hook_replies import HALTED, denies, stops
 
 OWNERS = (
-    "gitguard trust --yes",
+    "gitguard repair --trust --yes",
     "gitguard override --reason please",
-    "gitguard accept --yes",
-    "gitguard recover --take",
+    "gitguard repair --accept --yes",
     "gitguard repair --take-theirs",
 )
 
@@ -309,12 +308,8 @@ def test_owner_commands_are_refused_whatever_the_repository_holds(
 
 
 OWNED = (
-    "trust --yes",
     "override --reason please",
     "publish --yes",
-    "accept",
-    "recover",
-    "migrate",
     "repair",
     "repair -y",
     "repair --trust --yes",

@@ -279,7 +279,7 @@ def test_a_destructive_command_is_preceded_by_a_checkpoint_if_anything_changed(
     assert talk.triggers().count("before-destructive") == 1
 
 
-@pytest.mark.parametrize("command", ["override --reason x", "trust", "accept -y"])
+@pytest.mark.parametrize("command", ["override --reason x", "repair --trust", "repair --accept -y"])
 def test_an_agent_may_not_run_the_commands_of_humans(talk: Conversation, command: str) -> None:
     answer = talk.bash(f"cd src && GITGUARD_ROOT=.. /usr/bin/gitguard {command}")
     assert answer["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -561,7 +561,7 @@ def test_a_broken_state_stops_the_agent_with_the_way_out(talk: Conversation) -> 
     handed = talk.prompt("And now?")
     assert handed.startswith("STATUS:MISSING_STATE")
     assert "Goal (the user's words): Begin" in handed, "this machine's copy"
-    talk.guard.recover()
+    talk.guard.repair_local()
     assert talk.bash("echo hi") == {}
     assert talk.guard.state().goal == "Begin"
 
@@ -570,7 +570,7 @@ def test_a_missing_summary_stops_the_agent_until_it_is_rendered_again(talk: Conv
     talk.prompt("Begin")
     (talk.root / ".gitguard/sessions/main/summary.md").unlink()
     assert stops(talk.bash("echo hi"))
-    talk.guard.recover()
+    talk.guard.repair_local()
     assert talk.bash("echo hi") == {}
 
 

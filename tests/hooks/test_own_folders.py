@@ -293,7 +293,6 @@ CODE = (
     "from gitguard import Guard; Guard.open('.').accept()",
     "from gitguard import Guard; Guard.open('.').uninstall('claude-code')",
     "from gitguard import Guard; Guard.open('.').sessions.close()",
-    "from gitguard import Guard; Guard.open('.').recover(take=True)",
     "from gitguard import Guard; getattr(Guard.open('.'), 'override')('S1', 'x')",
     "from gitguard.hooks.gate_question import override as o; o(store, 'S1', 'x')",
     "from gitguard.cli.app import main; main(['uninstall'])",

@@ -106,7 +106,7 @@ def test_no_hook_hands_out_what_a_hostile_branch_says(
             assert MARK not in gitguard(*arguments).said
         heads = clone("for-each-ref", "refs/heads/gitguard/main")
         assert bool(heads) is as_branches  # nothing was adopted or begun beside it
-        shown = gitguard("trust", "--dry-run")
+        shown = gitguard("repair", "--trust", "--dry-run")
     assert shown.code == 0
     assert MARK in shown.out
     assert hidden_in(shown.out) == set()
@@ -118,7 +118,7 @@ def test_a_history_is_handed_out_once_a_person_trusts_it(evil: Git, tmp_path: Pa
     clone = clone_of(evil, tmp_path / "clone")
     with inside(clone.root, CLAUDE_PROJECT_DIR=str(clone.root)):
         gitguard("ensure")
-        assert gitguard("trust", "--yes").code == 0
+        assert gitguard("repair", "--trust", "--yes").code == 0
         assert MARK in answer("claude-code", payload("UserPromptSubmit", clone.root))
 
 
@@ -220,10 +220,10 @@ def test_nothing_of_an_unpacked_archive_is_believed(
     for name in left_out:
         (root / ".gitguard" / "sessions" / "main" / name).unlink()
     with inside(root, CLAUDE_PROJECT_DIR=str(root)):
-        gitguard("migrate")
+        gitguard("repair", "--archive-theirs", "--yes")
         for _ in range(2):
             for reply in every_hook(root):
                 assert MARK not in reply
             for arguments in (("ensure",), ("resume",), ("bundle",), ("checkpoint",)):
                 assert MARK not in gitguard(*arguments).out, arguments
-            gitguard("recover")
+            gitguard("repair", "--local")

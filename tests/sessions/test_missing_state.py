@@ -225,7 +225,7 @@ def test_without_a_copy_the_prompt_is_refused_with_the_way_out(
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
-def test_recover_mends_a_state_that_cannot_be_used(begun: Guard, damage: Damage) -> None:
+def test_a_repair_mends_a_state_that_cannot_be_used(begun: Guard, damage: Damage) -> None:
     begun.note({"goal": GOAL, "next_action": "Write it"})
     before = begun.state()
     path = Path(begun.store().states.path)
@@ -233,7 +233,7 @@ def test_recover_mends_a_state_that_cannot_be_used(begun: Guard, damage: Damage)
     for ask in (begun.ensure, begun.state, lambda: begun.gate("host")):
         with pytest.raises(MissingState):
             ask()
-    begun.recover()
+    begun.repair_local()
     assert begun.ensure().state == before
 
 

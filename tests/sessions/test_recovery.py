@@ -58,16 +58,16 @@ def test_a_head_ahead_of_ours_is_refused_with_both_sides_named(
     assert begun.state().goal == "Ours"
 
 
-def test_recover_take_adopts_theirs_and_archives_ours(
+def test_trust_adopts_theirs_and_archives_ours(
     begun: Guard, git: Git, tmp_path: Path, elsewhere: UserDirs
 ) -> None:
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
     theirs = git("rev-parse", BRANCH)
     begun.note({"learnings": ["ours, not committed"]})
     with pytest.raises(HeadAdvanced):
-        begun.recover()
-    (done, *_) = begun.recover(take=True)
-    assert "took" in done
+        begun.repair_local()
+    (done, *_) = begun.trust(theirs).notes
+    assert "archived" in done
     assert begun.ensure().state.goal == "Theirs"
     assert git("rev-parse", BRANCH) == theirs
     (archived,) = git("for-each-ref", "--format=%(refname)", "refs/gitguard/archive").split()
@@ -117,7 +117,7 @@ def test_a_rewritten_branch_is_tampered_with_until_recover_puts_ours_back(
         assert "repair --archive-theirs" in error.hint
         assert "repair --take-theirs --head" in error.hint
     assert git("rev-parse", BRANCH) == forged
-    begun.recover()
+    begun.archive_theirs()
     assert git("rev-parse", BRANCH) == ours
     assert forged in git("for-each-ref", "--format=%(objectname)", "refs/gitguard/archive")
     assert begun.ensure().state.goal == "Ours"
@@ -129,7 +129,7 @@ def test_a_truncated_branch_is_noticed(begun: Guard, git: Git) -> None:
     saved = begun.ensure().saved
     assert saved is not None
     assert "does not follow" in saved.pending
-    begun.recover()
+    begun.archive_theirs()
     assert git("rev-parse", BRANCH) == ours
 
 
@@ -150,7 +150,7 @@ def test_a_deleted_branch_comes_back(begun: Guard, git: Git) -> None:
     git("update-ref", "-d", BRANCH)
     with pytest.raises(Tampered, match="is gone"):
         begun.log()
-    begun.recover()
+    begun.archive_theirs()
     assert git("rev-parse", BRANCH) == ours
     assert begun.ensure().state.goal == "Ours"
 
@@ -176,7 +176,7 @@ def test_a_branch_whose_commits_are_gone_names_the_way_out(begun: Guard, git: Gi
         if "checkpoint" in git("cat-file", "-p", commit):
             (git.root / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
     with pytest.raises(MissingState) as caught:
-        begun.recover()
+        begun.archive_theirs()
     assert "repair --forget" in caught.value.hint
     begun.forget()
     assert begun.ensure().state.goal == "Ours"
@@ -187,7 +187,7 @@ def test_a_branch_checked_out_is_not_put_back_under_its_worktree(begun: Guard, g
     git("update-ref", BRANCH, older := git("rev-parse", f"{BRANCH}~1"))
     git("checkout", "--quiet", "gitguard/main")
     with pytest.raises(Pending):
-        begun.recover()
+        begun.archive_theirs()
     assert git("rev-parse", "HEAD") == older
     assert git("status", "--porcelain") == ""
 
@@ -208,7 +208,7 @@ def test_a_symbolic_branch_is_refused(begun: Guard, git: Git) -> None:
     with pytest.raises(Tampered, match="symbolic ref"):
         begun.checkpoint("On top.")
     git("symbolic-ref", "-d", BRANCH)
-    begun.recover()
+    begun.archive_theirs()
     assert begun.ensure().state.goal == "Ours"
 
 
@@ -318,7 +318,7 @@ def test_two_clones_of_one_session_never_overwrite_each_other(
     clone("fetch", "--quiet", "origin", f"+{BRANCH}:{BRANCH}")
     with pytest.raises(Tampered):
         theirs.checkpoint("On top.")
-    theirs.recover()
+    theirs.archive_theirs()
     assert theirs.ensure().state.goal == "Theirs"
     assert git("rev-parse", BRANCH) in clone("for-each-ref", "--format=%(objectname)")
 
@@ -409,9 +409,9 @@ def test_a_checkpoint_is_found_by_its_short_id(begun: Guard, git: Git) -> None:
     assert begun.state().stated_goal == ""
 
 
-def test_recover_with_nothing_to_repair_does_nothing(begun: Guard, git: Git) -> None:
+def test_a_repair_with_nothing_to_do_does_nothing(begun: Guard, git: Git) -> None:
     before = session_file(begun, "state.json").read_bytes(), git("rev-parse", BRANCH)
-    assert begun.recover() == ()
+    assert begun.repair_local() == ()
     assert (session_file(begun, "state.json").read_bytes(), git("rev-parse", BRANCH)) == before
 
 

@@ -222,17 +222,6 @@ def test_each_mark_of_an_agents_shell_is_enough_to_refuse(begun: Guard, mark: st
 
 
 @pytest.mark.parametrize(
-    "command", ["recover", "recover --take", "accept --yes", "trust --yes", "migrate"]
-)
-def test_an_agent_may_not_use_the_old_names_either(begun: Guard, command: str) -> None:
-    edit(begun)
-    refused = run(begun, *command.split(), CLAUDE_CODE_SESSION_ID="S1", command="").exception
-    assert isinstance(refused, OwnerOnly)
-    assert "`gitguard repair --local`" in refused.hint
-    assert kinds(begun) == ["edited-state"]
-
-
-@pytest.mark.parametrize(
     "arguments", [("--local", "--head", "0123456"), ("--head", "0123456"), ("--fork", "")]
 )
 def test_no_option_is_dropped_without_a_word(begun: Guard, arguments: tuple[str, ...]) -> None:

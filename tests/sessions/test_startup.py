@@ -17,14 +17,15 @@ from gitguard.errors import (
     GitguardError,
     InvalidDocument,
     InvalidInput,
-    LegacyState,
     MissingState,
     NewerFormat,
+    OtherToolState,
     Untrusted,
 )
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
+from gitguard.sessions.other_tools import state_of_other_tools
 from gitguard.state.entries import JournalEntry
 from gitguard.state.items import texts
 from gitguard.store.session.anchor import AnchorFile
@@ -70,7 +71,7 @@ def test_a_summary_without_a_state_stops_the_agent(begun: Guard) -> None:
     with pytest.raises(MissingState) as caught:
         begun.ensure()
     assert "repair --local" in caught.value.hint
-    assert begun.recover() != ()
+    assert begun.repair_local() != ()
     assert begun.ensure().state.goal == "Survive"
 
 
@@ -90,7 +91,7 @@ def test_a_summary_without_a_state_stops_the_agent(begun: Guard) -> None:
     ],
     ids=["empty", "truncated", "incomplete", "duplicate keys", "a list", "not text", "50 MB"],
 )
-def test_a_bad_state_stops_the_agent_and_is_kept_by_recover(begun: Guard, bad: bytes) -> None:
+def test_a_bad_state_stops_the_agent_and_is_kept_by_a_repair(begun: Guard, bad: bytes) -> None:
     path = session_file(begun, "state.json")
     path.write_bytes(bad)
     for ask in (begun.ensure, begun.state, lambda: begun.gate("host")):
@@ -99,7 +100,7 @@ def test_a_bad_state_stops_the_agent_and_is_kept_by_recover(begun: Guard, bad: b
         assert len(caught.value.message) < 600
         assert "repair --local" in caught.value.hint
     assert path.read_bytes() == bad
-    done = begun.recover()
+    done = begun.repair_local()
     assert any("archived the bad state" in sentence for sentence in done)
     (kept,) = path.parent.glob("state.json.bad-*")
     assert kept.read_bytes() == bad
@@ -110,7 +111,7 @@ def test_two_bad_states_in_one_second_are_both_kept(begun: Guard) -> None:
     path = session_file(begun, "state.json")
     for bad in (b"one", b"two"):
         path.write_bytes(bad)
-        begun.recover()
+        begun.repair_local()
     kept = {file.read_bytes() for file in path.parent.glob("state.json.bad-*")}
     assert kept == {b"one", b"two"}
 
@@ -121,12 +122,12 @@ def test_a_state_that_is_a_named_pipe_or_a_folder_blocks_nobody(begun: Guard) ->
     os.mkfifo(path)
     with pytest.raises(MissingState, match="regular file"):
         begun.state()
-    begun.recover()
+    begun.repair_local()
     path.unlink()
     path.mkdir()
     with pytest.raises(MissingState):
         begun.state()
-    begun.recover()
+    begun.repair_local()
     assert begun.ensure().state.goal == "Survive"
 
 
@@ -137,7 +138,7 @@ def test_a_state_that_a_newer_gitguard_wrote_is_refused_and_not_repaired(begun: 
     written = copies.read_copy()
     assert written is not None
     copies.write_copy(written.replace(state=state, sha256=sha256(state.encode()).hexdigest()))
-    for ask in (begun.ensure, begun.state, begun.recover):
+    for ask in (begun.ensure, begun.state, begun.repair_local):
         with pytest.raises(NewerFormat) as caught:
             ask()
         assert caught.value.hint == "upgrade gitguard"
@@ -147,7 +148,7 @@ def test_a_state_that_a_newer_gitguard_wrote_is_refused_and_not_repaired(begun: 
 
 
 @pytest.mark.parametrize("field", ["goal", "next_action"])
-def test_a_field_that_somebody_emptied_stops_the_agent_until_recover(
+def test_a_field_that_somebody_emptied_stops_the_agent_until_a_repair(
     begun: Guard, field: str
 ) -> None:
     before = begun.state()
@@ -155,7 +156,7 @@ def test_a_field_that_somebody_emptied_stops_the_agent_until_recover(
     for ask in (begun.ensure, begun.state, lambda: begun.gate("host"), begun.accept):
         with pytest.raises(MissingState, match=field):
             ask()
-    begun.recover()
+    begun.repair_local()
     assert begun.ensure().state == before
 
 
@@ -189,14 +190,14 @@ def test_a_new_task_goes_on_in_the_same_chain(begun: Guard, clock: Clock, git: G
 # Steps 6 to 9: the summary
 
 
-def test_a_missing_summary_stops_the_agent_and_recover_renders_it(begun: Guard) -> None:
+def test_a_missing_summary_stops_the_agent_and_a_repair_renders_it(begun: Guard) -> None:
     path = session_file(begun, "summary.md")
     wanted = path.read_text()
     path.unlink()
     for ask in (begun.ensure, lambda: begun.gate("host")):
         with pytest.raises(MissingState, match="summary"):
             ask()
-    assert begun.recover() == ("rewrote the summary from the state",)
+    assert begun.repair_local() == ("rewrote the summary from the state",)
     assert path.read_text() == wanted
 
 
@@ -289,9 +290,9 @@ def test_an_edited_state_is_used_only_after_accept(begun: Guard) -> None:
     assert begun.ensure().state.goal == "Theirs"
 
 
-def test_an_edited_state_is_dropped_by_recover_and_kept_aside(begun: Guard) -> None:
+def test_an_edited_state_is_dropped_by_a_repair_and_kept_aside(begun: Guard) -> None:
     edit(begun, goal="Theirs")
-    begun.recover()
+    begun.repair_local()
     assert begun.ensure().state.goal == "Survive"
     (kept,) = session_file(begun, "state.json").parent.glob("state.json.bad-*")
     assert "Theirs" in kept.read_text()
@@ -301,7 +302,7 @@ def test_a_state_of_another_session_is_not_accepted(begun: Guard) -> None:
     edit(begun, session_id="other")
     with pytest.raises(InvalidInput, match="other"):
         begun.accept()
-    begun.recover()
+    begun.repair_local()
     assert begun.ensure().state.session_id == "main"
 
 
@@ -341,7 +342,7 @@ def test_a_damaged_session_record_is_repaired_by_recover(
     session_file(guard, "session.json").write_bytes(damage)
     with pytest.raises(InvalidDocument, match=r"session\.json"):
         guard.gate("host")
-    done = guard.recover()
+    done = guard.repair_local()
     assert any("conversations" in sentence for sentence in done)
     assert current_session(guard.workspace).key == "Feature/X"
     assert guard.gate("host").verdict.action == "continue"
@@ -379,11 +380,12 @@ def test_state_of_another_tool_is_refused_until_it_is_archived(
         place.write_text('{"goal": "Theirs"}')
     else:
         (place / "sub").mkdir(parents=True)
-    with pytest.raises(LegacyState) as caught:
+    with pytest.raises(OtherToolState) as caught:
         guard.ensure()
     assert "repair --archive-theirs" in caught.value.hint
-    (moved,) = guard.migrate().values()
-    assert Path(moved).exists()
+    (moved,) = guard.archive_theirs()
+    assert moved.startswith(f"moved `{name}` to `")
+    assert Path(moved.split("`")[3]).exists()
     assert not place.exists()
     assert guard.ensure().how == "begun"
 
@@ -452,7 +454,7 @@ def test_a_symbolic_link_out_of_the_workspace_is_refused(
     for ask in (
         lambda: open_guard().ensure(),
         lambda: open_guard().note({"goal": "x"}),
-        lambda: open_guard().recover(),
+        lambda: open_guard().repair_local(),
     ):
         with pytest.raises(MissingState, match="symbolic link"):
             ask()
@@ -473,7 +475,7 @@ def test_a_working_file_that_is_a_link_is_never_written_through(
         begun.note({"goal": "x"})
         begun.checkpoint("A reason.")
     with suppress(InvalidDocument):
-        begun.recover()
+        begun.repair_local()
     assert victim.read_text() == "precious\n"
 
 
@@ -517,7 +519,7 @@ def test_a_file_of_the_project_that_is_called_like_a_state_locks_nobody_out(
 ) -> None:
     (git.root / "task_state.json").write_text('{"my": "app"}')
     assert guard.ensure().how == "begun"
-    assert guard.migrate() == {}
+    assert not state_of_other_tools(guard.workspace)
     (git.root / "task_state.json").write_text('{"goal": "Theirs"}')
     assert guard.ensure().how == "continued"
 
@@ -530,7 +532,7 @@ def test_what_a_checkpoint_holds_of_the_journal_is_not_folded_into_it_again(begu
     begun.note({"goal": "Second"}, new_task=True)
     own_file(begun, "state.json").unlink()
     session_file(begun, "state.json").unlink()
-    begun.recover()
+    begun.repair_local()
     assert begun.checkpoint("A reason.").commit
     assert begun.state().artifacts == ()
 

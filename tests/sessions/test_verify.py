@@ -195,7 +195,7 @@ def test_a_state_that_is_none_or_of_another_session_is_found(begun: Guard, git: 
 def test_what_is_kept_aside_is_looked_at_and_only_noted(begun: Guard, git: Git) -> None:
     forged = rewritten(git, f"{BRANCH}~1", UNFIT["a gap in the numbers"][0])
     git("update-ref", BRANCH, forged)
-    begun.recover()
+    begun.archive_theirs()
     report = verified(begun)
     assert report.findings == ()
     assert any("refs/gitguard/archive/main/" in note for note in report.notes)

@@ -51,7 +51,7 @@ def test_where_our_newest_objects_are_gone_a_fork_brings_the_memory_back(
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     shutil.copytree(older, git_dir, symlinks=True, dirs_exist_ok=True)
     with pytest.raises(MissingState) as caught:
-        open_guard().recover()
+        open_guard().archive_theirs()
     assert caught.value.hint.startswith("Continue from this machine's copy of the state")
     assert "gitguard session fork NAME" in caught.value.hint
     open_guard().sessions.fork(Session.of("again"))
@@ -137,11 +137,11 @@ def test_a_repair_that_cannot_write_leaves_the_file_where_it_was(
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (300, old[1]))
         with pytest.raises(NotWritable):
-            open_guard().recover()
+            open_guard().repair_local()
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, old)
         signal.signal(signal.SIGXFSZ, handler)
     assert path.read_text() == edited
-    open_guard().recover()
+    open_guard().repair_local()
     assert open_guard().state().goal == "Ours"
     assert edited in [kept.read_text() for kept in path.parent.glob("state.json.bad-*")]

@@ -128,7 +128,6 @@ def handoff(scene: Scene) -> str:
 
 REPAIRS = (
     ("ensure",),
-    ("recover",),
     ("repair", "--accept", "--yes"),
     ("repair", "--archive-theirs", "--yes"),
     ("repair", "--dry-run"),

@@ -207,12 +207,13 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
     ("session", "list"), ("session", "use", "another"),
     ("session", "use", "main"), ("session", "fork", "forked"), ("session", "use", "main"),
     ("handoff", "write"), ("handoff", "take", "--to-file"), ("handoff", "clear"),
-    ("restore", "1", "--dry-run"), ("restore", "1", "--yes"), ("accept", "--dry-run"),
-    ("accept", "--yes"), ("gate", "--pressure", "0.99"), ("override", "--reason", "r"),
+    ("restore", "1", "--dry-run"), ("restore", "1", "--yes"), ("repair", "--accept", "--dry-run"),
+    ("repair", "--accept", "--yes"), ("gate", "--pressure", "0.99"), ("override", "--reason", "r"),
     ("verify", "--all"), ("scan",), ("purge", "2", "--dry-run"),
-    ("purge", "2", "--yes", "--value-stdin"), ("verify",), ("migrate",), ("recover",),
-    ("recover", "--take"), ("trust", "--dry-run"),
-    ("trust", "--forget", "--yes"), ("trust", "--dry-run"), ("trust", "--yes"),
+    ("purge", "2", "--yes", "--value-stdin"), ("verify",), ("repair",),
+    ("repair", "--local"), ("repair", "--take-theirs", "--yes"),
+    ("repair", "--archive-theirs", "--yes"), ("repair", "--forget", "--yes"),
+    ("repair", "--trust", "--dry-run"), ("repair", "--trust", "--yes"),
     ("completion", "bash"), ("status", "--clear"),
     ("uninstall", "--dry-run"), ("uninstall",), ("uninstall", "--host", "openclaw"),
 )  # fmt: skip
@@ -222,7 +223,7 @@ COMMANDS: tuple[tuple[str, ...], ...] = (
 def every_command() -> Iterator[Outcome]:
     """Run every command there is, also those that are newer than this list."""
     for arguments in COMMANDS:
-        if arguments[0] == "accept":
+        if "--accept" in arguments:
             _edit_state()
         yield gitguard(*arguments, stdin=_STDIN.get(arguments[0], b""))
     listed = {" ".join(arguments) for arguments in COMMANDS}

@@ -47,7 +47,7 @@ _GIT: dict[str, tuple[Document, ...]] = {
         "Gitguard-Session: main\nGitguard-Sequence: 12\nGitguard-Chain: <h64>",
         "Gitguard-Code: <h40>\nGitguard-Trigger: compaction\nGitguard-State: <h64>",
         "checkpoint 12 of session main: <h40>",
-        "head <h40> is not the anchored <h40>; run `gitguard trust --head <h40>`",
+        "head <h40> is not the anchored <h40>; run `gitguard repair --trust --head <h40>`",
         {"committed": "<h40>", "seq": 9, "pending": None, "prev": "<h40>"},
     ),
     "host's session ids": (

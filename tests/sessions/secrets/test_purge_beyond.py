@@ -54,7 +54,7 @@ def test_what_was_set_aside_and_is_no_checkpoint_is_named_and_stops_nothing(
 ) -> None:
     foreign = git("commit-tree", git("rev-parse", "HEAD^{tree}"), "-m", "no checkpoint")
     git("update-ref", BRANCH, foreign)
-    open_guard().recover()
+    open_guard().archive_theirs()
     archived = f"refs/gitguard/archive/main/{foreign[:12]}"
     assert archived in {leak.where for leak in open_guard().secrets.scan() if leak.rule == UNREAD}
     open_guard().secrets.purge("3")

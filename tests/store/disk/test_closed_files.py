@@ -131,5 +131,5 @@ def test_a_closed_state_halts_and_a_closed_record_is_set_aside_as_a_damaged_one(
     place.ok("gate", "--pressure", "0.1")
     (folder / "session.json").chmod(0)
     assert place.refused("gate", "--pressure", "0.1")["exit_code"] == 41
-    place.ok("recover")
+    place.ok("repair", "--local")
     place.ok("gate", "--pressure", "0.1")

@@ -18,7 +18,8 @@ from tests.support.hostile import answer, gitguard, inside, payload, tree_of
 SESSION = ".gitguard/sessions/main"
 HOOKS = ("PreToolUse.Bash", "UserPromptSubmit", "PostToolUse.Bash", "Stop")
 DAILY = (
-    ("note", "--goal", "On"), ("status",), ("checkpoint",), ("recover",), ("note", "--goal", "B"),
+    ("note", "--goal", "On"), ("status",), ("checkpoint",), ("repair", "--local"),
+    ("note", "--goal", "B"),
 )  # fmt: skip
 SETTING_UP = (("init",), ("ensure",), ("uninstall",))
 HANDING_ON = (("handoff", "write"), ("handoff", "take", "--to-file"), ("handoff", "clear"))
@@ -41,7 +42,13 @@ FOLDERS = (
     ".gitguard", ".gitguard/sessions", SESSION, ".gitguard/archive", ".git/gitguard",
     ".git/refs/heads/gitguard", ".git/logs/refs/heads/gitguard", ".claude",
 )  # fmt: skip
-EVERYTHING = (("ensure",), *DAILY, *SETTING_UP, *HANDING_ON, ("migrate",))
+EVERYTHING = (
+    ("ensure",),
+    *DAILY,
+    *SETTING_UP,
+    *HANDING_ON,
+    ("repair", "--archive-theirs", "--yes"),
+)
 
 
 @pytest.fixture

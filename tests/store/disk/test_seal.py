@@ -219,7 +219,7 @@ def test_a_damaged_key_vouches_for_nothing_and_is_named(talk: Conversation, dama
     path.write_bytes(damaged)
     record = working_file(talk.guard, "session.json").read_bytes()
     guard = Guard(workspace.place.worktree, workspace.places, talk.clock)
-    for use in (guard.ensure, guard.recover, lambda: guard.note({"goal": "Lost"})):
+    for use in (guard.ensure, guard.repair_local, lambda: guard.note({"goal": "Lost"})):
         with pytest.raises(InvalidDocument, match=re.escape(str(path))) as caught:
             use()
         assert "Remove it" in caught.value.hint
@@ -246,7 +246,7 @@ def test_a_session_key_that_looks_like_a_secret_leaves_no_lock(
     locks = Path(begun.workspace.place.common_dir, "gitguard")
     before = sorted(locks.iterdir())
     guard = open_guard(session=key)
-    for use in (guard.ensure, guard.recover, lambda: guard.note({"goal": "x"})):
+    for use in (guard.ensure, guard.repair_local, lambda: guard.note({"goal": "x"})):
         with pytest.raises(InvalidInput, match="looks like a secret"):
             use()
     assert sorted(locks.iterdir()) == before

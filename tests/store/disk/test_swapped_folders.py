@@ -122,7 +122,7 @@ def archive(talk: Conversation) -> None:
 
 def restore(talk: Conversation) -> None:
     talk.guard.restore("1")
-    talk.guard.recover()
+    talk.guard.repair_local()
 
 
 def hand_off(talk: Conversation) -> None:

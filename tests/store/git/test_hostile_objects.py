@@ -109,11 +109,12 @@ def refuse_it(git: Git) -> None:
     head = (git.root / ".git" / BRANCH).read_text()
     with inside(git.root, CLAUDE_PROJECT_DIR=str(git.root)):
         for arguments in (
-            ("ensure",), ("log",), ("show", "state", "1"), ("trust", "--dry-run"),
-            ("trust", "--yes"), ("recover", "--take"), ("resume",), ("status",),
+            ("ensure",), ("log",), ("show", "state", "1"), ("repair", "--trust", "--dry-run"),
+            ("repair", "--trust", "--yes"), ("repair", "--take-theirs", "--yes"), ("resume",),
+            ("status",),
         ):  # fmt: skip
             outcome = gitguard(*arguments)
-            if arguments[0] in ("ensure", "trust", "recover", "resume"):
+            if arguments[0] in ("ensure", "repair", "resume"):
                 assert outcome.code not in (0, 13), (arguments, outcome)
         (git.root / ".gitguard").mkdir(exist_ok=True)
         (git.root / ".gitguard" / "current").write_text("main\n")
@@ -136,7 +137,7 @@ def test_a_tree_made_by_hand_is_never_adopted(theirs: Git, name: str) -> None:
 def test_the_branch_as_it_was_is_adopted(theirs: Git) -> None:
     """The control of the tests around it."""
     with inside(theirs.root):
-        assert gitguard("trust", "--yes").code == 0
+        assert gitguard("repair", "--trust", "--yes").code == 0
 
 
 DATES = ("0", "-1", "99999999999999999999", "9" * 5000, "x", "١٢", "1e9")
@@ -191,7 +192,7 @@ def test_a_bomb_is_refused_in_no_time_and_no_space(theirs: Git, packed: bool) ->
         theirs("repack", "-adq")
         theirs("prune-packed", "--quiet")
     with inside(theirs.root):
-        said = gitguard("trust", "--dry-run")
+        said = gitguard("repair", "--trust", "--dry-run")
     assert said.code != 0
     refuse_it(theirs)
 
@@ -203,5 +204,5 @@ def test_an_object_that_lies_of_its_size_is_refused(theirs: Git) -> None:
     path.unlink()
     path.write_bytes(zlib.compress(b"blob 10\0" + bytes(BOMB)))
     with inside(theirs.root):
-        assert gitguard("trust", "--dry-run").code != 0
+        assert gitguard("repair", "--trust", "--dry-run").code != 0
     assert sha1(b"blob 10\0" + bytes(10)).hexdigest() != name

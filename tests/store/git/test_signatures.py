@@ -19,7 +19,7 @@ from gitguard.errors import GitguardError, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent
-from gitguard.sessions.signed_head import MOST_UNASKED, Ahead, judge
+from gitguard.sessions.signed_head import MOST_SIGNED, Ahead, judge
 from gitguard.state.checkpoint import Checkpoint, Code
 from gitguard.state.entries import JournalEntry
 from gitguard.state.items import texts
@@ -391,7 +391,7 @@ def test_a_signed_head_of_another_machine_is_taken(
     git.fsck()
 
 
-@pytest.mark.parametrize("asked", ["recover", "resume", "prompt", "absent"])
+@pytest.mark.parametrize("asked", ["resume", "prompt", "absent"])
 def test_whoever_asks_for_the_state_gets_theirs(
     begun: Guard, elsewhere: Elsewhere, asked: str
 ) -> None:
@@ -403,9 +403,7 @@ def test_whoever_asks_for_the_state_gets_theirs(
     elsewhere.guard.ensure()
     elsewhere.work("Theirs")
     elsewhere.hand_over()
-    if asked == "recover":
-        assert "took" in begun.recover()[0]
-    elif asked == "resume":
+    if asked == "resume":
         assert "Theirs" in begun.resume()
     elif asked == "prompt":
         reply = begun.handle(event_of(begun, events.PROMPT, prompt="Go on"), Abilities())
@@ -458,7 +456,7 @@ def test_one_unsigned_checkpoint_between_refuses_all(
     said = refused(begun)
     assert "cp_004" in said
     assert "it is not signed" in said
-    begun.recover(take=True)
+    begun.trust(begun.store().chain.head().id)
     assert begun.state().goal == "Signed again"
 
 
@@ -604,7 +602,7 @@ def test_nothing_of_ours_is_left_behind_for_a_signed_head(
     elsewhere.hand_over()
     assert "newer than its last checkpoint" in refused(begun)
     assert texts(begun.state().learnings) == ("ours, in no checkpoint",)
-    begun.recover(take=True)
+    begun.trust(begun.store().chain.head().id)
     assert "ours, in no checkpoint" in git("log", "--all", "-p", "--format=%H", "--", "state.json")
 
 
@@ -672,9 +670,9 @@ def test_verdicts_are_only_asked_for_where_they_matter() -> None:
     def never() -> Iterator[SignatureVerdict]:
         yield pytest.fail("asked")
 
-    many = tuple(checkpoint(number) for number in range(3, 4 + MOST_UNASKED))
+    many = tuple(checkpoint(number) for number in range(3, 4 + MOST_SIGNED))
     ahead = Ahead(Session.of("main"), 2, "", many)
-    assert "checks them all" in judge(ahead, never(), most=MOST_UNASKED).doubt
+    assert "at most 100 are checked" in judge(ahead, never()).doubt
     for cheap in ({"own_work": "work"}, {"session": Session.of("other")}, {"sequence": 3}):
         assert judge(ahead.replace(**cheap), never()).doubt
 
@@ -746,7 +744,7 @@ def test_verify_finds_signatures_that_do_not_count(
     git("update-ref", BRANCH, git("hash-object", "-t", "commit", "-w", "--stdin", stdin=body))
     problems = {f.checkpoint: f for f in begun.verify()[0].findings if "signature" in f.problem}
     assert problems["cp_002"].exit_code == Tampered.exit_code
-    begun.recover()
+    begun.archive_theirs()
     here.git_config(user_signingkey=ssh_keys.make("stranger", allow=False))
     begun.checkpoint("Signed by somebody else.")
     (finding,) = begun.verify()[0].findings
@@ -791,7 +789,7 @@ def test_two_machines_share_a_session_by_command(
     gitguard("desk", "note", "--goal", "From the desk")
     desk("push", "--quiet", "origin", BRANCH)
     laptop("fetch", "--quiet", "origin", f"{BRANCH}:{BRANCH}")
-    gitguard("laptop", "trust", "--yes")
+    gitguard("laptop", "repair", "--trust", "--yes")
     gitguard("laptop", "note", "--goal", "From the laptop")
     laptop("push", "--quiet", "origin", BRANCH)
     desk("fetch", "--quiet", "origin", f"{BRANCH}:{BRANCH}")

@@ -68,9 +68,10 @@ def test_a_fork_that_died_can_be_used_or_made_again(begun: Guard, open_guard: Op
 def test_a_file_that_stays_behind_two_crashes_is_still_ours(
     begun: Guard, git: Git, tmp_path: Path, places: UserDirs, open_guard: OpenGuard
 ) -> None:
-    """Found by a fault after a fault: `recover --take` died twice before it wrote the file."""
+    """Found by a fault after a fault: `trust` died twice before it wrote the file."""
     elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
+    theirs = git("rev-parse", BRANCH)
 
     def die(step: str) -> None:
         if step == "state-copy-written":
@@ -79,10 +80,10 @@ def test_a_file_that_stays_behind_two_crashes_is_still_ours(
     for _ in range(3):
         child = os.fork()
         if child == 0:
-            open_guard(at_step=die).recover(take=True)
+            open_guard(at_step=die).trust(theirs)
         os.waitpid(child, 0)
         assert open_guard().state().goal == "Theirs"
-    open_guard().recover(take=True)
+    open_guard().trust(theirs)
     assert open_guard().ensure().state.goal == "Theirs"
 
 
@@ -141,7 +142,7 @@ def test_a_git_that_is_killed_is_never_a_missing_branch(
     for act in (
         lambda: broken.note({"goal": "New"}),
         broken.ensure,
-        broken.recover,
+        broken.repair_local,
         broken.log,
         broken.resume,
     ):
@@ -210,7 +211,7 @@ def test_a_ref_that_git_cannot_read_is_not_missing(
 ) -> None:
     """Git says nothing and ends well where it cannot open the folder of a ref."""
     broken = Guard(str(git.root), shim(tmp_path, places, "for-each-ref", "exit 0", ""), begun.clock)
-    for act in (broken.ensure, broken.recover, lambda: broken.note({"goal": "New"})):
+    for act in (broken.ensure, broken.repair_local, lambda: broken.note({"goal": "New"})):
         with pytest.raises(GitFailed, match="does not list"):
             act()
     assert begun.ensure().state.goal == "New"
@@ -274,15 +275,15 @@ def test_a_ref_that_cannot_be_made_durable_is_said_to_be_so(
 def test_a_head_that_cannot_be_read_is_not_taken_for_a_rewritten_one(
     begun: Guard, git: Git, tmp_path: Path, places: UserDirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Found by an I/O error: `recover --take` put our own head back instead."""
+    """Found by an I/O error: `trust` put our own head back instead."""
     elsewhere = places.replace(state_home=str(tmp_path / "other-machine"))
     advance_from_elsewhere(begun, git, tmp_path, elsewhere)
     theirs = git("rev-parse", BRANCH)
     failing = io_errors(monkeypatch, "open", f"objects/{theirs[:2]}/{theirs[2:]}")
     with failing, pytest.raises(NotReadable):
-        begun.recover(take=True)
+        begun.trust(theirs)
     assert git("rev-parse", BRANCH) == theirs
-    begun.recover(take=True)
+    begun.trust(theirs)
     assert begun.ensure().state.goal == "Theirs"
 
 

@@ -76,7 +76,7 @@ def test_advice_of_a_forged_history_is_not_learned_from(begun: Guard, git: Git) 
     commit = git("commit-tree", f"{BRANCH}^{{tree}}", "-p", BRANCH, "-m", forged)
     git("update-ref", BRANCH, commit)
     assert not begun.profile.past_advice().advised
-    begun.recover(take=True)
+    begun.trust(commit)
     (advised,) = begun.profile.past_advice().advised
     assert advised.advice.pattern == TOOL_HEAVY
 
@@ -118,9 +118,9 @@ def test_untrusted_marks_nothing_that_is_ours(run: Callable[..., Result]) -> Non
     assert "not_ours" not in json.loads(run("diff", "--untrusted", "--json").stdout)
 
 
-def test_what_recover_keeps_aside_is_not_shown_as_ours(forged: Guard, git: Git) -> None:
+def test_what_a_repair_keeps_aside_is_not_shown_as_ours(forged: Guard, git: Git) -> None:
     theirs = git("rev-parse", BRANCH)
-    forged.recover()
+    forged.archive_theirs()
     with pytest.raises(Untrusted, match="kept aside"):
         forged.show("state.json", theirs)
     assert WORDS.encode() in forged.show("state.json", theirs, untrusted=True)

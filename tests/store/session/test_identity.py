@@ -106,7 +106,8 @@ def test_nobody_sheds_the_anchor_by_changing_the_identity(
         with pytest.raises(Tampered):
             use()
     assert record_of(begun).identity == known.strip()
-    assert any("identity" in done for done in begun.recover())
+    assert any("identity" in done for done in begun.repair_local())
+    begun.archive_theirs()
     assert identity_file(git.root).read_text() == known
     assert git("rev-parse", BRANCH) == ours
     assert "Ours" in open_guard().resume()
@@ -120,7 +121,7 @@ def test_a_changed_identity_does_not_shed_the_anchor_of_a_moved_repository(
     there = open_guard(move(git, tmp_path / "moved"))
     with pytest.raises(Tampered, match="identity"):
         there.resume()
-    there.recover()
+    there.repair_local()
     assert "Ours" in there.resume()
 
 
@@ -223,7 +224,7 @@ def test_a_moved_repository_that_was_rolled_back_is_refused_and_can_be_put_back(
     with pytest.raises(Tampered):
         there.checkpoint("x")
     assert "no checkpoint is taken" in there.resume()
-    there.recover()
+    there.archive_theirs()
     assert "no checkpoint is taken" not in there.resume()
     assert "Ours" in there.resume()
 
@@ -453,12 +454,12 @@ def test_what_was_captured_before_an_interrupted_trust_is_named_and_taken_in_by_
     assert any("gitguard repair --local" in warning for warning in warnings)
     assert any(
         "captured before the state was trusted" in done
-        for done in open_guard(state_home=there).recover()
+        for done in open_guard(state_home=there).repair_local()
     )
     after = open_guard(state_home=there)
     assert texts(after.state().learnings) == ("noted elsewhere",)
     assert after.status().warnings == ()
-    assert not any("captured before the state was trusted" in done for done in after.recover())
+    assert not any("captured before the state was trusted" in done for done in after.repair_local())
 
 
 def test_a_note_that_is_wrong_is_refused_under_another_home_as_well(
@@ -521,7 +522,7 @@ def test_after_git_init_everything_says_what_happened(
     for use in (
         made_anew.resume,
         made_anew.ensure,
-        made_anew.recover,
+        made_anew.repair_local,
         lambda: made_anew.checkpoint("x"),
         lambda: made_anew.note({"goal": "New"}),
     ):

@@ -142,11 +142,11 @@ def test_a_branch_called_none_is_not_a_detached_head(git: Git, open_guard: OpenG
         lambda guard: guard.update({"goal": "x"}),
         lambda guard: guard.checkpoint("Why."),
         lambda guard: guard.gate("host"),
-        lambda guard: guard.recover(),
+        lambda guard: guard.repair_local(),
         lambda guard: guard.accept(),
         lambda guard: guard.sessions.fork(Session.of("other")),
     ],
-    ids=["note", "update", "checkpoint", "gate", "recover", "accept", "fork"],
+    ids=["note", "update", "checkpoint", "gate", "repair", "accept", "fork"],
 )
 def test_a_name_that_is_mistyped_leaves_nothing_behind(
     begun: Guard, open_guard: OpenGuard, attempt: Callable[[Guard], object]

@@ -122,7 +122,7 @@ def test_working_files_do_not_come_back_from_a_damaged_checkpoint(begun: Guard, 
     with pytest.raises(Tampered, match="content of its id"):
         begun.ensure()
     with pytest.raises(GitguardError):
-        begun.recover()
+        begun.repair_local()
 
 
 # Objects that git would show as others
@@ -221,7 +221,7 @@ def test_a_history_that_does_not_fit_together_is_never_adopted(
     with pytest.raises(error, match=said):
         begun.trust(forged)
     assert git("rev-parse", BRANCH) == forged
-    begun.recover()
+    begun.archive_theirs()
     assert git("rev-parse", BRANCH) == ours
     assert "Goal 5" in begun.resume()
 
@@ -332,7 +332,7 @@ def test_a_stale_packed_ref_under_a_removed_one_is_refused(begun: Guard, git: Gi
     (git.root / ".git" / BRANCH).unlink()
     assert git("rev-parse", BRANCH) == ours
     holds(begun, "Newer than what is packed")
-    begun.recover()
+    begun.archive_theirs()
     assert git("rev-parse", BRANCH) == newest
 
 
@@ -348,7 +348,7 @@ def test_a_git_file_that_leads_to_another_repository_is_refused(
     (git.root / ".git").unlink()
     shutil.move(forged, git.root / ".git")
     holds(open_guard(), "Goal 5")
-    begun.recover()
+    begun.archive_theirs()
     assert "Goal 5" in open_guard().resume()
 
 
