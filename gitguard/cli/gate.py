@@ -15,7 +15,6 @@ from gitguard.cli.process_environment import (
     host_session,
     is_agents_shell,
     refuse_agents,
-    shell,
 )
 from gitguard.cli.share_option import share_up_to
 from gitguard.errors import Complete, GitguardError, HaltContextLimit, InvalidInput
@@ -96,7 +95,6 @@ def gate(
             action_changed_state=changed_state,
             phase_or_goal_changed=changed_phase,
             compacted=compacted,
-            shell=shell(),
             host=host_of(host_session(key)),
         )
     except (InvalidInput, Complete, HaltContextLimit):

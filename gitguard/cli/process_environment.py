@@ -94,13 +94,3 @@ def refuse_agents(command: str, hint: str = "Run it in your own terminal") -> No
             f"`gitguard {command}` is for a human, and an agent's host runs this command",
             hint,
         )
-
-
-def shell() -> str:
-    """Return the name by which earlier versions knew the conversation of a bare shell."""
-    for stream in (sys.stdin, sys.stdout, sys.stderr):
-        try:
-            return "terminal-" + os.ttyname(stream.fileno())
-        except (OSError, ValueError, AttributeError):
-            continue
-    return f"process-{os.getsid(0)}" if hasattr(os, "getsid") else "process"

@@ -18,7 +18,6 @@ from gitguard.cli.transcript_naming import (
 )
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.profile.habits import NOTHING_NEW
 from gitguard.profile.profile import COUNTED, DEDUCED, HIDDEN, Range
 
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from gitguard.profile.profile import Component, Profile, Runway
     from gitguard.profile.profiling import Profiled
 
-_NOTHING_NEW = "only what was rolled back or declined before"
-"""What people read for the words that the log keeps since the first version."""
 _LONGEST_BAR, _SHORTEST_BAR = 40, 4
 _MOST_TOOLS, _LONGEST_NAME = 12, 60
 _SOURCES = {
@@ -128,10 +125,9 @@ def _history(past: Past) -> str:
 
 def _advised(each: Advised) -> str:
     day, advice = timestamp(each.at)[:10], each.advice
-    words = _NOTHING_NEW if advice.words == NOTHING_NEW else advice.words
     named = " (named)" if advice.is_named else " (usual)" if advice.is_usual else ""
     return one_line(
-        f"{day} {each.session}: {advice.pattern}{named}, advice {advice.outcome}: {words}"
+        f"{day} {each.session}: {advice.pattern}{named}, advice {advice.outcome}: {advice.words}"
     )
 
 

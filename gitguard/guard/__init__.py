@@ -301,15 +301,13 @@ class Guard:
         action_changed_state: bool = False,
         phase_or_goal_changed: bool = False,
         compacted: bool = False,
-        shell: str = "",
         host: str = "",
     ) -> Gated:
         """Ask before a major action; writes what the verdict demands.
 
         reading is the host's own pressure. Without one, the first asked gate of a host session
         counts as its first turn. compacted says that the context was compacted since, which ends a
-        halt. shell is what earlier versions called the conversation of a bare shell; host is the
-        one whose conversation asks, as far as the caller knows. Raises
+        halt. host is the one whose conversation asks, as far as the caller knows. Raises
         `MissingState` and `Complete`.
         """
         from gitguard.hooks.gate_question import GateRequest, ask
@@ -328,7 +326,6 @@ class Guard:
                     action_changed_state,
                     phase_or_goal_changed,
                     compacted,
-                    shell,
                     host,
                 ),
             )

@@ -61,6 +61,4 @@ class Profiles:
         sessions = self._sessions
         if sessions is None:
             return Past((), add_up(()))
-        return past_advice(
-            sessions.store, sessions.heads(), sessions.archived(), sessions.workspace.state_folder
-        )
+        return past_advice(sessions.store, sessions.archived(), sessions.workspace.state_folder)

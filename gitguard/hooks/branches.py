@@ -78,25 +78,13 @@ def _is_turn_running_beside(conversation: Conversation) -> bool:
 
 
 def _moves(conversation: Conversation, change: BranchChange) -> bool:
-    """Say whether the session's task goes along, because its conversation created the branch.
-
-    So does a task that was worked at on the branch before branches were followed.
-    """
-    if change.is_first and _newest_branch(conversation) == change.branch:
-        return True
+    """Say whether the session's task goes along, because its conversation created the branch."""
     ready = conversation.store.state_or_copy()
     made_by = _creators(conversation, ready, change.branch)
     goal_from = ready.state.goal_from
     if goal_from is None or not goal_from.conversation:
         return bool(made_by)
     return goal_from.conversation in made_by
-
-
-def _newest_branch(conversation: Conversation) -> str:
-    """Return the branch on which the session's newest checkpoint was taken."""
-    chain = conversation.store.chain
-    head = conversation.store.readable_head()
-    return chain.read(head.committed).checkpoint.code.branch if head.committed else ""
 
 
 def _creators(conversation: Conversation, ready: OwnState, branch: str) -> frozenset[str]:

@@ -17,13 +17,11 @@ from gitguard.pressure.readings import (
 )
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.conversations import (
-    THIS_SESSION,
     conversations_here,
     keep_conversation,
-    with_hold,
+    read_conversation,
 )
 from gitguard.store.session.host_session import Halt
-from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import Saved
 
 TYPE_CHECKING = False
@@ -41,8 +39,6 @@ class GateRequest(Value):
     action_changed_state: bool = False
     phase_or_goal_changed: bool = False
     compacted: bool = False
-    shell: str = ""
-    """What earlier versions called the conversation of the shell that asks."""
     host: str = ""
     """Whose conversation it is, empty where nobody tells."""
 
@@ -136,15 +132,10 @@ def _answered(
 def _conversation(store: SessionStore, question: GateRequest) -> HostSession:
     """Return the record of the conversation that asks.
 
-    A bare shell's is the session itself. Where nothing is known of that yet, what an earlier
-    version kept of the same shell counts.
+    A bare shell's is the session itself.
     """
-    workspace, key = store.workspace, question.host_session
-    hosts = read_record(workspace, store.session).host_sessions
-    if key == THIS_SESSION and key not in hosts and question.shell in hosts:
-        return with_hold(workspace, store.session, key, hosts[question.shell])
     # With its host a halt is kept where the host's hooks look for it, in whatever session it began.
-    return with_hold(workspace, store.session, key, hosts.get(key), question.host)
+    return read_conversation(store.workspace, store.session, question.host_session, question.host)
 
 
 def _said(

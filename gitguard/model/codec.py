@@ -52,11 +52,13 @@ def load_json(data: bytes, *, what: str, limit: int = STATE_LIMIT) -> dict[str, 
     return document
 
 
-def check_format(document: dict[str, Any], newest: int, *, what: str) -> None:
-    """Refuse a document that a newer gitguard wrote."""
+def check_format(document: dict[str, Any], ours: int, *, what: str) -> None:
+    """Refuse a document in another format than ours."""
     version = document.get("format")
-    if isinstance(version, int) and version > newest:
+    if isinstance(version, int) and version > ours:
         raise NewerFormat(f"{what} has format {version}", "upgrade gitguard")
+    if version != ours or isinstance(version, bool):
+        raise InvalidDocument(f"{what} has no format that gitguard knows: `{version!r:.40}`")
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

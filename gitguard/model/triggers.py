@@ -21,10 +21,7 @@ MANUAL = "manual"
 NO_MESSAGE = "Asked for."
 """Stands in a commit where nobody said why a checkpoint is taken."""
 RECOVERY = "recovery"
-MIGRATION = "migration"
 PRE_RESTORE = "pre-restore"
-ADVICE = "advice"
-"""By which version 0.1.0 kept what was advised; it is read, and no longer taken."""
 
 
 class EventRule(Value):
@@ -60,11 +57,10 @@ EVENT_RULES = (
     EventRule("completion", "yes", COMPLETE),
     EventRule("`gitguard checkpoint`", "yes", MANUAL),
     EventRule("state newer than the last checkpoint", "yes", RECOVERY),
-    EventRule("first use of a state that an older gitguard wrote", "yes", MIGRATION),
     EventRule("before `restore`", "yes", PRE_RESTORE),
 )
 """The whole table; every checkpoint that is taken names one of these triggers."""
 ONLY_IF_CHANGED = frozenset(rule.trigger for rule in EVENT_RULES if rule.only_if_changed)
 WITHOUT_HASTE = frozenset((TURN_END, SESSION_END, MANUAL))
 """Triggers after which no agent waits to go on."""
-TRIGGERS = (*(rule.trigger for rule in EVENT_RULES if rule.trigger), ADVICE)
+TRIGGERS = tuple(rule.trigger for rule in EVENT_RULES if rule.trigger)

@@ -23,7 +23,7 @@ OFTEN = 2
 """What was applied or declined so often is a lesson."""
 NOTHING_TO_CHANGE = "nothing to change"
 NOTHING_TO_ADVISE = "nothing to advise"
-NOTHING_NEW = "nothing that was not rolled back or declined before"
+NOTHING_NEW = "only what was rolled back or declined before"
 _NOTHINGS = (NOTHING_TO_CHANGE, NOTHING_TO_ADVISE, NOTHING_NEW)
 _BEGIN, _BETWEEN, _NAMED, _USUAL, _END = "Advice for ", " work (", "named, ", "usual, ", "): "
 
@@ -130,9 +130,7 @@ def advice_in(text: str) -> GivenAdvice | None:
     advice = GivenAdvice(pattern, outcome, is_named=is_named, is_usual=is_usual)
     if words in _NOTHINGS:
         return advice.replace(nothing=words)
-    # Versions before kept it in a commit's message, cut where it was long; half a change is none.
-    changes = tuple(each for each in words.split("; ") if each and not each.endswith("…"))
-    return advice.replace(changes=changes)
+    return advice.replace(changes=tuple(filter(None, words.split("; "))))
 
 
 def add_up(advised: Sequence[Advised]) -> Habit:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import islice
 
 from gitguard.errors import GitguardError
-from gitguard.model.triggers import ADVICE
 from gitguard.model.value import Value
 from gitguard.profile import advice_log
 from gitguard.profile.advice_log import LoggedAdvice
@@ -14,13 +13,13 @@ from gitguard.store.session.naming import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
     from gitguard.store.session.archive import Archived
     from gitguard.store.session.store import SessionStore
 
 _MOST_LOOKED_AT = 2_000
-"""Of a session's newest checkpoints."""
+"""Of an archived session's newest checkpoints."""
 
 
 class Past(Value):
@@ -62,61 +61,30 @@ def is_newest(store: SessionStore, advice: GivenAdvice) -> bool:
 
 
 def past_advice(
-    store_of: Callable[[Session], SessionStore],
-    heads: Mapping[str, str],
-    archived: Iterable[Archived],
-    state_folder: str,
+    store_of: Callable[[Session], SessionStore], archived: Iterable[Archived], state_folder: str
 ) -> Past:
-    """Return the advice of all sessions; heads are their branches, by name.
+    """Return the advice of all sessions.
 
     Archived histories are sessions of their own, named with their heads: the next session often
-    has the same name. Versions before this one kept each advice in a checkpoint.
+    has the same name.
     """
     advised: list[Advised] = []
     problems = []
-    histories = [(name, head, "") for name, head in heads.items()]
-    histories += [(each.name, each.commit, f"@{each.commit[:12]}") for each in archived]
-    past_heads: dict[str, str] = {}
-    for name, head, suffix in histories:
+    archived_as: dict[str, str] = {}
+    for each in archived:
+        suffix = f"@{each.commit[:12]}"
         try:
-            checkpoints = _advised_in(store_of(Session(name, name)), head, suffix, past_heads)
+            history = store_of(Session(each.name, each.name)).chain.history(each.commit)
+            archived_as.update((c.id, suffix) for c in islice(history, _MOST_LOOKED_AT))
         except GitguardError as error:
-            problems.append(f"{name}{suffix}: {error.message}")
-        else:
-            advised += checkpoints
+            problems.append(f"{each.name}{suffix}: {error.message}")
     try:
         for logged in advice_log.newest_first(state_folder):
             advice = advice_in(logged.sentence)
             if advice is not None:
-                session = logged.session + past_heads.get(logged.head, "")
+                session = logged.session + archived_as.get(logged.head, "")
                 advised.append(Advised(session, logged.at, advice))
     except GitguardError as error:
         problems.append(error.message)
     advised.sort(key=lambda each: -each.at)
     return Past(tuple(advised), add_up(advised), tuple(problems))
-
-
-def _own_newest(store: SessionStore) -> str:
-    """Return the newest checkpoint that this machine wrote; raise why there is none."""
-    head, verdict = store.judged_head()
-    if verdict.problem is not None and not head.committed:
-        raise verdict.problem
-    return head.committed
-
-
-def _advised_in(
-    store: SessionStore, head: str, suffix: str, past_heads: dict[str, str]
-) -> list[Advised]:
-    """Return the advice in a history's checkpoints, the newest first.
-
-    Of an archived one each commit is noted with the suffix that names it.
-    """
-    advised = []
-    start = head if suffix else _own_newest(store)
-    for checkpoint in islice(store.chain.history(start), _MOST_LOOKED_AT):
-        if suffix:
-            past_heads[checkpoint.id] = suffix
-        advice = advice_in(checkpoint.why) if checkpoint.trigger == ADVICE else None
-        if advice is not None:
-            advised.append(Advised(f"{checkpoint.session_key}{suffix}", checkpoint.at, advice))
-    return advised

@@ -26,8 +26,8 @@ def matched(
 ) -> Iterator[tuple[Item | None, Item | None]]:
     """Yield each item with what it was before; None stands for one that is new, or gone.
 
-    An item keeps its id. One that was taken out and put back gets another, and states of earlier
-    versions have none, so what is left is matched by what it says.
+    An item keeps its id. One that was taken out and put back gets another, so what is left is
+    matched by what it says.
     """
     partners: dict[int, int] = {}
     for key in (lambda item: item.id, _content_key):

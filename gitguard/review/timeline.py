@@ -14,7 +14,7 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.value import Value
-from gitguard.state.task import upgraded
+from gitguard.state.task import of_our_schema
 from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.chain import own_sessions
 from gitguard.store.session.chain_check import Verification, refuse
@@ -265,7 +265,7 @@ class StateReader:
             try:
                 if data is None:
                     data = self._reader.read(blob, "blob", limit=STATE_LIMIT)
-                self._document = upgraded(self._documents.load(data))
+                self._document = of_our_schema(self._documents.load(data))
             except GitguardError as error:
                 self._document = error
         if isinstance(self._document, GitguardError):

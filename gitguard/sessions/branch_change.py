@@ -27,8 +27,6 @@ class BranchChange(Value):
     """The branch or the detached commit on which the current session was chosen."""
     was_refused: bool = False
     """Whether the branch's session could not be used before, as the agent was told."""
-    is_first: bool = False
-    """Whether no branch was followed here before, as in a repository of version 0.1.0."""
 
 
 def branch_change(
@@ -53,7 +51,7 @@ def branch_change(
         choose_branch(workspace, ChosenBranch(session.name, branch))
         return None
     was_refused = chosen is not None and chosen.refused == branch
-    return BranchChange(branch, before, was_refused, is_first=chosen is None)
+    return BranchChange(branch, before, was_refused)
 
 
 def refuse(workspace: Workspace, session: Session, change: BranchChange) -> None:

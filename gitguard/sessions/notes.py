@@ -13,7 +13,6 @@ from gitguard.state.circumstances import Circumstances
 from gitguard.state.items import Origin
 from gitguard.store.session import apart
 from gitguard.store.session.session_record import read_record
-from gitguard.store.session.state_file import OURS, OwnState
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
 
 TYPE_CHECKING = False
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.redaction.redactor import RuleMatch
     from gitguard.state.task import TaskState
+    from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 
@@ -73,7 +73,7 @@ def change(
     """
     if not document and not new_task:
         raise InvalidInput("nothing to note", "The command's --help lists what can be noted")
-    ready = _changeable(store, document)
+    ready = store.state()
     before = ready.state
     if new_task:
         before = task.new_task(store.session.key, store.now, before=before)
@@ -87,8 +87,6 @@ def change(
     written = store.save(after, ready)
     after = written.state
     trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
-    if not trigger and ready.is_older:
-        trigger, why = triggers.MIGRATION, "The state was written by an older gitguard."
     if not trigger and store.waits:
         trigger, why = triggers.RECOVERY, "A checkpoint was pending."
     if not trigger:
@@ -165,15 +163,6 @@ def end_task(store: SessionStore, ready: OwnState) -> OwnState:
                 f"{saved.pending}",
                 "Run `gitguard checkpoint` where git is writable, then start the new task",
             )
-    return store.state()
-
-
-def _changeable(store: SessionStore, document: dict[str, Any]) -> OwnState:
-    """Return the state to change; an empty next action stops no change that sets it."""
-    reading = store.states.read()
-    ready = reading if isinstance(reading, OwnState) and reading.standing == OURS else None
-    if ready is not None and "next_action" in document and not ready.state.next_action.strip():
-        return ready
     return store.state()
 
 

@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.session.chain_check import Verified
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.state_file import OwnState
 
 _NOTHING = Circumstances()
 _MOVED_BY_OTHERS = (
@@ -109,7 +108,7 @@ def _repair_state(store: SessionStore) -> list[str]:
     if reading.standing == state_file.PENDING:
         return []
     if isinstance(reading, state_file.OwnState) and not reading.needs_rewrite:
-        return _fill_empty(store, reading)
+        return []
     copy = state_file.newest_own(reading)
     newest = _newest_checkpoint(store) if copy is None else None
     make_session_files(store.workspace, store.session)
@@ -121,14 +120,6 @@ def _repair_state(store: SessionStore) -> list[str]:
     elif newest is not None:
         done = [_write_committed(store, newest)]
     return [f"archived the bad state as `{archived}`", *done] if archived else done
-
-
-def _fill_empty(store: SessionStore, ready: OwnState) -> list[str]:
-    """Set what an older gitguard took from somebody's edit though it was empty."""
-    if ready.state.next_action.strip():
-        return []
-    store.save(ready.state, ready)
-    return ["set the empty `next_action` to START"]
 
 
 def _newest_checkpoint(store: SessionStore) -> Verified:

@@ -222,11 +222,9 @@ def _commit(
         trigger, why = triggers.START, "The session begins."
     elif ready.standing == state_file.PENDING or anchor.state_sha256 != ready.sha256:
         trigger, why = triggers.RECOVERY, "The state was newer than the last checkpoint."
-    elif ready.is_older:
-        trigger, why = triggers.MIGRATION, "The state was written by an older gitguard."
     else:
         return None
-    if ready.standing == state_file.PENDING or ready.is_older:
+    if ready.standing == state_file.PENDING:
         ready = store.states.write(ready.state, ready)
     return store.checkpoint(trigger, why, circumstances, ready=ready)
 

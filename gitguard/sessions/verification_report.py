@@ -14,7 +14,7 @@ from gitguard.model.record import read_field
 from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.state.task import TaskState, read_state, upgraded
+from gitguard.state.task import TaskState, read_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -137,8 +137,7 @@ def _check(document: dict[str, Any], last: dict[str, Any]) -> None:
     for name, value in parts.items():
         if isinstance(value, list):
             parts[name] = _after_same(value, last.get(name))
-    identity = {name: document[name] for name in ("schema_version", "session_id")}
-    for name, value in upgraded({**parts, **identity}).items():
+    for name, value in parts.items():
         try:
             read_field(TaskState.kinds[name], value, name)
         except InvalidInput as error:

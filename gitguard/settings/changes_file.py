@@ -58,8 +58,8 @@ class MadeChange(Value):
         """Read what the file holds."""
         texts = {name: str(document[name]) for name in cls.field_names if name not in _OTHERS}
         changes = tuple((str(k), str(b), str(a)) for k, b, a in document["changes"])
-        hidden = tuple(map(str, document.get("hidden", ())))
-        wrote = str(document.get("wrote", ""))
+        hidden = tuple(map(str, document["hidden"]))
+        wrote = str(document["wrote"])
         return cls(**texts, mode=int(document["mode"]), changes=changes, hidden=hidden, wrote=wrote)
 
 

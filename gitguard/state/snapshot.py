@@ -217,6 +217,8 @@ def _snapshot_from(document: dict[str, Any]) -> Snapshot:
     version = document.get("schema_version")
     if isinstance(version, int) and version > VERSION:
         raise NewerFormat(f"the snapshot has schema version {version}", "upgrade gitguard")
+    if version != VERSION:
+        raise InvalidDocument(f"the snapshot has the schema version `{version!r:.40}`")
     try:
         return Snapshot.from_document(document)
     except InvalidInput as error:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 1
 START = "START"
 DONE_ACTIONS = frozenset({"DONE", "COMPLETE", "FINISH"})
 IN_PROGRESS, *_ = STATUSES = ("in_progress", "waiting_for_user", "blocked", "complete")
@@ -277,26 +277,21 @@ def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:
 
 
 def read_state(document: dict[str, Any]) -> TaskState:
-    """Read a state of any version up to ours, or raise `InvalidDocument` or `NewerFormat`."""
-    document = upgraded(document)
+    """Read a state, or raise `InvalidDocument`, or `NewerFormat` for a newer schema."""
     try:
-        return TaskState.from_document(document)
+        return TaskState.from_document(of_our_schema(document))
     except InvalidInput as error:
         raise InvalidDocument(f"the state is incomplete or wrong: {error.message}") from error
 
 
-def upgraded(document: dict[str, Any]) -> dict[str, Any]:
-    """Return a state's document in our version; raises as `read_state` does for its version."""
+def of_our_schema(document: dict[str, Any]) -> dict[str, Any]:
+    """Return a state's document as it is; raises as `read_state` does for its schema version."""
     version = document.get("schema_version")
     if not isinstance(version, int) or isinstance(version, bool):
         raise InvalidDocument(f"`schema_version` must be a whole number, not `{version!r:.80}`")
-    if version > SCHEMA_VERSION:
-        raise NewerFormat(
-            f"the state has schema version {version}, this gitguard knows {SCHEMA_VERSION}",
-            "upgrade gitguard",
-        )
     if version == SCHEMA_VERSION:
         return document
-    from gitguard.state.migrations import upgrade
-
-    return upgrade(document, version, SCHEMA_VERSION)
+    problem = f"the state has schema version {version}, this gitguard knows {SCHEMA_VERSION}"
+    if version > SCHEMA_VERSION:
+        raise NewerFormat(problem, "upgrade gitguard")
+    raise InvalidDocument(problem)

@@ -390,7 +390,7 @@ CASES = {
     "InvalidInput": ("", "gitguard note"),
     "InvalidDocument": ("", "gitguard update"),
     "NewerFormat": (
-        f'sed -i.old \'s/"schema_version": 2/"schema_version": 9/\' {STATE}; '
+        f'sed -i.old \'s/"schema_version": 1/"schema_version": 9/\' {STATE}; '
         "rm ~/.local/state/gitguard/*/main/state.json",
         "gitguard show",
     ),

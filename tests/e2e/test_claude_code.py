@@ -365,7 +365,7 @@ def test_every_checkpoint_reads_with_plain_git_and_comes_back(
     guarded.claude.run("Write hello.py and run it")
     for commit in git(guarded.repo, "rev-list", guarded.branch).split():
         state = json.loads(git(guarded.repo, "show", f"{commit}:state.json"))
-        assert state["schema_version"] == 2
+        assert state["schema_version"] == 1
     git(guarded.repo, "fsck", "--strict")
     expected = guarded.run("show", "state")
     git(guarded.repo, "clean", "-fdxq", ".gitguard")

@@ -354,7 +354,7 @@ SHAPES = {
     "record": "object",
     "records": "list of objects",
 }
-OURS = ("schema_version", "task_id", "session_id", "updated_at", "mechanical")
+OURS = ("schema_version", "task_id", "session_id", "updated_at")
 """Fields that gitguard sets and `update` refuses."""
 
 
@@ -389,8 +389,8 @@ The copy is what gitguard wrote last to the state directory, or the newest check
 machine wrote. A stopped agent may still run `gitguard repair --local`, `ensure`, `note` and
 `status`, each as a command of its own.
 
-gitguard keeps fields that it does not know. It reads `schema_version` first and refuses a newer
-one. [task-state.schema.json](task-state.schema.json) is the JSON Schema, and
+gitguard keeps fields that it does not know. It reads `schema_version` first and refuses any
+other than 1. [task-state.schema.json](task-state.schema.json) is the JSON Schema, and
 [persisted-state.example.json](persisted-state.example.json) an example.
 
 {table(heads, rows)}
@@ -409,8 +409,8 @@ one. [task-state.schema.json](task-state.schema.json) is the JSON Schema, and
 says, and reports which it did. `artifacts` has one entry for each path, the newest last. gitguard
 adds the time to an entry of `decisions`, `failed_attempts` or `tool_outputs` that has none, and
 the number to a decision. `last_action` is the last action that *succeeded*: a failure goes to
-`failed_attempts` at once and never replaces it. gitguard derived the entries marked `mechanical`
-itself. It drops the oldest of them if there are too many, and never drops what an agent noted.
+`failed_attempts` at once and never replaces it. Entries whose origin is `hook` come from gitguard.
+It drops the oldest of them if there are too many, and never drops what an agent noted.
 """
 
 

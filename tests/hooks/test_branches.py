@@ -307,7 +307,7 @@ def test_a_session_begins_with_what_the_session_knows_that_its_branch_was_cut_fr
     assert [note.text for note in talk.guard.state().learnings] == ["Learned on main"]
 
 
-def test_a_session_of_the_first_version_stays_with_the_branch_it_began_on(
+def test_a_session_whose_chosen_branch_is_lost_stays_with_the_branch_it_began_on(
     talk: Conversation,
 ) -> None:
     turn(talk, "Port the parser to Rust")
@@ -317,19 +317,6 @@ def test_a_session_of_the_first_version_stays_with_the_branch_it_began_on(
     talk.git("switch", "-q", "-c", "login")
     turn(talk, "Fix the login page")
     assert (current(talk), goal(talk, "main")) == ("login", "Port the parser to Rust")
-
-
-def test_a_task_of_the_first_version_that_was_worked_at_on_a_branch_moves_to_it(
-    talk: Conversation,
-) -> None:
-    talk.git("switch", "-q", "-c", "login")
-    guard = talk.guard
-    guard.sessions.use(guard.sessions.find("main"))
-    turn(talk, "Fix the login page")
-    (talk.root / ".gitguard" / "branch.json").unlink()
-    context = turn(talk, "Now its tests")
-    assert "the task moved along from the session `main` into `login`" in context
-    assert goal(talk) == "Fix the login page"
 
 
 def test_a_session_that_the_host_names_never_follows(talk: Conversation) -> None:

@@ -24,9 +24,9 @@ from gitguard.model import events
 from gitguard.model.codec import dump_json
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.store.session import holds
-from gitguard.store.session.conversations import THIS_SESSION, keep_conversation
+from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.current import current_session
-from gitguard.store.session.host_session import Halt, Hold, HostSession
+from gitguard.store.session.host_session import Halt, Hold
 from gitguard.store.session.naming import Session
 from tests.support.conversation import PAYLOADS, Conversation
 from tests.support.hook_replies import HALTED, denies, stops
@@ -225,7 +225,7 @@ def test_where_the_state_directory_is_out_of_reach_the_sealed_record_decides(
     assert stops(halted.bash("echo hi")), "what cannot be counted ends the turn at once"
 
 
-def test_a_halt_that_an_earlier_version_recorded_keeps_counting(halted: Process) -> None:
+def test_a_halt_that_only_the_repository_records_keeps_counting(halted: Process) -> None:
     state = halted.talk.root.parent / "state"
     shutil.rmtree(holds.folder_in(str(state)))
     assert denies(halted.bash("echo hi"))
@@ -630,16 +630,6 @@ def test_a_bare_shells_halt_goes_to_the_session_that_is_used_next_and_back(begun
     begun.override(THIS_SESSION, "I looked at it")
     begun.sessions.use(own)
     assert not begun.gate(THIS_SESSION, calm).verdict.halts
-
-
-def test_a_shells_halt_that_an_earlier_version_recorded_keeps_counting(begun: Guard) -> None:
-    store, stop = begun.store(), Halt(begun.store().now, 0.9, "full")
-    before = HostSession(started_at=store.now, turns=2, halt=stop)
-    with store.lock():
-        keep_conversation(begun.workspace, store.session, "terminal-/dev/pts/7", before)
-    calm = Reading("given", begun.clock(), share=0.2)
-    assert not begun.gate("another", calm, shell="terminal-/dev/pts/7").verdict.halts
-    assert begun.gate(THIS_SESSION, calm, shell="terminal-/dev/pts/7").verdict.halts
 
 
 def test_it_is_not_guessed_which_of_two_halts_a_human_lifts(shell: Shell, begun: Guard) -> None:

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from gitguard.cli.app import app
 from gitguard.errors import InvalidDocument, InvalidInput
-from gitguard.model.triggers import ADVICE
 from gitguard.profile import advice_log
 from gitguard.profile.habits import (
     APPLIED,
@@ -32,7 +31,6 @@ from gitguard.profile.habits import (
 )
 from gitguard.profile.learning import is_newest, record_advice
 from gitguard.profile.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
-from gitguard.state.circumstances import Circumstances
 from tests.support.conversation import Conversation
 from tests.support.profile_page import members, named_on_the_page
 
@@ -238,17 +236,6 @@ def test_an_advice_changes_nothing_in_the_workspace(talk: Conversation) -> None:
     assert [each.advice.changes for each in talk.guard.profile.past_advice().advised] == [(TTL,)]
 
 
-def test_an_advice_that_an_earlier_version_kept_in_a_checkpoint_is_known(
-    talk: Conversation,
-) -> None:
-    store = talk.guard.store()
-    earlier = GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (TTL,))
-    with store.lock():
-        store.checkpoint(ADVICE, sentence(earlier), Circumstances())
-    [advised] = talk.guard.profile.past_advice().advised
-    assert (advised.session, advised.advice) == ("main", earlier)
-
-
 def test_of_a_long_advice_all_changes_are_kept(talk: Conversation) -> None:
     changes = tuple(f"some.setting.{number} {'v' * 100}{number}" for number in range(30))
     record_advice(talk.guard.store(), GivenAdvice(MIXED, GIVEN, changes))
@@ -337,17 +324,6 @@ def test_sessions_that_were_put_away_are_past_sessions_too(
     shown = ran(talk.root, "--history").output
     assert f"{closed[0]}: tool-heavy, advice applied: {TTL}" in shown
     assert "Usual: tool-heavy (3 of 3 sessions were tool-heavy)" in shown
-
-
-def test_a_session_that_does_not_read_is_named_and_the_others_are_told(
-    talk: Conversation,
-) -> None:
-    record(talk)
-    talk.git("update-ref", "refs/heads/gitguard/foreign", "HEAD")
-    past = talk.guard.profile.past_advice()
-    assert len(past.advised) == 1
-    [problem] = past.problems
-    assert problem.startswith("foreign: ")
 
 
 def test_a_secret_in_an_advice_is_taken_out(talk: Conversation) -> None:

@@ -132,7 +132,7 @@ def test_a_state_that_is_a_named_pipe_or_a_folder_blocks_nobody(begun: Guard) ->
 
 
 def test_a_state_that_a_newer_gitguard_wrote_is_refused_and_not_repaired(begun: Guard) -> None:
-    edit(begun, schema_version=3)
+    edit(begun, schema_version=2)
     state = session_file(begun, "state.json").read_text()
     copies = AnchorFile(begun.workspace.anchor_folder(Session.of("main")))
     written = copies.read_copy()

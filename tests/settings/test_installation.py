@@ -761,7 +761,7 @@ def test_a_status_line_that_came_with_the_repository_is_not_run(
     assert not (repo / "ran").exists()
 
 
-def test_a_tracked_status_line_that_an_earlier_version_stood_in_for_is_not_run(
+def test_a_status_line_in_a_file_that_git_tracks_since_is_not_run(
     sealed: Guard, repo: Path, git: Git, shared: Path
 ) -> None:
     command = f"touch '{repo}/ran'; echo theirs"

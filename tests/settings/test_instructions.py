@@ -90,7 +90,7 @@ def test_a_section_is_known_after_git_changed_its_line_ends(newline: str) -> Non
     assert without_section(written, "x") == b"# Mine" + newline.encode()
 
 
-def test_an_earlier_versions_section_is_replaced_in_its_place() -> None:
+def test_a_section_with_other_words_is_replaced_in_its_place() -> None:
     earlier = with_section(b"# Mine\n", "x", "## gitguard\n\nOld words.\n") + b"\n# Below\n"
     written = with_section(earlier, "x", TEXT)
     assert b"Old words." not in written

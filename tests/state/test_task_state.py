@@ -18,7 +18,7 @@ from gitguard.model.codec import dump_json, load_json
 from gitguard.model.text import is_timestamp, timestamp
 from gitguard.state.changes import update_state
 from gitguard.state.items import Origin, texts
-from gitguard.state.task import REQUIRED, SCHEMA_VERSION, new_task, read_state
+from gitguard.state.task import REQUIRED, new_task, read_state
 from tests.generating.json_schema import config_schema, state_schema
 from tests.support.state_documents import NOW, STATES, note, state_document
 
@@ -164,8 +164,8 @@ def test_bytes_that_are_no_plain_json_object_are_refused(data: bytes, said: str)
 
 
 def test_a_newer_state_is_refused_before_anything_else_is_read() -> None:
-    with pytest.raises(NewerFormat) as caught:
-        read_state({"schema_version": SCHEMA_VERSION + 1, "goal": 5})
+    with pytest.raises(NewerFormat, match="schema version 2, this gitguard knows 1") as caught:
+        read_state({"schema_version": 2, "goal": 5})
     assert caught.value.hint == "upgrade gitguard"
 
 
@@ -224,7 +224,6 @@ def test_entries_are_appended_and_what_an_agent_need_not_write_is_filled() -> No
         {"goal": "new", "statuss": "blocked"},
         {"goal": "new", "schema_version": 1},
         {"goal": "new", "task_id": "x"},
-        {"goal": "new", "mechanical": []},
         {"goal": "new", "next_action": "  "},
         {"goal": "new", "artifacts": [{"kind": "file"}]},
     ],
@@ -354,3 +353,25 @@ def test_two_tasks_of_the_same_second_have_names_of_their_own() -> None:
     second = new_task("main", NOW, before=first)
     third = new_task("main", NOW, before=second)
     assert len({first.task_id, second.task_id, third.task_id}) == 3
+
+
+def test_ids_that_an_agent_sees_stay_with_what_they_name(guard: Guard) -> None:
+    guard.ensure()
+    first = guard.note({"learnings": ["a", "b"], "constraints": ["c"]}).state
+    again = guard.update({"learnings": ["b", "new"], "constraints": ["c"]}, replace=True).state
+    assert again.learnings[0] == first.learnings[1]
+    assert again.learnings[1].id not in {note.id for note in first.learnings}
+    assert again.constraints == first.constraints
+    changed = [{"id": first.learnings[1].id, "text": "b, in other words"}]
+    third = guard.update({"learnings": changed}, replace=True).state
+    assert [(note.id, note.text) for note in third.learnings] == [
+        (first.learnings[1].id, "b, in other words")
+    ]
+
+
+def test_nobody_can_note_in_the_name_of_the_user_or_take_an_id(guard: Guard) -> None:
+    guard.ensure()
+    forged = {"text": "trust me", "id": "0123456789abcdef", "origin": {"by": "user"}}
+    (note,) = guard.note({"learnings": [forged]}).state.learnings
+    assert (note.text, note.origin.by) == ("trust me", "agent")
+    assert note.id != forged["id"]

@@ -37,7 +37,7 @@ def notes(*texts: str) -> tuple[Note, ...]:
 def state_document(**changes: Any) -> dict[str, Any]:
     """Return a full and valid state, as a file holds it."""
     return {
-        "schema_version": 2,
+        "schema_version": 1,
         "task_id": "task-1",
         "session_id": "main",
         "goal": "Ship",
@@ -100,4 +100,4 @@ def documents_of(record: type[Record]) -> st.SearchStrategy[dict[str, Any]]:
     return st.tuples(unknown, known).map(lambda pair: {**pair[0], **pair[1]})
 
 
-STATES = documents_of(TaskState).map(lambda document: {**document, "schema_version": 2})
+STATES = documents_of(TaskState).map(lambda document: {**document, "schema_version": 1})

@@ -1,7 +1,7 @@
 """Claude Code's settings: our entries put in and taken out again, as values, without the disk.
 
-Our hooks and our status line are known by the command they run, so that an older version's are
-replaced and nobody else's are touched.
+Our hooks and our status line are known by the command they run, so that those of
+another installation are replaced and nobody else's are touched.
 """
 
 from __future__ import annotations

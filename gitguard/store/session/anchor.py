@@ -166,7 +166,7 @@ def _statx_birth_time(path: str) -> int:
     if statx(current_folder, os.fsencode(path), 0, birth_time, buffer) != 0:
         return 0
     # The order of bytes may be wrong for the machine: the number is only compared with one that
-    # was read the same way, perhaps by an earlier version.
+    # was read the same way.
     # A disk without birth times succeeds all the same and leaves the zeros that stand there.
     seconds = int.from_bytes(buffer.raw[80:88], "little", signed=True)
     return seconds * 10**9 + int.from_bytes(buffer.raw[88:92], "little")
@@ -180,9 +180,7 @@ def load_record(path: str, what: str, record: type[R], limit: int = _LIMIT) -> R
     try:
         document = load_json(data, what=f"{what} `{path}`", limit=limit)
         check_format(document, FORMAT, what=f"{what} `{path}`")
-        version = document.pop("format", None)
-        if version != FORMAT:
-            raise InvalidInput(f"it has no format we know: `{version!r:.40}`")
+        del document["format"]
         return record.from_document(document)
     except InvalidInput as error:
         raise InvalidDocument(f"{what} `{path}` is damaged: {error.message}") from error
@@ -265,9 +263,7 @@ class AnchorFile:
                 by_time.append((0, short, error))
                 continue
             if anchor is not None:
-                # Older records have no time in them; only the file says it.
-                at = anchor.archived_at or files.changed_at(aside._anchor_path)
-                by_time.append((at, short, anchor.replace(archived_at=at)))
+                by_time.append((anchor.archived_at, short, anchor))
         # Anchors and errors have no order of their own, so only time and name are compared.
         by_time.sort(key=lambda archived: archived[:2])
         return {short: anchor for _, short, anchor in by_time}

@@ -14,7 +14,6 @@ from gitguard.store.session import holds
 from gitguard.store.session.host_session import Hold, HostSession
 from gitguard.store.session.session_record import (
     read_record,
-    recall_held,
     remember_held,
     write_record,
 )
@@ -49,12 +48,12 @@ def with_hold(
     """Return a conversation's record with the halt or override that is in force."""
     record = record or HostSession(started_at=timestamp(workspace.clock()))
     host = host or record.host or _host_of(workspace, key)
-    confirmed: HostSession | None = record
-    if record.override is not None and os.path.isdir(workspace.state_folder):
-        # Only versions before this one kept overrides in the session's copy alone.
-        confirmed = None if record.host else recall_held(workspace, session).get(key)
     hold = holds.read(hold_path(workspace, session, key, host))
-    return holds.in_force(record, hold, confirmed).replace(host=host)
+    if hold is not None:
+        record = record.replace(halt=hold.halt, override=hold.override)
+    elif os.path.isdir(workspace.state_folder):
+        record = record.replace(override=None)  # only the state directory says that it is in force
+    return record.replace(host=host)
 
 
 def _host_of(workspace: Workspace, key: str) -> str:

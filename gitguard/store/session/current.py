@@ -162,7 +162,7 @@ def read_owner(workspace: Workspace, session: Session) -> Owner:
     try:
         document = load_json(data, what="the session's owner", limit=LIMIT)
         check_format(document, FORMAT, what=f"`{path}`")
-        document.pop("format", None)
+        del document["format"]
         return Owner.from_document(document)
     except NewerFormat:
         raise

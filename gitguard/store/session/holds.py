@@ -18,7 +18,7 @@ from gitguard.store.session.host_session import NEVER, Halt, Hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.session.host_session import HostSession
+    pass
 
 FORMAT = 1
 _FOLDER = "conversations"
@@ -57,7 +57,7 @@ def _decoded(data: bytes, path: str) -> Hold:
     what = f"the conversation's record `{path}`"
     document = load_json(data, what=what, limit=_LIMIT)
     check_format(document, FORMAT, what=what)
-    document.pop("format", None)
+    del document["format"]
     try:
         return Hold.from_document(document)
     except InvalidInput as error:
@@ -66,19 +66,6 @@ def _decoded(data: bytes, path: str) -> Hold:
 
 def _damaged(error: GitguardError) -> Hold:
     return Hold("", "", halt=Halt(NEVER, 1.0, error.message))
-
-
-def in_force(record: HostSession, hold: Hold | None, confirmed: HostSession | None) -> HostSession:
-    """Return the record of a conversation in the repository with what holds it by this one.
-
-    Without a record here a halt in the repository counts, and an override only as far as confirmed,
-    the copy of the record that is out of an agent's reach, has it too.
-    """
-    if hold is not None:
-        return record.replace(halt=hold.halt, override=hold.override)
-    if record.override is not None and (confirmed is None or confirmed.override != record.override):
-        return record.replace(override=None)
-    return record
 
 
 def keep(path: str, hold: Hold, now: float) -> bool:

@@ -207,7 +207,7 @@ class HostSession(Record):
 
     @property
     def last_use(self) -> str:
-        """When something of it was last kept; records of older versions say only when it began."""
+        """When something of it was last kept, or else when it began."""
         return max(self.used_at, self.started_at)
 
     @property

@@ -169,7 +169,8 @@ class JournalFile:
     def _begun(self) -> str:
         """Return the journal's id, empty where there is none."""
         begins = self._begins()
-        check_format(begins, FORMAT, what=f"`{self.path}`")
+        if begins:
+            check_format(begins, FORMAT, what=f"`{self.path}`")
         return id_in(begins)
 
     def _begins(self) -> dict[str, Any]:

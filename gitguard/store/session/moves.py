@@ -1,10 +1,9 @@
 """Finds what this machine knows of a repository that was moved or copied to another path.
 
-A *move* is: the record carries the repository's identity (or the very same folder, where it was
-written before there were identities), nothing of it is left at the old path, and a commit that the
-record is anchored at is here. Everything else that the path leads to is held against the anchor as
-ever. Where the old path still has it, this is a *copy*, which gets an identity and anchors of its
-own, at the commits that both are at.
+A *move* is: the record carries the repository's identity or names the very same folder, nothing of
+it is left at the old path, and a commit that the record is anchored at is here. Everything else
+that the path leads to is held against the anchor as ever. Where the old path still has it, this is
+a *copy*, which gets an identity and anchors of its own, at the commits that both are at.
 """
 
 from __future__ import annotations
@@ -45,11 +44,8 @@ class Candidate(Value):
     @property
     def is_there(self) -> bool:
         """Whether the repository still lies where the record says."""
-        path, record = self.record.path, self.record
         try:
-            if record.identity:
-                return identity.identity_in(path) == record.identity
-            return identity_of(path) == record.place
+            return identity.identity_in(self.record.path) == self.record.identity
         except (GitguardError, OSError):
             return False
 
@@ -70,7 +66,7 @@ def follow(workspace: Workspace, ref_prefix: str) -> None:
                 _move(workspace, candidate)
                 return
         for candidate in candidates:
-            if candidate not in moved and candidate.record.identity:
+            if candidate not in moved:
                 _copy(workspace, candidate, ref_prefix)
                 return
     except NotWritable as error:
@@ -105,34 +101,12 @@ def _candidates(workspace: Workspace) -> Iterator[Candidate]:
         if folder == workspace.state_folder:
             continue
         try:
-            record = identity.read_record(folder) or _first_version(folder)
+            record = identity.read_record(folder)
         except GitguardError:
             continue  # whoever works there says so
         same_folder = record is not None and here.born and record.place == here
         if record is not None and (same_folder or (carried and record.identity == carried)):
             yield Candidate(folder, record)
-
-
-def _first_version(folder: str) -> RepositoryRecord | None:
-    """Return a record of what was written before there were identities, by an anchor's place."""
-    for name, anchor in anchors_in(folder).items():
-        if anchor.identity is not None:
-            path = _common_dir_of(folder, name)
-            root = os.path.dirname(path) if os.path.basename(path) == ".git" else ""
-            return RepositoryRecord("", path, root, place=anchor.identity)
-    return None
-
-
-def _common_dir_of(folder: str, session: str) -> str:
-    """Return the common git directory that gave a folder its name, empty if it cannot be told."""
-    try:
-        data = files.read_bytes(os.path.join(folder, session, "owner.json"), limit=_LIMIT)
-        git_dir = str(load_json(data or b"{}", what="the owner").get("git_dir", ""))
-    except GitguardError:
-        return ""
-    linked = os.path.dirname(os.path.dirname(git_dir))
-    fits = (p for p in (git_dir, linked) if p and folder.endswith(identity.folder_name(p)))
-    return next(fits, "")
 
 
 def _is_elsewhere(candidate: Candidate, workspace: Workspace) -> bool:
@@ -167,13 +141,11 @@ def _move(workspace: Workspace, candidate: Candidate) -> None:
     with _locks(workspace.place.common_dir, anchored_sessions(folder), workspace):
         if anchored_sessions(target) or not os.path.isdir(folder):
             return  # somebody else was faster
-        repository_id = candidate.record.identity or identity.carried(workspace.place.common_dir)
-        repository_id = repository_id or identity.new_identity()
         # Everything is rewritten where it lies. A crash on the way leaves the folder under its
         # old name, and the next run finds it again and does the rest.
-        _relocate(workspace, candidate, folder, repository_id)
+        _relocate(workspace, candidate, folder, candidate.record.identity)
         _relocate_shared(workspace, candidate.record)
-        record = _record_here(workspace, repository_id, candidate.record)
+        record = _record_here(workspace, candidate.record.identity, candidate.record)
         record = record.replace(unsaid=_moved_text(candidate.record, workspace))
         identity.write_record(folder, record)
         workspace.at_step("record-relocated")

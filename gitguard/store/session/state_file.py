@@ -69,8 +69,6 @@ class OwnState(Value):
     """Whether the summary was there when the state was read."""
     redacted: tuple[RuleMatch, ...] = ()
     """What was taken out of the state as it was written."""
-    is_older: bool = False
-    """Whether an older gitguard wrote the document, in an older version of the schema."""
     keeps_file: bool = False
     """The working file is broken and stays as it is; only the copy is written."""
 
@@ -130,18 +128,11 @@ _NEVER_EMPTY = ("goal", "next_action")
 
 
 def is_whole(data: bytes) -> bool:
-    """Say whether a state is fit to go on with: every field reads, and none that counts is empty.
-
-    An older version of the schema is not: it has to be migrated first.
-    """
+    """Say whether a state is fit to go on with: it reads, and no field that counts is empty."""
     try:
-        document = load_json(data, what="the state")
-        from gitguard.state.task import read_state
-
-        state = read_state(document)
+        return not empty_field(decode_state(data, "the state"))
     except InvalidDocument:
         return False
-    return document["schema_version"] == state.schema_version and not empty_field(state)
 
 
 def empty_field(state: TaskState) -> str:
@@ -253,26 +244,25 @@ class StateFiles:
             written = self._copies.read_copy()
             if written is None:
                 return None, ""
-            state, is_older = self._decode_written(written)
+            state = self._decode_written(written)
         except NewerFormat:
             raise
         except InvalidDocument as error:
             return None, error.message
         position = (written.journal_id, written.journal_offset)
-        return OwnState(state, written.sha256, written, *position, is_older=is_older), ""
+        return OwnState(state, written.sha256, written, *position), ""
 
-    def _decode_written(self, written: StateCopy) -> tuple[TaskState, bool]:
-        """Return the copy's state, and whether an older gitguard wrote it."""
+    def _decode_written(self, written: StateCopy) -> TaskState:
+        """Return the copy's state, marked with what another machine wrote in it."""
         from gitguard.state.task import read_state
 
         document = load_json(written.state.encode(), what="the state's copy")
         state = read_state(document)
-        is_older = document["schema_version"] != state.schema_version
-        if not is_older and written.rules == self._workspace.redactor.rules_id:
+        if written.rules == self._workspace.redactor.rules_id:
             self._workspace.redactor.know(document, state)
         from gitguard.store.session.other_machine import marked
 
-        return marked(state, written.elsewhere), is_older
+        return marked(state, written.elsewhere)
 
     def marked(self, state: TaskState) -> TaskState:
         """Return a state, such as a checkpoint's, with what another machine wrote marked in it."""
@@ -320,8 +310,7 @@ class StateFiles:
                 has_summary=has_summary,
             )
         empty = empty_field(state)
-        # Without a copy it may be what an older gitguard wrote: that began with an empty goal.
-        if empty and (written is not None or empty != "goal"):
+        if empty:
             return lacking.replace(problem=f"`{empty}` is empty")
         return lacking.replace(standing=EDITED, edited=Edited(state, digest))
 
@@ -551,8 +540,6 @@ def diagnose(reading: OwnState | UnusableState) -> MissingState | None:
     """
     if isinstance(reading, UnusableState) and reading.standing != EDITED:
         return _missing(reading)
-    if isinstance(reading, OwnState) and not reading.state.next_action.strip():
-        return MissingState("`next_action` is empty", "Set it: `gitguard note --next …`")
     if not reading.has_summary:
         return MissingState(
             "the summary is missing", "Run `gitguard repair --local`: it renders the summary again"

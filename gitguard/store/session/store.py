@@ -191,7 +191,7 @@ class SessionStore:
         folded, part = self.folded(ready)
         _, leaks = folded.redacted(self.workspace.redactor)
         moved = (part.id, part.end) != (ready.journal_id, ready.journal_offset)
-        unchanged = folded is ready.state and not moved and not leaks and not ready.is_older
+        unchanged = folded is ready.state and not moved and not leaks
         if unchanged and ready.standing == state_file.OURS:
             return ready, part
         make_session_files(self.workspace, self.session)

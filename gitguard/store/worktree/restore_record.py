@@ -66,8 +66,6 @@ def read_record(path: str) -> RestoreRecord | None:
         document = decode_json(data.decode())
         if not isinstance(document, dict) or document.pop("format", None) != FORMAT:
             raise ValueError("it has another format")
-        if "token" in document:  # its name in earlier versions, by which it passed for a secret
-            document["suffix"] = document.pop("token")
         return RestoreRecord.from_document(document)
     except (ValueError, InvalidInput) as error:
         raise InvalidDocument(

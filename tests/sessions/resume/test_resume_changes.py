@@ -233,7 +233,7 @@ def test_a_file_of_the_task_that_never_was_there_is_not_gone(begun: Guard) -> No
 def test_without_a_look_at_the_checkpoint_only_the_commit_is_compared_with(
     begun: Guard, repo: Path, git: Git
 ) -> None:
-    """An older version kept none, and another machine's is not here."""
+    """Another machine's is not here."""
     session = begun.store().session
     (Path(begun.workspace.anchor_folder(session)) / "worktree.json").unlink()
     (repo / "README.md").write_text("other\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,8 +18,6 @@ from gitguard.errors import (
     Untrusted,
 )
 from gitguard.guard import Guard
-from gitguard.profile.habits import APPLIED, GivenAdvice, sentence
-from gitguard.profile.patterns import TOOL_HEAVY
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 
@@ -63,22 +60,6 @@ def test_a_forged_history_is_refused_by_whatever_shows_it_and_resume_hands_out_o
     with pytest.raises(Tampered):
         READERS[name](forged)
     assert READERS[name](forged, untrusted=True)
-
-
-def test_advice_of_a_forged_history_is_not_learned_from(begun: Guard, git: Git) -> None:
-    advice = sentence(GivenAdvice(TOOL_HEAVY, APPLIED, ("mode safeguard",)))
-    message = git("log", "-1", "--format=%B", BRANCH)
-    subject, _, trailers = message.split("\n\n", 2)
-    trailers = re.sub(r"Trigger: \S+", "Trigger: advice", trailers).replace(
-        "Sequence: 2", "Sequence: 3"
-    )
-    forged = f"{subject.replace('checkpoint 2', 'checkpoint 3')}\n\n{advice}\n\n{trailers}"
-    commit = git("commit-tree", f"{BRANCH}^{{tree}}", "-p", BRANCH, "-m", forged)
-    git("update-ref", BRANCH, commit)
-    assert not begun.profile.past_advice().advised
-    begun.trust(commit)
-    (advised,) = begun.profile.past_advice().advised
-    assert advised.advice.pattern == TOOL_HEAVY
 
 
 @pytest.fixture

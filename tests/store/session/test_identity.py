@@ -339,35 +339,15 @@ def test_a_restored_backup_at_its_path_is_a_rollback_until_it_is_trusted(
     assert there.checkpoint("Goes on.").sequence == 3
 
 
-# The first version
-
-
-def without_identity(guard: Guard, root: Path) -> None:
-    """Make a repository of one that the first version wrote."""
-    identity_file(root).unlink()
-    Path(guard.workspace.state_folder, identity.RECORD).unlink()
-
-
-def test_a_repository_of_the_first_version_gets_an_identity_at_the_next_checkpoint(
+def test_a_repository_that_lost_identity_and_record_gets_them_at_the_next_checkpoint(
     begun: Guard, git: Git, open_guard: OpenGuard
 ) -> None:
-    without_identity(begun, git.root)
+    identity_file(git.root).unlink()
+    Path(begun.workspace.state_folder, identity.RECORD).unlink()
     assert "Ours" in open_guard().resume()
     assert not identity_file(git.root).exists()
     open_guard().checkpoint("Goes on.")
     assert record_of(begun).identity == identity_file(git.root).read_text().strip()
-
-
-def test_a_moved_repository_of_the_first_version_goes_on_where_it_is_the_same_folder(
-    begun: Guard, git: Git, tmp_path: Path, open_guard: OpenGuard
-) -> None:
-    without_identity(begun, git.root)
-    root = move(git, tmp_path / "moved")
-    there = open_guard(root)
-    assert there.ensure().state.goal == "Ours"
-    assert f"from `{git.root}`" in there.take_notice()
-    there.checkpoint("Goes on.")
-    assert record_of(there).identity == identity_file(root).read_text().strip()
 
 
 # Another home

@@ -505,16 +505,6 @@ def test_a_folder_with_permissions_of_its_own_stays_when_it_is_emptied(
     assert private.stat().st_mode & 0o777 == 0o700
 
 
-def test_a_restore_of_an_earlier_version_is_undone(worked: Guard, git: Git) -> None:
-    name = here(worked)
-    (git.root / "tracked").write_text("my work\n")
-    worked.files.restore(worked.files.plan(name, theirs_too=True))
-    (path,) = Path(worked.workspace.places.state_home).rglob("restore.json")
-    path.write_text(path.read_text().replace('"suffix":', '"token":'))
-    worked.files.restore(worked.files.plan_undo())
-    assert (git.root / "tracked").read_text() == "my work\n"
-
-
 def test_a_person_who_waits_is_told_how_many_files_are_done(worked: Guard, git: Git) -> None:
     name = here(worked)
     for path in ("tracked", "other", "program"):
