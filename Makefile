@@ -6,7 +6,7 @@ JOBS ?= 2
 # Tests write and sync a lot: they do so in memory where there is room, on the disk elsewhere.
 MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
-.PHONY: setup demo test check e2e bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references
+.PHONY: setup demo test check e2e bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
 
 setup: $(VENV)/installed
 
@@ -54,3 +54,6 @@ model: setup
 
 references: setup
 	$(BIN)/python -m tests.generating.generate_references
+
+golden: setup
+	$(BIN)/python -m tests.generating.generate_golden
