@@ -32,8 +32,7 @@
     ├── SettingsMoved            43
     └── OtherUser                41   also a NotPermitted and a NotWritable
 
-Errors after which a program does the same have the same code; `kind` tells them apart. A code that
-is retired (26, 31 to 36, 42, 44) gets no new meaning.
+Errors after which a program does the same have the same code; `kind` tells them apart.
 
 A message says what failed and names the value in backticks; `hint` says what to do.
 """

@@ -21,7 +21,7 @@ import pytest
 from gitguard.cli.app import GROUPS
 from gitguard.errors import StatusSignal
 from gitguard.guard.settings import HOSTS
-from tests.generating.generate_references import EXIT_CODES, RETIRED, commands, error_classes
+from tests.generating.generate_references import EXIT_CODES, commands, error_classes
 from tests.support.command_place import Place
 from tests.support.scratch import environment, shell
 from tests.support.terminal import on_terminal
@@ -440,11 +440,6 @@ def test_every_kind_of_error_has_a_test_and_every_exit_code_a_row() -> None:
     codes = {cls.exit_code for cls in KINDS.values()}
     assert codes | {0} == set(EXIT_CODES)
     assert all(code >= 10 for code in codes - {1, 2}), "2 means something to hosts"
-
-
-def test_a_retired_exit_code_gets_no_new_meaning() -> None:
-    assert not set(RETIRED) & set(EXIT_CODES)
-    assert set(RETIRED.values()) <= set(EXIT_CODES)
 
 
 @pytest.mark.parametrize("kind", CASES)

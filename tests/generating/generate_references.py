@@ -211,8 +211,6 @@ EXIT_CODES = {
     130: ("Somebody pressed Ctrl-C.", "Nothing."),
 }
 """What each code means, and who does what then."""
-RETIRED = {26: 45, 31: 1, 32: 30, 33: 45, 34: 45, 35: 45, 36: 45, 42: 1, 44: 41}
-"""Codes that no command ends with any more, and what comes instead; none gets a new meaning."""
 
 
 def exit_codes_page() -> str:
@@ -227,7 +225,6 @@ def exit_codes_page() -> str:
         for c in error_classes()
         if c is not GitguardError
     )
-    retired = table(("retired", "now"), ((str(old), str(new)) for old, new in RETIRED.items()))
     return f"""# Exit codes
 
 {GENERATED}
@@ -242,11 +239,6 @@ With `--json`, the document on standard output has a member `error` with `kind`,
 and `exit_code`, and `status` for a signal. The kind tells errors with the same code apart.
 
 {table(("kind", "code", "what happened"), kinds)}
-## Retired codes
-
-No command exits with these codes any more, and they get no new meaning.
-
-{retired}
 ## Special cases
 
 A signal of the operating system ends a command without a document. Shells show 128 plus its number:
