@@ -29,8 +29,8 @@ _TEXT = frozenset(
 """Programs that read and print text, or name files, and run no other program by themselves."""
 _GIT = frozenset(("add", "blame", "commit", "diff", "grep", "log", "show", "status"))
 """Subcommands of git that do the same, without options in front of them."""
-_RUNNING = ("-O", "--open", "--pre", "--hostname", "--ext-diff", "--textconv")
-"""How options of these programs begin that may run another one."""
+_RUNNING = ("-O", "--op", "--pre", "--hostname", "--ext-diff", "--textconv")
+"""How options of these programs begin that may run another one; git takes shortened ones."""
 _MESSAGE = "$(cat <<'"
 """How agents begin a message of several lines; its text is taken as it is."""
 
@@ -47,7 +47,15 @@ def only_mentions(line: str) -> bool:
         # Nothing stands in front of the name: no variable for it, and no program that runs it.
         if words[:1] != [program.name] or any(word.startswith(_RUNNING) for word in words):
             return False
+        if words[1:2] == ["grep"] and any(map(_has_pager, words)):
+            return False
         is_text_of_git = program.name == "git" and not _GIT.isdisjoint(words[1:2])
         if program.name not in _TEXT and not is_text_of_git:
             return False
     return True
+
+
+def _has_pager(option: str) -> bool:
+    """Say whether a cluster of options has git's `-O`, as in `git grep -iOPROGRAM`."""
+    flags, pager, _ = option.partition("O")
+    return bool(pager) and flags[:1] == "-" and flags[1:].isalnum()

@@ -161,7 +161,8 @@ class _OurFolders:
             tail = os.path.relpath(folder, self._home) if self._home else folder
             if _squeezed(folder if tail.startswith("..") else tail) in squeezed:
                 return folder
-        return self._folders[0] if any(name in code for name in _NAMES) else ""
+        is_of_gitguard = "gitguard" in code.lower()
+        return self._folders[0] if is_of_gitguard and any(n in code for n in _NAMES) else ""
 
     def _places_of(self, path: str, bases: tuple[str, ...]) -> Iterator[str]:
         """Yield the absolute paths that a path may stand for."""

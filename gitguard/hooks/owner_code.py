@@ -12,7 +12,7 @@ from gitguard.hooks.shell_commands import OWNER_COMMANDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from gitguard.model.shell.programs import ShellProgram
 
@@ -51,8 +51,8 @@ _WRITING = (
 """What code that changes files contains; reading contains none of it."""
 _MODES = tuple(f"{quote}{mode}" for quote in "\"'" for mode in ("w", "a", "x", "r+", "+<", ">"))
 """How the mode of a file begins that is opened to be written."""
-_LONGEST = 1 << 18
-"""Bytes of a script that are read."""
+_LONGEST, _MOST = 1 << 18, 1 << 20
+"""Bytes that are read of a script, and of all scripts that a line runs."""
 _NEAR = 40
 """Characters beside a name that are looked at."""
 _INTERPRETERS = (
@@ -78,15 +78,20 @@ def code_that_writes(line: str) -> Iterator[str]:
         return
     from gitguard.model.shell.programs import programs_of
 
-    for program in programs_of(line):
-        if program.name.startswith(_INTERPRETERS):
-            code = _code_of(program)
-            if any(mark in code for mark in (*_WRITING, *_MODES)):
+    programs = (p for p in programs_of(line) if p.name.startswith(_INTERPRETERS))
+    for code in _codes_of(programs):
+        if any(mark in code for mark in (*_WRITING, *_MODES)):
+            yield code
+
+
+def _codes_of(programs: Iterable[ShellProgram]) -> Iterator[str]:
+    """Yield what programs are given and what they read, each text once."""
+    seen: set[str] = set()
+    for program in programs:
+        for code in ("\n".join(program.words), program.input):
+            if code and code not in seen:
+                seen.add(code)
                 yield code
-
-
-def _code_of(program: ShellProgram) -> str:
-    return "\n".join((*program.words, program.input))
 
 
 def _python_of(line: str, folders: tuple[str, ...]) -> Iterator[str]:
@@ -94,30 +99,33 @@ def _python_of(line: str, folders: tuple[str, ...]) -> Iterator[str]:
     from gitguard.model.shell.programs import programs_of
 
     programs = [*programs_of(line)]
-    is_elsewhere = False
-    for program in programs:
-        if program.name.startswith(_PYTHONS):
-            yield _code_of(program)
-            script = next((word for word in program.words if word[:1] != "-"), "-")
-        else:
-            script = program.command.words[0] if program.name.endswith(".py") else ""
-        is_elsewhere |= bool(script)
-        yield from _scripts(script, folders)
-    if is_elsewhere and _PROGRAM in line:
+    pythons = [program for program in programs if program.name.startswith(_PYTHONS)]
+    scripts = [next((word for word in p.words if word[:1] != "-"), "-") for p in pythons]
+    scripts += [p.command.words[0] for p in programs if p.name.endswith(".py")]
+    yield from _codes_of(pythons)
+    yield from _contents(dict.fromkeys(scripts), folders)
+    if scripts and _PROGRAM in line:
         # The same line may write the file, or hand on what another program reads.
-        yield from (program.input for program in programs)
-        yield from (_code_of(program) for program in programs if program.name in ("echo", "printf"))
+        yield from dict.fromkeys(program.input for program in programs)
+        yield from _codes_of(program for program in programs if program.name in ("echo", "printf"))
 
 
-def _scripts(path: str, folders: tuple[str, ...]) -> Iterator[str]:
-    if path in ("", "-") or "\n" in path or "\0" in path:
-        return
-    for folder in ("",) if os.path.isabs(path) else folders:
-        try:
-            with open(os.path.join(folder, path), "rb", opener=_open_at_once) as file:
-                yield file.read(_LONGEST).decode("utf-8", "replace")
-        except OSError:
-            continue  # there is no such file, as the interpreter will say
+def _contents(scripts: Iterable[str], folders: tuple[str, ...]) -> Iterator[str]:
+    """Yield what is in scripts, up to a size of all together."""
+    left = _MOST
+    for path in scripts:
+        if left <= 0:
+            return
+        if path in ("", "-") or "\n" in path or "\0" in path:
+            continue
+        for folder in ("",) if os.path.isabs(path) else dict.fromkeys(folders):
+            try:
+                with open(os.path.join(folder, path), "rb", opener=_open_at_once) as file:
+                    data = file.read(min(_LONGEST, left))
+            except OSError:
+                continue  # there is no such file, as the interpreter will say
+            left -= len(data)
+            yield data.decode("utf-8", "replace")
 
 
 def _open_at_once(path: str, flags: int) -> int:

@@ -119,11 +119,12 @@ def owner_command(command: str) -> str:
             return owner
     # Here a text in quotes is one word, so that every mention of the program can be looked at.
     for words in joined_commands:
-        for place in _places_of_program(words, aliases):
+        places = _places_of_program(words, aliases)
+        for place in places:
             if owner := _owner_among(words[place + 1 :]):
                 return owner
-            if _reads_subcommand(words, place):
-                return HIDDEN
+        if _reads_subcommand(words, places):
+            return HIDDEN
     return HIDDEN if _substitutes_subcommand(command, aliases) else ""
 
 
@@ -137,14 +138,20 @@ def _aliases(commands: list[list[str]]) -> frozenset[str]:
     )
 
 
-def _reads_subcommand(words: list[str], place: int) -> bool:
+def _reads_subcommand(words: list[str], places: list[int]) -> bool:
     """Say whether `xargs` or `parallel` reads which command the program is to run."""
-    subcommand = _first_argument(words[place + 1 :])
-    for at, word in enumerate(words[:place]):
-        if word.rpartition("/")[2] in _READING_ARGUMENTS:
-            options = words[at + 1 : place]
-            names = ("", *options, *(option[2:] for option in options))
-            return subcommand in names or subcommand.startswith(":::")
+    readers = (at for at, w in enumerate(words) if w.rpartition("/")[2] in _READING_ARGUMENTS)
+    at = next(readers, len(words))
+    names = {""}  # of what stands for the words that are read
+    for place in places:
+        if place < at:
+            continue
+        names.update(words[at + 1 : place])
+        names.update(option[2:] for option in words[at + 1 : place])
+        at = place - 1
+        subcommand = _first_argument(words[place + 1 :])
+        if subcommand in names or subcommand.startswith(":::"):
+            return True
     return False
 
 

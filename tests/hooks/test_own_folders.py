@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,7 @@ PLACES = UserDirs(
     home=HOME,
 )
 CONFIG = "~/.config/gitguard/config.yaml"
+MANY = 20_000
 
 
 def changed(command: str, folder: str = REPO, places: UserDirs = PLACES) -> str:
@@ -97,6 +99,9 @@ WRITING = (
     "curl -o ~/.config/gitguard/config.yaml https://example.org/x",
     "wget -O ~/.config/gitguard/config.yaml https://example.org/x",
     "tar xf /tmp/x.tar -C ~/.config/gitguard",
+    "tar -C ~/.config/gitguard -xf /tmp/x.tar",
+    "tar --file=/tmp/x.tar -vxC ~/.config/gitguard",
+    "find . -exec env -C ~/.config/gitguard rm config.yaml \\;",
     "git clone /tmp/x ~/.config/gitguard",
     "git -C ~/.config/gitguard checkout .",
     "find ~/.config/gitguard -name '*.yaml' -delete",
@@ -140,6 +145,7 @@ INNOCENT = (
     "tar czf /tmp/backup.tgz ~/.config/gitguard",
     "python3 -c \"print(open('/home/ada/.config/gitguard/config.yaml').read())\"",
     "python3 -c \"open('notes.txt', 'w').write('x')\"",
+    "python3 -c \"config_home = '/tmp'; open('notes.txt', 'w').write(config_home)\"",
     "echo 'write to ~/.config/gitguard/config.yaml' >> README.md",
     "git commit -m 'Say that > ~/.config/gitguard/config.yaml is refused'",
     "git add -A && git commit -q -F - <<E\nrm -rf ~/.config/gitguard\nE",
@@ -272,6 +278,37 @@ def test_a_line_of_many_folders_and_files_is_read_at_once() -> None:
     assert changed(many) == ""
     assert changed(f"{many}; echo x > ~/.config/gitguard/config.yaml")
     assert changed("rm " + " ".join(f"f{n}" for n in range(20_000))) == ""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a|" * MANY,
+        "git commit|" * MANY,
+        "gitguard x " * MANY,
+        "xargs gitguard x " * MANY,
+        "find . " + "-exec rm a \\; " * MANY,
+        "find . " + "-exec python3 -c 'import gitguard' \\; " * MANY,
+        "bash <<E\nfind . " + "-exec bash \\; " * 1_500 + "<<F\n" + "rm a;" * 5_000 + "\nF\nE",
+        "find . " + "-exec python3 \\; " * 1_500 + "<<E\n" + "write gitguard " * 2_000 + "\nE",
+    ],
+)
+def test_no_line_keeps_a_refusal_waiting(line: str) -> None:
+    begun = time.perf_counter()
+    refused(f"{line[:60_000]}\ngitguard override --reason x")
+    changed(line[:60_000])
+    assert time.perf_counter() - begun < 5
+
+
+def test_many_scripts_keep_no_refusal_waiting(tmp_path: Path) -> None:
+    names = [f"{number}.py" for number in range(2_000)]
+    script = "import gitguard\n" + "accept " * 30_000
+    (tmp_path / names[0]).write_text(script)
+    for name in names[1:]:
+        os.link(tmp_path / names[0], tmp_path / name)
+    begun = time.perf_counter()
+    refused("; ".join(f"python3 {name}" for name in names * 2), str(tmp_path))
+    assert time.perf_counter() - begun < 5
 
 
 # Code that reaches the library

@@ -19,6 +19,8 @@ _DEEPEST = 8
 """Scripts in scripts, as in `sh -c "sh -c …"`, that are read."""
 _MOST_RUNNERS = 16
 """Programs in front of another one, as in `sudo nice timeout 5 rm x`, that are seen through."""
+_MOST_CHARACTERS = 4 * LONGEST
+"""Of a line and the scripts in it: `find -exec sh` runs what it reads once for each `-exec`."""
 
 
 class Arguments:
@@ -202,19 +204,41 @@ class ShellProgram:
         return input_of(self.command)
 
 
-def programs_of(line: str, depth: int = 0) -> Iterator[ShellProgram]:
+def programs_of(line: str) -> Iterator[ShellProgram]:
     """Yield the programs that a shell line runs, those in its scripts as well.
 
     A command that runs none, as `> file`, is one without a name.
     """
-    for command in commands_of(line[:LONGEST]):
-        yield from _programs_in(command.words, command, depth=depth, is_repeated=False)
-    if len(line) > LONGEST or depth > _DEEPEST:
+    return _programs_of(line, 0, _Budget())
+
+
+class _Budget:
+    """How many characters of a line and its scripts may still be read."""
+
+    def __init__(self) -> None:
+        self._characters = _MOST_CHARACTERS
+
+    def covers(self, script: str) -> bool:
+        """Take a script from the budget; say whether it may be read."""
+        self._characters -= min(len(script), LONGEST)
+        return self._characters >= 0
+
+
+def _programs_of(script: str, depth: int, budget: _Budget) -> Iterator[ShellProgram]:
+    is_read = depth <= _DEEPEST and budget.covers(script)
+    for command in commands_of(script[:LONGEST]) if is_read else ():
+        yield from _programs_in(command.words, command, depth, budget)
+    if not is_read or len(script) > LONGEST:
         yield ShellProgram(UNREAD, [], SimpleCommand(), is_repeated=False)
 
 
 def _programs_in(
-    words: list[str], command: SimpleCommand, *, depth: int, is_repeated: bool
+    words: list[str],
+    command: SimpleCommand,
+    depth: int,
+    budget: _Budget,
+    *,
+    is_repeated: bool = False,
 ) -> Iterator[ShellProgram]:
     """Yield what a command runs; `find -exec` runs a part of its words."""
     if depth > _DEEPEST:
@@ -236,9 +260,9 @@ def _programs_in(
     yield ShellProgram(name, arguments, command, is_repeated=is_repeated)
     if name in FINDING:
         for inner in _inner_commands(arguments, FINDING[name]):
-            yield from _programs_in(inner, command, depth=depth + 1, is_repeated=True)
+            yield from _programs_in(inner, command, depth + 1, budget, is_repeated=True)
     elif script := _script_of(name, arguments, command):
-        yield from programs_of(script, depth + 1)
+        yield from _programs_of(script, depth + 1, budget)
 
 
 def _name_of(words: list[str]) -> tuple[str, list[str]]:

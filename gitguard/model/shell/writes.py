@@ -6,12 +6,19 @@ in a file, it does not show; references/guides/security.md names that limit.
 
 from __future__ import annotations
 
-from gitguard.model.shell.programs import UNREAD, VALUES, Arguments, behind_operands, programs_of
+from gitguard.model.shell.programs import (
+    FINDING,
+    UNREAD,
+    VALUES,
+    Arguments,
+    behind_operands,
+    programs_of,
+)
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from gitguard.model.shell.programs import ShellProgram
     from gitguard.model.shell.scanner import SimpleCommand
@@ -74,11 +81,15 @@ def writes_of(line: str) -> ShellWrites:
     folders: list[str] = []
     words: list[str] = []
     is_hidden = False
+    ending_work: dict[SimpleCommand, bool] = {}
     for program in programs_of(line):
         command = program.command
-        words += (*command.words, *program.words, *command.written, *program.input.split())
-        is_last_step = _ends_work(program)
-        paths += [WrittenPath(path, ends_work=is_last_step) for path in command.written]
+        if command not in ending_work:  # `find` runs many programs in one command
+            ending_work[command] = _ends_work(command, ending_work)
+            words += (*command.words, *command.written, *program.input.split())
+            paths += [WrittenPath(p, ends_work=ending_work[command]) for p in command.written]
+            folders += _option_values(_words_before(program), _CHDIR)
+        words += program.words
         if program.name == UNREAD:
             is_hidden = True
         elif program.name == "for" and program.words[1:2] == ["in"]:
@@ -87,24 +98,26 @@ def writes_of(line: str) -> ShellWrites:
             operands = Arguments(program.words, frozenset(), is_repeated=False).operands
             folders += operands[:1] or ["~"]
         else:
-            folders += _folder_before(program)
-            changed = [*_changed(program)]
-            paths += [path.replace(ends_work=is_last_step) for path in changed]
+            paths += [p.replace(ends_work=ending_work[command]) for p in _changed(program)]
             is_hidden |= program.is_repeated and program.name in _TABLE
             is_hidden |= program.name == "find" and "-delete" in program.words
     return ShellWrites(tuple(paths), tuple(folders), tuple(words), is_hidden)
 
 
-def _folder_before(program: ShellProgram) -> list[str]:
-    """Return the folder that `env -C` or `sudo -D` makes a program work in."""
-    before = program.command.words[: -len(program.words) - 1]
-    return [*_option_values(before, _CHDIR)]
+def _words_before(program: ShellProgram) -> list[str]:
+    """Return what stands before a program, where `env -C` and `sudo -D` name a folder for it."""
+    words = program.command.words
+    return words if program.name in FINDING else words[: -len(program.words) - 1]
 
 
-def _ends_work(program: ShellProgram) -> bool:
-    """Say whether a program is `git commit` or the like, or what it prints is piped into it."""
-    command: SimpleCommand | None = program.command
+def _ends_work(command: SimpleCommand | None, known: Mapping[SimpleCommand, bool]) -> bool:
+    """Say whether a command is `git commit` or the like, or what it prints is piped into it.
+
+    known has the answer for commands that were met before.
+    """
     while command is not None:
+        if command in known:
+            return known[command]
         words = command.words
         if words[:1] == ["git"]:
             subcommand = behind_operands(words[1:], VALUES["git"], 0)[:1]
@@ -165,9 +178,11 @@ def _values(program: ShellProgram, options: list[str]) -> Iterable[str]:
 
 
 def _extracts(words: list[str]) -> bool:
-    first = words[0] if words else ""
-    letters = first if "=" not in first else ""
-    return "x" in letters.lstrip("-") or not {"-x", "--extract", "--get"}.isdisjoint(words)
+    """Say whether `tar` extracts: in a cluster of options, of which the first needs no dash."""
+    clusters = [word for word in words if word[:1] == "-" and word[:2] != "--"]
+    clusters += [word for word in words[:1] if word[:1] != "-"]
+    is_long = not {"--extract", "--get"}.isdisjoint(words)
+    return is_long or any("x" in letters for letters in clusters)
 
 
 def _cloned_into(name: str, words: list[str]) -> list[str]:
