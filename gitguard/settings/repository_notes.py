@@ -6,6 +6,7 @@ import os
 
 from gitguard.errors import GitFailed
 from gitguard.model.config.redaction import redactor_of
+from gitguard.model.text import shell_word
 from gitguard.store.worktree.file_store import NAME
 
 TYPE_CHECKING = False
@@ -37,8 +38,8 @@ def push_warnings(worktree: Worktree, config: Config) -> tuple[str, ...]:
     name = redactor_of(config.redaction).text(remotes[0])
     if not config.store.ref_prefix.startswith("refs/heads/"):
         return (
-            f"`git push --mirror` would publish the checkpoints to `{name}`, and no setting of "
-            "git's prevents that; `git push` and `git push --all` leave them out",
+            f"`git push --mirror` would publish the checkpoints to `{name}`, and no git setting "
+            "prevents that; `git push` and `git push --all` leave them out",
         )
     return (
         f"`git push --all` and `git push --mirror` would publish the `gitguard/*` branches to "
@@ -61,10 +62,11 @@ def remains(workspace: Workspace, worktree: Worktree, config: Config) -> tuple[s
         )
     snapshots = os.path.join(workspace.place.common_dir, NAME)
     if os.path.isdir(snapshots):
-        notes.append(f"the snapshots of your files are kept; delete them with `rm -rf {snapshots}`")
+        command = f"rm -rf {shell_word(snapshots)}"
+        notes.append(f"the snapshots of your files are kept; delete them with `{command}`")
     if os.path.isdir(workspace.folder):
-        notes.append(f"the working files are kept; delete them with `rm -r {folder}`")
+        notes.append(f"the working files are kept; delete them with `rm -r {shell_word(folder)}`")
     if os.path.isdir(workspace.state_folder):
-        state = workspace.state_folder
+        state = shell_word(workspace.state_folder)
         notes.append(f"this machine's records of them are kept; delete them with `rm -r {state}`")
     return tuple(notes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
+from gitguard.model.text import shell_word
 from gitguard.store.disk.files import write_all
 from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
 
@@ -102,7 +103,7 @@ def _unpacked(path: str) -> Iterator[bytes]:
     if zstd is None:
         raise InvalidDocument(
             f"`{path}` is compressed, and this Python lacks `backports.zstd` to read it",
-            f"Unpack it: zstd -d {path}",
+            f"Unpack it: `zstd -d {shell_word(path)}`",
         )
     size = 0
     try:

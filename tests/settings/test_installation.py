@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import stat
 import subprocess
@@ -343,6 +344,24 @@ def test_uninstall_names_what_stays_and_how_to_remove_it(guard: Guard, repo: Pat
     assert guard.workspace.state_folder in said
     assert (repo / ".gitguard").is_dir()
     assert guard.log(1)
+
+
+def test_the_commands_that_remove_what_stays_name_nothing_else(
+    open_guard: OpenGuard, user_home: Path, repo: Path
+) -> None:
+    moved = repo.rename(repo.parent / "my work")
+    guard = open_guard(moved, home=str(user_home))
+    guard.install(HOST, MINE)
+    (moved / "new.txt").write_text("x")
+    guard.checkpoint("")
+    commands = [text for note in uninstall(guard).notes for text in note.split("`")[1::2]]
+    removed = [shlex.split(text)[2:] for text in commands if text.startswith("rm ")]
+    place = guard.workspace.place
+    assert removed == [
+        [os.path.join(place.common_dir, "gitguard", "files.git")],
+        [".gitguard"],
+        [guard.workspace.state_folder],
+    ]
 
 
 def test_uninstalling_nothing_changes_nothing(guard: Guard, repo: Path) -> None:

@@ -11,7 +11,7 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import ForeignRepository, GitFailed, GitguardError
-from gitguard.model.text import visible
+from gitguard.model.text import shell_word, visible
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.git.complaints import git_words
@@ -100,9 +100,10 @@ class Plumbing:
         self._user_rules: tuple[str, ...] | None = None
         self._git = _find_git(basics["PATH"], place)
         if not self._is_own(environment) and not self._is_trusted_by_user():
+            word = shell_word(place.worktree)
             raise ForeignRepository(
                 f"`{place.worktree}` belongs to another user",
-                f"If you trust it, run `git config --global --add safe.directory {place.worktree}`",
+                f"If you trust it, run `git config --global --add safe.directory {word}`",
             )
 
     def of_store(self, git_dir: str) -> Plumbing:

@@ -11,6 +11,7 @@ import os
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.conversation import MESSAGE
 from gitguard.model.events import Transcript
+from gitguard.model.text import shell_word
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import open_file, unreadable
 from gitguard.transcripts.formats import FORMATS, MARKS, NAMES, READING, load
@@ -46,7 +47,7 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
     if is_compressed(path) and not FORMATS[format_name].is_unpacked:
         raise InvalidDocument(
             f"`{path}` is compressed; of {format_name} only plain files are read",
-            f"Unpack it: zstd -d {path}",
+            f"Unpack it: `zstd -d {shell_word(path)}`",
         )
     if conversation and conversation != _stem(path):
         raise InvalidInput(
