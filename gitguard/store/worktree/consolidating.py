@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitFailed
 from gitguard.store.worktree.file_store import PACKING_LIMIT
-from gitguard.store.worktree.kept import KeptSnapshots
+from gitguard.store.worktree.kept import KeptSnapshots, session_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def consolidate(
         # First what is removed, then what stays: what is not listed here is not touched.
         packs = store.packs()
         _require_readable(store, store.index_packs())
-        lists = [KeptSnapshots(store, name) for name in store.sessions()]
+        lists = [KeptSnapshots(store, name) for name in sorted(session_names(store))]
         contents = [(snapshots, snapshots.list()) for snapshots in lists]
         roots = dict.fromkeys(snapshot.root for _, listed in contents for snapshot in listed)
         readable = _readable(store, tuple(roots)) if roots else ()

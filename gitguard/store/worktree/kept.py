@@ -164,6 +164,20 @@ class KeptSnapshots:
                     yield root, snapshot
 
 
+def session_names(store: FileStore) -> set[str]:
+    """Return the sessions that have snapshots in the store, also where their lists are lost."""
+    names = set(store.sessions())
+    with store.reader() as reader:
+        for root in store.commits():
+            try:
+                name, _ = _read_root(reader, root)
+            except InvalidDocument:
+                continue  # it is no root of ours
+            if name and os.path.basename(name) == name:
+                names.add(name)
+    return names
+
+
 def with_newest(kept: Iterable[KeptSnapshot], new: KeptSnapshot) -> tuple[KeptSnapshot, ...]:
     """Return the snapshots with another one; one of the same files only gets a later time.
 

@@ -426,6 +426,18 @@ def test_a_list_that_was_lost_is_made_again_from_the_packs(
     assert exported(worked, first, tmp_path / "first")["untracked"][1] == UNCOMMITTED.encode()
 
 
+def test_packing_forgets_no_session_whose_list_was_lost(worked: Guard, git: Git) -> None:
+    save(worked, git, "two\n")
+    maintain(worked)
+    kept = worked.files.status().snapshots
+    (store_of(git) / "kept" / "main.list").unlink()
+    at(worked, "other")
+    save(worked, git, "three\n")
+    consolidate(worked.store().worktree.file_store)
+    at(worked, "main")
+    assert worked.files.status().snapshots >= kept
+
+
 @pytest.mark.parametrize("cut", [0, 1, 40, -1])
 def test_a_line_that_a_power_cut_took_is_read_again_from_its_pack(
     worked: Guard, git: Git, cut: int
