@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-TOKENS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]|(?<![\w.+-])-?\d[\d.eE+-]{999,}', re.DOTALL)
+TOKENS = re.compile(
+    r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[\[\]{}]|(?<![\w.+-])-?\d[\d.eE+-]{999,}', re.DOTALL
+)
+"""Texts, brackets and long numbers; a text that never ends is read once, and not from each quote
+in it."""
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 _HELD = f"gitguard-verbatim-{os.urandom(12).hex()}-"
 """How a text begins that holds a part as it is; nobody can have written it into a transcript."""
@@ -71,16 +75,36 @@ def shortened(text: str, deepest: int, stand_in: Callable[[str], str]) -> str:
     Raises `ValueError` where such a part is no JSON.
     """
     short, parts = _without_parts(text, deepest, stand_in)
-    while parts:  # in turns and not by recursion, since they may be nested a million times
-        part = parts.pop()
-        if part[0] not in "[{":
-            if not _NUMBER.fullmatch(part):
-                raise ValueError("a number is malformed")
-            continue
-        inside, deeper = _without_parts(part, deepest, described)
-        json_text.decode(inside)
-        parts += deeper
+    for part in parts:
+        _require_json(part, deepest)
     return short
+
+
+def _require_json(part: str, deepest: int) -> None:
+    """Raise `ValueError` where a part is no JSON, however deep it is; it is read once."""
+    chunks: list[list[str]] = [[]]  # pieces of so many levels each, the deepest last
+    depth = position = 0
+    for token in TOKENS.finditer(part):
+        mark = token[0]
+        if mark in ("[", "{"):
+            if depth and depth % deepest == 0:
+                chunks[-1].append(part[position : token.start()] + "null")
+                chunks.append([])
+                position = token.start()
+            depth += 1
+        elif mark in ("]", "}"):
+            depth -= 1
+            if depth < 0:
+                raise ValueError("a bracket is closed that was not opened")
+            if depth and depth % deepest == 0:
+                json_text.decode("".join((*chunks.pop(), part[position : token.end()])))
+                position = token.end()
+        elif mark[0] != '"':
+            if not _NUMBER.fullmatch(mark):
+                raise ValueError("a number is malformed")
+            chunks[-1].append(part[position : token.start()] + "0")
+            position = token.end()
+    json_text.decode("".join((*chunks.pop(), part[position:])))
 
 
 def _without_parts(

@@ -97,6 +97,9 @@ def test_every_reader_and_writer_has_the_same_idea_of_a_line(around: bytes, raw:
         (b'{"a":' + b"[" * 900 + b"}" * 901, "Expecting"),
         (b'{"a":' + b"9" * 5_000 + b"9.}", "a number is malformed"),
         (b"[" * 100_000, "it is nested too deeply"),
+        (b'{"a":' + b"[" * 700 + b"[}" + b"]" * 700 + b"}", "Expecting"),
+        (b'{"a":' + b"[" * 700 + b"9" * 5_000 + b"9." + b"]" * 700 + b"}", "malformed"),
+        (b'{"a":' + b"[" * 100_000 + b'"' + b'\\"' * 300_000, "it is nested too deeply"),
     ],
 )
 def test_why_a_line_holds_no_document_is_told(raw: bytes, problem: str) -> None:
@@ -107,7 +110,7 @@ def test_why_a_line_holds_no_document_is_told(raw: bytes, problem: str) -> None:
         assert bool(problem) == bool(found.problem)
 
 
-@pytest.mark.parametrize("levels", [298, 299, 300, 301, 984, 989, 1_020, 40_000])
+@pytest.mark.parametrize("levels", [298, 299, 300, 301, 984, 989, 1_020, 40_000, 600_000])
 def test_a_line_is_read_however_deep_it_is(levels: int) -> None:
     raw = b'{"id":"x","a":' + nested(levels) + b',"b":1}'
     for size in (SMALL, LARGE):
