@@ -112,7 +112,7 @@ def gauge_of(pressure: Pressure | None) -> str:
     """Return how full the context is, such as `86% (172k/200k)`; empty where it is not known."""
     from gitguard.model.text import percent, thousands
 
-    if pressure is None:
+    if pressure is None or not pressure.is_known:
         return ""
     used, window = thousands(pressure.used), thousands(pressure.window.tokens)
     assumed = f"; {pressure.window.assumption}" * pressure.window.is_assumed

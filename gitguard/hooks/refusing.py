@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 _NOT_SAVED = "Nothing could be saved: gitguard's files cannot be read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
 _HOOK_REFUSAL = (
-    "`gitguard hook` is for the host alone, which tells gitguard by it what happens: no tool call "
-    "may run it"
+    "`gitguard hook` is for the host alone, which reports its events by it; no tool call may run it"
 )
 _REPAIR_REFUSAL = (
     "; you may run `gitguard repair --dry-run`, which says what is wrong, and `gitguard repair "

@@ -209,7 +209,7 @@ def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
 def _maintenance_warning(workspace: Workspace, config: Config) -> list[str]:
     if not is_due(workspace, config):
         return []
-    return ["Session maintenance did not end within a day: run `gitguard session maintain`"]
+    return ["Session maintenance is due: run `gitguard session maintain`"]
 
 
 def _window_warnings(conversations: Mapping[str, HostSession], config: Config) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from gitguard.store.session.naming import Session
 from tests.support.conversation import Clock, Conversation
 
 DAY = 86_400
-WARNING = "Session maintenance did not end within a day"
+WARNING = "Session maintenance is due"
 
 
 class SlowClock(Clock):

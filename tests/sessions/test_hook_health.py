@@ -166,8 +166,8 @@ def test_settings_that_send_hooks_to_other_folders_are_named(
 ) -> None:
     talk.change(lambda settings: settings.update(env={variable: "/elsewhere", "LANG": "C"}))
     assert talk.problems() == (
-        f"`{variable}` in `env` of `{PERSONAL}` lets hooks use other folders than this command; "
-        "remove it there, or set it here too"
+        f"`{variable}` in `env` of `{PERSONAL}` makes hooks use other folders than this command "
+        "does; remove it there, or set it here too"
     )
     there = talk.with_environment(**{variable: "/elsewhere"})
     assert all(not health.problems for health in hook_health(there.workspace))

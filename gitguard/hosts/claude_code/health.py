@@ -132,8 +132,8 @@ def folder_changes(
     if not isinstance(env, dict):
         return []
     return [
-        f"`{variable}` in `env` of `{name}` lets hooks use other folders than this command; remove "
-        "it there, or set it here too"
+        f"`{variable}` in `env` of `{name}` makes hooks use other folders than this command does; "
+        "remove it there, or set it here too"
         for variable in _FOLDERS
         if variable in env and env[variable] != environment.get(variable)
     ]
