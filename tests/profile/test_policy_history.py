@@ -88,9 +88,9 @@ def test_what_is_nearly_a_sentence_is_none(text: str) -> None:
 
 
 def test_an_advice_that_is_none_is_not_written() -> None:
-    with pytest.raises(InvalidInput, match="no pattern and outcome"):
+    with pytest.raises(InvalidInput, match="not a pattern and an outcome"):
         sentence(GivenAdvice("lazy", GIVEN))
-    with pytest.raises(InvalidInput, match="no pattern and outcome"):
+    with pytest.raises(InvalidInput, match="not a pattern and an outcome"):
         sentence(GivenAdvice(MIXED, "eaten"))
 
 
