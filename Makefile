@@ -6,7 +6,7 @@ JOBS ?= 2
 # Tests write and sync a lot: they do so in memory where there is room, on the disk elsewhere.
 MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
-.PHONY: setup demo test check e2e bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
+.PHONY: setup demo test check e2e dist bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
 
 setup: $(VENV)/installed
 
@@ -30,6 +30,9 @@ check: setup
 
 e2e: setup
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal tests/e2e
+
+dist: setup
+	$(BIN)/python -m tests.dist
 
 bench: setup
 	$(BIN)/python -m tests.benches.bench

@@ -67,9 +67,10 @@ def check(holds: bool, what: str) -> None:
 class Stage:
     """A scratch repository, and the conversations that happen in it."""
 
-    def __init__(self, folder: Path) -> None:
-        """Make the repository, with one commit and a session."""
+    def __init__(self, folder: Path, gitguard: str = GITGUARD) -> None:
+        """Make the repository, with one commit; gitguard is the command that is shown."""
         self.folder = folder
+        self.gitguard = gitguard
         self.root = folder / "project"
         self.home = folder / "home"
         self.root.mkdir()
@@ -83,7 +84,7 @@ class Stage:
         """Return the environment a host gives its hooks and commands."""
         path = [first] if first else []
         own = {
-            "PATH": os.pathsep.join([*path, str(Path(GITGUARD).parent), os.environ["PATH"]]),
+            "PATH": os.pathsep.join([*path, str(Path(self.gitguard).parent), os.environ["PATH"]]),
             "HOME": str(self.home),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_PAGER": "cat",
@@ -150,7 +151,7 @@ class Conversation:
         own = {"session_id": self.key, "transcript_path": str(self.transcript)}
         document = {**json.loads(text), **own, **changes}
         return subprocess.run(
-            [sys.executable, "-c", _HOST, GITGUARD, "hook", "claude-code"],
+            [sys.executable, "-c", _HOST, self.stage.gitguard, "hook", "claude-code"],
             input=json.dumps(document),
             cwd=self.stage.root,
             env=self.stage.environment(self.key, path),
@@ -161,7 +162,7 @@ class Conversation:
 
     def note(self, *arguments: str) -> None:
         """Let the agent write something down."""
-        self.stage.run(GITGUARD, "note", *arguments, conversation=self.key)
+        self.stage.run(self.stage.gitguard, "note", *arguments, conversation=self.key)
 
     def uses(self, tokens: int) -> None:
         """Add a response to the transcript, with the usage that the host records."""
@@ -292,16 +293,16 @@ def files(stage: Stage, head: str) -> None:
     check(not (stage.root / "hello.py").exists(), "the agent's file is gone")
     talk.hook("PostToolUse.Bash", tool_input={"command": command}, tool_use_id="toolu_0107")
     talk.hook("Stop")
-    listed = json.loads(stage.run(GITGUARD, "log", "--json"))["checkpoints"]
+    listed = json.loads(stage.run(stage.gitguard, "log", "--json"))["checkpoints"]
     newest = next(c for c in listed if c["trigger"] == "before-destructive")
-    restore = (GITGUARD, "restore", str(newest["sequence"]), "--files", "--yes")
+    restore = (stage.gitguard, "restore", str(newest["sequence"]), "--files", "--yes")
     say(f"\n   $ gitguard {' '.join(restore[1:])}")
     show(stage.run(*restore))
     check((stage.root / "hello.py").read_text() == "print('hi')\n", "it is back")
     check((stage.root / "README.md").read_text() == edited, "and so is the edit by hand")
-    stage.run(GITGUARD, "restore", "--undo", "--yes")
+    stage.run(stage.gitguard, "restore", "--undo", "--yes")
     check(not (stage.root / "hello.py").exists(), "an undo brings back what was there before")
-    stage.run(GITGUARD, "restore", "--undo", "--yes")
+    stage.run(stage.gitguard, "restore", "--undo", "--yes")
     stage.git("checkout", "--quiet", "--", "README.md")
     check(stage.git("rev-parse", "HEAD", "main") == head, "HEAD and your branch were not touched")
 
@@ -319,7 +320,7 @@ def plain_git(stage: Stage, head: str) -> None:
         stage.git("status", "--short") == "?? hello.py\n", "git status shows the agent's file only"
     )
     check(not stage.git("fsck", "--strict", "--no-dangling"), "git fsck --strict finds nothing")
-    faults = json.loads(stage.run(GITGUARD, "status", "--json"))["faults"]
+    faults = json.loads(stage.run(stage.gitguard, "status", "--json"))["faults"]
     check(faults == [], "gitguard status knows of no fault")
 
 
@@ -328,24 +329,24 @@ def report(stage: Stage) -> None:
     title("6. The report on what was done")
     stage.git("add", "hello.py")
     stage.git("commit", "--quiet", "--message", "Say hello")
-    stage.run(GITGUARD, "checkpoint", "-m", "ready for review")
+    stage.run(stage.gitguard, "checkpoint", "-m", "ready for review")
     say("   $ gitguard report HEAD~1..HEAD")
-    page = stage.run(GITGUARD, "report", "HEAD~1..HEAD")
+    page = stage.run(stage.gitguard, "report", "HEAD~1..HEAD")
     show(page)
     check("No third-party logger" in page, "the report tells what was decided")
     check("hello.py" in page, "and the file that the agent wrote")
     check(stage.git("status", "--short") == "", "and writes nothing anywhere")
 
 
-def main() -> int:
-    """Play all acts; return the exit code."""
+def main(gitguard: str = GITGUARD) -> int:
+    """Play all acts with a command; return the exit code."""
     with tempfile.TemporaryDirectory(prefix="gitguard-demo-") as folder:
         try:
             title("gitguard, in a scratch repository")
-            stage = Stage(Path(folder).resolve())
+            stage = Stage(Path(folder).resolve(), gitguard)
             head = stage.git("rev-parse", "HEAD", "main")
             say("   $ gitguard init")
-            show(stage.run(GITGUARD, "init"))
+            show(stage.run(stage.gitguard, "init"))
             check(stage.git("status", "--short") == "", "git status is clean")
             talk = compaction(stage)
             talk = kill(stage, talk)
