@@ -28,11 +28,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from gitguard.hosts.adviser import Adviser, AdviserAccess, CommandAdviser, FileAdviser
+    from gitguard.hosts.adviser import Adviser, AdviserAccess, CommandAdviser
     from gitguard.hosts.base import Ask
-    from gitguard.model.host_settings import Setting
     from gitguard.settings.advice import Advice, Desk
-    from gitguard.store.disk.program import ProgramOutcome
 
 _AS_BEFORE = "The settings are as they were before"
 _AGAIN = "ask for the advice again"
@@ -109,65 +107,147 @@ def apply(
         interrupted = unfinished(record.of(advice.host, desk.worktree), planned.file)
         if interrupted is not None:
             raise cut_off(interrupted)
-        refuse_moved(planned.file, advice.seen, desk.read(planned.file), _AGAIN)
-        edited = None if has_command(adviser) else _edited(adviser, advice)
+        application = _Application(desk, adviser, advice, planned)
+        application.refuse_moved()
+        return application.carry_out(record, tell)
+
+
+class _Application:
+    """One change while it is made."""
+
+    def __init__(self, desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange) -> None:
+        self._desk, self._adviser, self._advice = desk, adviser, advice
+        self._edited: bytes | None = None
+        if not has_command(adviser):
+            values = {setting.key: setting.after for setting in advice.changes}
+            what = "the settings file"
+            self._edited = with_values(adviser.FORMAT, advice.seen, values, what=what)
         hidden = lines_to_hide(desk.common_dir, planned)
-        planned = planned.replace(hidden=hidden, wrote=digest(edited))
+        self._planned = planned.replace(hidden=hidden, wrote=digest(self._edited))
+
+    def refuse_moved(self) -> None:
+        file = self._planned.file
+        refuse_moved(file, self._advice.seen, self._desk.read(file), _AGAIN)
+
+    def carry_out(self, record: ChangesFile, tell: Callable[[int, int], object]) -> Applied:
         # Backup, document and record come first: a change that is cut off can then be taken back.
+        kept_at, is_begun = "", False
         try:
-            _keep(desk, adviser, advice, planned, record)
-            refuse_moved(planned.file, advice.seen, desk.read(planned.file), _AGAIN)
-        except BaseException as error:
-            _drop(desk, planned, record)
-            _say_what_is(error, "")
-            raise
-        try:
-            left_out, checked_by = _make(desk, adviser, advice, planned, edited, tell)
-            change = _finished(desk, adviser, advice, planned, left_out)
+            record.put(self._planned)
+            self._keep()
+            self.refuse_moved()
+            is_begun = True
+            left_out, checked_by = self._make(tell)
+            change = self._finished(left_out)
             record.put(change)
         except BaseException as error:
-            kept_at = _take_back(desk, planned, advice.seen)
-            _drop(desk, planned, record)
+            if is_begun:
+                kept_at = self._take_back()
+            for path in filter(None, (self._planned.backup, self._planned.document)):
+                files.remove(path)
+            unhide(self._desk.common_dir, self._planned, self._desk.clock)
+            record.forget(self._planned)
             _say_what_is(error, kept_at)
             raise
-    return Applied(change, left_out, checked_by)
+        return Applied(change, left_out, checked_by)
 
+    def _keep(self) -> None:
+        """Write down what is about to happen: the backup, and how to go back."""
+        planned, seen = self._planned, self._advice.seen
+        hide(self._desk.common_dir, planned, self._desk.clock)
+        if seen is not None:
+            owner = os.stat(planned.file)
+            files.write_bytes(planned.backup, seen, mode=planned.mode & 0o600, owner=owner)
+        self._write_document(planned)
+        self._desk.places.at_step("settings kept")
 
-def _finished(
-    desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange, left_out: tuple[str, ...]
-) -> MadeChange:
-    """Return a change as it was made; its document names no setting that the host does not have."""
-    change = planned.replace(
-        after=digest(desk.read(planned.file)),
-        changes=tuple(setting for setting in planned.changes if setting[0] not in left_out),
-    )
-    if left_out:
-        _write_document(change, advice, adviser)
-    return change
+    def _write_document(self, change: MadeChange) -> None:
+        document = rollback_document(change, self._advice, self._adviser.UNDO)
+        files.make_folder(os.path.dirname(change.document))
+        files.write_bytes(change.document, document.encode())
 
+    def _take_back(self) -> str:
+        try:
+            return put_back(self._desk, self._planned, self._advice.seen)
+        except GitguardError as error:
+            error.hint = (
+                f"`{self._planned.file}` may be half changed; once the cause is fixed, "
+                f"`{rollback_command(self._planned)}` restores it"
+            )
+            raise
 
-def _edited(adviser: FileAdviser, advice: Advice) -> bytes:
-    values = {setting.key: setting.after for setting in advice.changes}
-    return with_values(adviser.FORMAT, advice.seen, values, what="the settings file")
-
-
-def _drop(desk: Desk, planned: MadeChange, record: ChangesFile) -> None:
-    """Let nothing stay of a change that was not made, or is given back."""
-    for path in filter(None, (planned.backup, planned.document)):
-        files.remove(path)
-    unhide(desk.common_dir, planned, desk.clock)
-    record.forget(planned)
-
-
-def _take_back(desk: Desk, planned: MadeChange, before: bytes | None) -> str:
-    try:
-        return put_back(desk, planned, before)
-    except GitguardError as error:
-        error.hint = (
-            f"`{planned.file}` may be half changed; once the cause is fixed, "
-            f"`{rollback_command(planned)}` restores it"
+    def _finished(self, left_out: tuple[str, ...]) -> MadeChange:
+        """Return the change as it was made; its document names no setting that was left out."""
+        change = self._planned.replace(
+            after=digest(self._desk.read(self._planned.file)),
+            changes=tuple(each for each in self._planned.changes if each[0] not in left_out),
         )
-        raise
+        if left_out:
+            self._write_document(change)
+        return change
+
+    def _make(self, tell: Callable[[int, int], object]) -> tuple[tuple[str, ...], str]:
+        """Make the settings; return keys that were left out, and the command that checked."""
+        at, adviser, planned = self._desk.surroundings(self._adviser), self._adviser, self._planned
+        left_out: tuple[str, ...] = ()
+        if has_command(adviser):
+            if at.ask is None:
+                raise HostFailed(f"`{adviser.PROGRAM}` is no longer on PATH", _AS_BEFORE)
+            left_out = self._make_by_command(adviser, at.ask, tell)
+        else:
+            FileEdit(planned.file, planned.file, self._advice.seen, self._edited).make()
+        self._desk.places.at_step("settings made")
+        return left_out, self._confirm(at, left_out)
+
+    def _make_by_command(
+        self, adviser: CommandAdviser, ask: Ask, tell: Callable[[int, int], object]
+    ) -> tuple[str, ...]:
+        """Make settings one key at a time; return those that this version does not have."""
+        left_out = []
+        file, before, changes = self._advice.found.file, self._advice.seen, self._advice.changes
+        for done, setting in enumerate(changes):
+            tell(done, len(changes))
+            answer = ask(adviser.write_command(setting.key, setting.after))
+            now = self._desk.read(file)
+            self._desk.places.at_step(f"setting {setting.key}")
+            if adviser.is_unknown(answer):
+                left_out.append(setting.key)
+                continue
+            if answer.returncode:
+                raise HostFailed(
+                    f"{adviser.TITLE} did not set `{setting.key}` to `{setting.after}`: "
+                    f"{answer.complaint}",
+                    _AS_BEFORE,
+                )
+            if now == before:
+                raise HostFailed(
+                    f"{adviser.TITLE} reported that it set `{setting.key}`, but did not change "
+                    f"`{file}`",
+                    "That file is unchanged; check where the setting went",
+                )
+            before = now
+        if len(left_out) == len(changes):
+            none = f"this version of {adviser.TITLE} has none of these settings"
+            raise HostFailed(none, _AS_BEFORE)
+        return tuple(left_out)
+
+    def _confirm(self, at: AdviserAccess, left_out: tuple[str, ...]) -> str:
+        """Read all back through the host; return by which command it checked, if it has one."""
+        title = self._adviser.TITLE
+        try:
+            installed = self._adviser.look(at, self._advice.found)
+        except InvalidDocument as error:
+            message = f"{title} refuses what was changed: {error.message}"
+            raise HostFailed(message, _AS_BEFORE) from error
+        for setting in self._advice.changes:
+            value = installed.set_values.get(setting.key, "")
+            if setting.key not in left_out and (not value or loads(value) != loads(setting.after)):
+                raise HostFailed(
+                    f"`{setting.key}` is `{value or 'not set'}` and not `{setting.after}`, though "
+                    f"{title} did not refuse it",
+                    _AS_BEFORE,
+                )
+        return installed.checked_by
 
 
 def _say_what_is(error: BaseException, kept_at: str) -> None:
@@ -180,100 +260,3 @@ def _say_what_is(error: BaseException, kept_at: str) -> None:
         error.add_note("; ".join(filter(None, (_AS_BEFORE, note))))
     elif note:
         error.hint = "; ".join(filter(None, (error.hint, note)))
-
-
-def _keep(
-    desk: Desk, adviser: Adviser, advice: Advice, planned: MadeChange, record: ChangesFile
-) -> None:
-    """Write down what is about to happen: the backup, how to go back, the change itself."""
-    record.put(planned)
-    hide(desk.common_dir, planned, desk.clock)
-    if advice.seen is not None:
-        owner = os.stat(planned.file)
-        files.write_bytes(planned.backup, advice.seen, mode=planned.mode & 0o600, owner=owner)
-    _write_document(planned, advice, adviser)
-    desk.places.at_step("settings kept")
-
-
-def _write_document(change: MadeChange, advice: Advice, adviser: Adviser) -> None:
-    files.make_folder(os.path.dirname(change.document))
-    files.write_bytes(change.document, rollback_document(change, advice, adviser.UNDO).encode())
-
-
-def _make(
-    desk: Desk,
-    adviser: Adviser,
-    advice: Advice,
-    planned: MadeChange,
-    edited: bytes | None,
-    tell: Callable[[int, int], object],
-) -> tuple[tuple[str, ...], str]:
-    """Make the settings; return keys that were left out, and the host's command that checked."""
-    at = desk.surroundings(adviser)
-    left_out: tuple[str, ...] = ()
-    if has_command(adviser):
-        if at.ask is None:
-            raise HostFailed(f"`{adviser.PROGRAM}` is no longer on PATH", _AS_BEFORE)
-        left_out = _make_by_command(desk, adviser, at.ask, advice, tell)
-    else:
-        FileEdit(planned.file, planned.file, advice.seen, edited).make()
-    desk.places.at_step("settings made")
-    return left_out, _confirm(adviser, at, advice, left_out)
-
-
-def _make_by_command(
-    desk: Desk,
-    adviser: CommandAdviser,
-    ask: Ask,
-    advice: Advice,
-    tell: Callable[[int, int], object],
-) -> tuple[str, ...]:
-    """Make settings one key at a time; return those that this version does not have."""
-    left_out = []
-    before = advice.seen
-    for done, setting in enumerate(advice.changes):
-        tell(done, len(advice.changes))
-        answer = ask(adviser.write_command(setting.key, setting.after))
-        now = desk.read(advice.found.file)
-        desk.places.at_step(f"setting {setting.key}")
-        if adviser.is_unknown(answer):
-            left_out.append(setting.key)
-            continue
-        _refuse_failed(adviser, setting, answer)
-        if now == before:
-            raise HostFailed(
-                f"{adviser.TITLE} reported that it set `{setting.key}`, but did not change "
-                f"`{advice.found.file}`",
-                "That file is unchanged; check where the setting went",
-            )
-        before = now
-    if len(left_out) == len(advice.changes):
-        raise HostFailed(f"this version of {adviser.TITLE} has none of these settings", _AS_BEFORE)
-    return tuple(left_out)
-
-
-def _refuse_failed(adviser: Adviser, setting: Setting, answer: ProgramOutcome) -> None:
-    if answer.returncode:
-        raise HostFailed(
-            f"{adviser.TITLE} did not set `{setting.key}` to `{setting.after}`: {answer.complaint}",
-            _AS_BEFORE,
-        )
-
-
-def _confirm(adviser: Adviser, at: AdviserAccess, advice: Advice, left_out: tuple[str, ...]) -> str:
-    """Read all back through the host; return by which command it checked, if it has one."""
-    try:
-        installed = adviser.look(at, advice.found)
-    except InvalidDocument as error:
-        raise HostFailed(
-            f"{adviser.TITLE} refuses what was changed: {error.message}", _AS_BEFORE
-        ) from error
-    for setting in advice.changes:
-        value = installed.set_values.get(setting.key, "")
-        if setting.key not in left_out and (not value or loads(value) != loads(setting.after)):
-            raise HostFailed(
-                f"`{setting.key}` is `{value or 'not set'}` and not `{setting.after}`, though "
-                f"{adviser.TITLE} did not refuse it",
-                _AS_BEFORE,
-            )
-    return installed.checked_by

@@ -11,7 +11,7 @@ import os
 
 from gitguard.hosts.base import WHOLE
 from gitguard.store.disk import files
-from gitguard.store.disk.changes import FileEdit, content
+from gitguard.store.disk.changes import content
 from gitguard.store.git import exclude
 from gitguard.store.git.place import worktree_roots
 from gitguard.store.session.install_ledger import EditedFile
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     from gitguard.settings.changes_file import MadeChange
 
-EXCLUDE = "info/exclude"
 _BESIDE = ".gitguard-"
 _LOCK_TIMEOUT = 10.0
 
@@ -58,7 +57,7 @@ def lines_to_hide(common_dir: str, planned: MadeChange) -> tuple[str, ...]:
     if not planned.project:
         return ()
     name = os.path.relpath(planned.file, planned.project)
-    present = exclude.lines_of(content(common_dir, EXCLUDE))
+    present = exclude.lines_of(content(common_dir, exclude.NAME))
     needed = [f"/{name}{_BESIDE}*", *([] if planned.backup else [f"/{name}"])]
     return tuple(line for line in needed if line not in present)
 
@@ -66,7 +65,8 @@ def lines_to_hide(common_dir: str, planned: MadeChange) -> tuple[str, ...]:
 def hide(common_dir: str, planned: MadeChange, clock: Callable[[], float]) -> None:
     """Write the lines of a change."""
     if planned.hidden:
-        _rewrite(common_dir, clock, lambda present: (*present, *planned.hidden))
+        lock = exclude.lock_of(common_dir, timeout=_LOCK_TIMEOUT, clock=clock)
+        exclude.rewrite(lock, common_dir, lambda present: (*present, *planned.hidden))
 
 
 def unhide(common_dir: str, change: MadeChange, clock: Callable[[], float]) -> None:
@@ -74,24 +74,12 @@ def unhide(common_dir: str, change: MadeChange, clock: Callable[[], float]) -> N
     if not change.hidden:
         return
     roots = worktree_roots(common_dir) | {change.project}
-    _rewrite(
+    lock = exclude.lock_of(common_dir, timeout=_LOCK_TIMEOUT, clock=clock)
+    exclude.rewrite(
+        lock,
         common_dir,
-        clock,
         lambda present: (n for n in present if n not in change.hidden or _hides_any(roots, n)),
     )
-
-
-def _rewrite(
-    common_dir: str,
-    clock: Callable[[], float],
-    lines: Callable[[tuple[str, ...]], Iterable[str]],
-) -> None:
-    with exclude.lock_of(common_dir, timeout=_LOCK_TIMEOUT, clock=clock):
-        before = content(common_dir, EXCLUDE)
-        wanted = tuple(dict.fromkeys(lines(exclude.lines_of(before))))
-        after = with_lines(before, wanted)[0] or None
-        if after != before:
-            FileEdit(os.path.join(common_dir, EXCLUDE), EXCLUDE, before, after).make()
 
 
 def _hides_any(roots: frozenset[str], line: str) -> bool:

@@ -15,7 +15,7 @@ from gitguard.model.document_edits import JSON
 from gitguard.model.value import Value
 from gitguard.rendering import template_source
 from gitguard.settings.folder_edits import FolderEdits
-from gitguard.settings.hidden_lines import EXCLUDE, changed_settings, with_lines
+from gitguard.settings.hidden_lines import changed_settings, with_lines
 from gitguard.settings.path_program import program_on_path
 from gitguard.settings.program_edits import PlannedSettings, ProgramEdits, program_edits
 from gitguard.store.disk import settings_text
@@ -212,7 +212,7 @@ def _hidden(
     names = tuple(n for n in edits.entries if not (is_shared and n in for_all))
     tracked = sites.worktree.tracked(names) if names else frozenset()
     ignored = sites.worktree.ignored(names) if names else frozenset()
-    before = content(sites.common, EXCLUDE)
+    before = content(sites.common, exclude.NAME)
     present = exclude.lines_of(before)
     created = [n for n in names if edits.entries[n].original is None and n not in tracked]
     mine = [f"/{n}" for n in created if f"/{n}" in present or n not in ignored]
@@ -223,10 +223,10 @@ def _hidden(
     stays = [n for n in present if n in mine or sites.others or n not in ours]
     excluded = sites.edits(sites.common, sites.shared.replace(files={}))
     lines = tuple(dict.fromkeys([*stays, *mine]))
-    after, entry = with_lines(before, lines, sites.shared.files.get(EXCLUDE))
-    excluded.change(EXCLUDE, before, after)
+    after, entry = with_lines(before, lines, sites.shared.files.get(exclude.NAME))
+    excluded.change(exclude.NAME, before, after)
     if entry is not None and mine:
-        excluded.entries[EXCLUDE] = entry
+        excluded.entries[exclude.NAME] = entry
     changed = {change.name for change in edits.changes}
     notes = [
         f"git tracks `{name}`, so its change shows in `git status`"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gitguard.errors import HostFailed, InvalidDocument, InvalidInput
+from gitguard.errors import HostFailed, InvalidInput
 from gitguard.guard import Guard
 from gitguard.hosts.base import InstallOptions
 from gitguard.hosts.openclaw import installing as settings
@@ -581,26 +581,6 @@ def test_what_a_host_does_not_offer_is_refused(guard: Guard, state: Path) -> Non
     with pytest.raises(InvalidInput, match="no directory hook"):
         guard.install("claude-code", MINE.replace(directory_hook=True))
     assert not state.exists()
-
-
-def test_a_file_that_we_did_not_write_stays(guard: Guard, state: Path) -> None:
-    path = state / "extensions" / "gitguard" / "config.json"
-    path.parent.mkdir(parents=True)
-    path.write_bytes(b"{}")
-    assert any(f"`{path}`" in note for note in install(guard).notes)
-    uninstall(guard)
-    assert files_below(state) == {"extensions/gitguard/config.json": b"{}"}
-
-
-def test_a_symbolic_link_among_our_files_is_refused(
-    guard: Guard, state: Path, repo: Path, tmp_path: Path
-) -> None:
-    (state / "extensions").mkdir(parents=True)
-    (state / "extensions" / "gitguard").symlink_to(tmp_path)
-    with pytest.raises(InvalidDocument, match="symbolic link"):
-        install(guard)
-    assert not (repo / "skills").exists()
-    assert not (repo / ".gitguard").exists()
 
 
 # --- What the program says

@@ -327,14 +327,6 @@ def test_a_crash_before_the_files_are_written_costs_nothing(
     assert not ledger.exists()
 
 
-def test_a_changed_skill_stays_and_uninstall_says_so(guard: Guard, skill: Path) -> None:
-    guard.install(HOST, MINE)
-    skill.write_text("my own words\n")
-    outcome = uninstall(guard)
-    assert skill.read_text() == "my own words\n"
-    assert any("SKILL.md" in note and "it is kept" in note for note in outcome.notes)
-
-
 def test_uninstall_names_what_stays_and_how_to_remove_it(guard: Guard, repo: Path) -> None:
     guard.install(HOST, MINE)
     said = " ".join(uninstall(guard).notes)

@@ -109,7 +109,7 @@ class Handoff:
         `NotWritable`.
         """
         from gitguard.sessions.handoff.handoff_text import render_handoff
-        from gitguard.store.session.hidden import hide, refuse_tracked
+        from gitguard.store.session.handoff_exclude import hide, refuse_tracked
 
         config = self._config
         refuse_tracked(self._workspace, config.own_names)
@@ -179,7 +179,7 @@ class Handoff:
     def _recover(self, *, named: str, only_own: bool) -> Recovered:
         """Read the file and build its block, which tells that the file lies at named."""
         from gitguard.sessions.handoff.handoff_text import without_mark
-        from gitguard.store.session.hidden import refuse_tracked
+        from gitguard.store.session.handoff_exclude import refuse_tracked
 
         config, age = self._config, self._age()
         reason = self._stale_because(age)
@@ -205,7 +205,7 @@ class Handoff:
 
     def _hand_out(self, block: str, *, to_file: bool) -> Recovered:
         """Rename the file, so that nobody continues from the same state twice."""
-        from gitguard.store.session.hidden import hide
+        from gitguard.store.session.handoff_exclude import hide
 
         config = self._config
         try:
@@ -258,7 +258,7 @@ class Handoff:
 
     def clear(self) -> tuple[str, ...]:
         """Remove the files and what hides them from git; return the names that were removed."""
-        from gitguard.store.session.hidden import refuse_tracked, show_again
+        from gitguard.store.session.handoff_exclude import refuse_tracked, show_again
 
         config = self._config
         refuse_tracked(self._workspace, config.own_names)

@@ -1,4 +1,4 @@
-"""Our block of lines in a repository's `info/exclude`, which git reads and never commits."""
+"""Our blocks of lines in a repository's `info/exclude`, which git reads and never commits."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from gitguard.store.disk.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 _LIMIT = 1 << 20
 """Bytes of a file of ignore rules."""
-_BEGIN, _END = "# >>> gitguard >>>", "# <<< gitguard <<<"
+NAME = "info/exclude"
+"""Relative to the git directory that all worktrees share."""
+INSTALLATION = ("# >>> gitguard >>>", "# <<< gitguard <<<")
+HANDOFF = ("# >>> gitguard hand-off >>>", "# <<< gitguard hand-off <<<")
+"""The marks around blocks of ours. People who installed nothing may use hand-off files, and
+uninstalling must not bring them into view."""
 
 
 def lock_of(common_dir: str, *, timeout: float, clock: Callable[[], float]) -> Lock:
@@ -27,29 +32,52 @@ def lock_of(common_dir: str, *, timeout: float, clock: Callable[[], float]) -> L
     return Lock(path, timeout=timeout, clock=clock)
 
 
-def lines_of(data: bytes | None) -> tuple[str, ...]:
-    """Return the lines between our marks."""
+def lines_of(data: bytes | None, block: tuple[str, str] = INSTALLATION) -> tuple[str, ...]:
+    """Return the lines of a block of ours."""
+    begin, end = block
     lines = _decoded(data).splitlines()
-    if _BEGIN not in lines or _END not in lines:
+    if begin not in lines or end not in lines:
         return ()
-    return tuple(lines[lines.index(_BEGIN) + 1 : lines.index(_END)])
+    return tuple(lines[lines.index(begin) + 1 : lines.index(end)])
 
 
-def without_block(data: bytes | None) -> bytes | None:
-    """Return the file without our block; None is no file."""
+def without_block(data: bytes | None, block: tuple[str, str] = INSTALLATION) -> bytes | None:
+    """Return the file without a block of ours; None is no file."""
     if data is None:
         return None
-    head, begin, after_begin = _decoded(data).partition(_BEGIN + "\n")
-    _, end, tail = after_begin.partition(_END + "\n")
+    head, begin, after_begin = _decoded(data).partition(block[0] + "\n")
+    _, end, tail = after_begin.partition(block[1] + "\n")
     return (head + tail).encode("utf-8", "surrogateescape") if begin and end else data
 
 
-def with_block(data: bytes | None, lines: tuple[str, ...]) -> bytes:
-    """Return the file with our block, once and at its end."""
-    before = without_block(data) or b""
+def with_block(
+    data: bytes | None, lines: tuple[str, ...], block: tuple[str, str] = INSTALLATION
+) -> bytes:
+    """Return the file with a block of ours, once and at its end."""
+    before = without_block(data, block) or b""
     gap = b"\n" if before and not before.endswith(b"\n") else b""
-    block = "\n".join([_BEGIN, *lines, _END, ""])
-    return before + gap + block.encode("utf-8", "surrogateescape")
+    text = "\n".join([block[0], *lines, block[1], ""])
+    return before + gap + text.encode("utf-8", "surrogateescape")
+
+
+def rewrite(
+    lock: Lock,
+    common_dir: str,
+    lines: Callable[[tuple[str, ...]], Iterable[str]],
+    block: tuple[str, str] = INSTALLATION,
+) -> None:
+    """Give a block the lines that are made of those it has; one without lines goes."""
+    from gitguard.store.disk.changes import FileEdit, content
+
+    with lock:
+        before = content(common_dir, NAME)
+        present = lines_of(before, block)
+        wanted = tuple(dict.fromkeys(lines(present)))
+        if wanted == present:
+            return
+        # git takes a missing file for an empty one, and where there was none we made it.
+        after = with_block(before, wanted, block) if wanted else without_block(before, block)
+        FileEdit(os.path.join(common_dir, NAME), NAME, before, after or None).make()
 
 
 def rules_outside(common_dir: str, users_file: str) -> str:
