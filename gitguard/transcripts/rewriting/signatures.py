@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from gitguard.model import json_text
 from gitguard.transcripts.rewriting.images import replaced_at
+from gitguard.transcripts.session_entries import OPENCLAW
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ MARK = b"ignature"
 """What a line holds that has a signature."""
 _MEMBERS = ("signature", "thoughtSignature", "thought_signature")
 _OF_THINKING = {"thinking": "signature", "redacted_thinking": "data"}
+_PAIRED = frozenset(("tool_use", "tool_result", *OPENCLAW.calls))
+"""Blocks that are calls or results; of others nobody here knows what signs them."""
 _NO_LETTERS = str.maketrans("", "", "+/=-_")
 
 
@@ -54,7 +57,7 @@ def refused_at(document: dict[str, Any]) -> Iterator[tuple[tuple[str | int, ...]
     message = document.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     for at, block in enumerate(content if isinstance(content, list) else ()):
-        if isinstance(block, dict) and block.get("type") not in (*_OF_THINKING, "text"):
+        if isinstance(block, dict) and block.get("type") in _PAIRED:
             members = (block[name] for name in _MEMBERS if name in block)
             if not all(map(_is_taken, members)):
                 call_id = block.get("id") or block.get("tool_use_id")

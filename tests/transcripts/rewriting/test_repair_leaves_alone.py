@@ -57,6 +57,15 @@ def test_other_json_is_no_signature(tmp_path: Path, signature: str) -> None:
     assert repaired(path, "pi").counts == {"unsigned": 1}
 
 
+@pytest.mark.parametrize("name", ["claude-code", "pi", "openclaw"])
+def test_the_signature_of_a_block_that_is_not_understood_stays(tmp_path: Path, name: str) -> None:
+    documents = PAIRED[name](SAID)
+    call = next(d for d in documents for b in blocks_of(d) if b["type"] in CALLS)
+    blocks_of(call).append({"type": "tomorrows_text", "signature": "v2:abc.def"})
+    path = write(tmp_path / "x_01a1-ffc5.jsonl", documents)
+    assert repaired(path, name).needs_nothing
+
+
 @pytest.mark.parametrize("kinds", [("tool_result",), CALLS], ids=["results", "calls"])
 @pytest.mark.parametrize("member", ["type", "role"])
 @pytest.mark.parametrize("name", PAIRED)
