@@ -202,7 +202,7 @@ def _reply(
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
     root, here = named or event.project_dir, process.places(os.environ)
     # First of all, so that nothing in the repository can keep a refusal from the agent.
-    refusal = refuse_first(event, abilities, here, process.clock())
+    refusal = refuse_first(event, abilities, here, process.clock(), decide=decide)
     if refusal is not None:
         return refusal.visible()
     neutral, is_ours = NEUTRAL, False

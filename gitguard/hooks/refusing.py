@@ -13,6 +13,8 @@ from gitguard.store.session import holds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from gitguard.errors import MissingState
     from gitguard.model.events import Abilities, HookEvent
     from gitguard.store.session.host_session import Hold
@@ -45,30 +47,42 @@ _HIDDEN_REFUSAL = (
 
 
 def refuse_first(
-    event: HookEvent, abilities: Abilities, places: UserDirs, now: float
+    event: HookEvent,
+    abilities: Abilities,
+    places: UserDirs,
+    now: float,
+    *,
+    decide: Callable[[HookReply], object] = bool,
 ) -> HookReply | None:
     """Return the refusal of an event, None where nothing outside the repository speaks against it.
 
     now is in Unix seconds. A sub-agent is never halted, for its pressure is not its parent's.
+    decide takes the denial of a halt before the call is read, which takes longer.
     """
     if event.kind not in (events.TOOL_START, events.PROMPT):
         return None
     is_call = event.kind == events.TOOL_START and event.tool is not None
+    path = holds.path_of(places.state_home, event.host, event.host_session)
+    hold = None if event.sub_agent else holds.read(path)
+    is_denied = False
+    if is_call and hold is not None and hold.halt is not None:
+        from gitguard.hooks.halting import denial, is_exempt
+
+        is_denied = not is_exempt(event, places)
+        if is_denied:
+            decide(denial(event, abilities, hold.halt, ends=False))
     refusal = _refusal_of_call(event, places) if is_call else ""
     if refusal:
         return HookReply(refuse=refusal)
-    if event.sub_agent:
-        return None
-    path = holds.path_of(places.state_home, event.host, event.host_session)
-    hold = holds.read(path)
     if hold is None or hold.halt is None:
         return None
     if not is_call:
         holds.forget_denials(path, hold, now)
+    if not is_denied:
         return None
-    from gitguard.hooks.halting import deny, is_exempt
+    from gitguard.hooks.halting import deny
 
-    return None if is_exempt(event, places) else deny(event, abilities, hold.halt, path, now)
+    return deny(event, abilities, hold.halt, path, now)
 
 
 def _refusal_of_call(event: HookEvent, places: UserDirs) -> str:

@@ -18,11 +18,12 @@ from hypothesis import strategies as st
 
 from gitguard.cli import hook
 from gitguard.guard import Guard
+from gitguard.hooks.refusing import refuse_first
 from gitguard.hooks.shell_commands import own_command, owner_command
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.codec import dump_json
-from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
+from gitguard.model.events import Abilities, HookEvent, HookReply, Reading, ToolCall
 from gitguard.store.session import holds
 from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.current import current_session
@@ -388,6 +389,19 @@ def test_owner_commands_are_refused_however_they_are_spelled(spelling: str, owne
 )
 def test_an_agent_may_look_and_take_our_own_copy_back(spelling: str) -> None:
     assert owner_command(spelling) == ""
+
+
+def test_the_denial_of_a_halted_call_is_decided_before_the_call_is_read(halted: Process) -> None:
+    tool = ToolCall("Bash", command="gitguard override --reason x", is_shell=True)
+    event = HookEvent(
+        events.TOOL_START, halted.talk.session, str(halted.talk.root), host=hooks.NAME, tool=tool
+    )
+    decided: list[HookReply] = []
+    dirs = halted.talk.guard.workspace.places
+    reply = refuse_first(event, hooks.ABILITIES, dirs, halted.talk.clock(), decide=decided.append)
+    assert reply is not None
+    assert "for a human" in reply.refuse
+    assert [HALTED in denial.refuse for denial in decided] == [True]
 
 
 @pytest.mark.parametrize(
