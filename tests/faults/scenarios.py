@@ -214,7 +214,8 @@ def _recover_prepared(world: World) -> None:
 
 
 def _recover(world: World) -> object:
-    return world.guard().archive_theirs()
+    guard = world.guard()
+    return guard.archive_theirs() if guard.status().standing == "moved" else guard.repair_local()
 
 
 def _advanced(world: World) -> None:
@@ -232,7 +233,10 @@ def _advanced(world: World) -> None:
 
 
 def _take(world: World) -> object:
-    return world.guard().trust(world.guard().store().chain.head().id)
+    guard = world.guard()
+    if guard.status().standing == "advanced":
+        return guard.trust(guard.store().chain.head().id)
+    return guard.ensure()
 
 
 def _forgotten(world: World) -> None:
