@@ -14,6 +14,7 @@
     │   └── NewerFormat          25
     ├── OtherToolState           45
     ├── Locked                   30
+    ├── Busy                     30   somebody is at work with the files to restore
     ├── GitFailed                 1
     │   ├── ForeignRepository     1   it belongs to another user
     │   └── RefMoved             30

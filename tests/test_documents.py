@@ -203,6 +203,15 @@ def test_the_code_cites_no_numbered_section_and_no_other_document(source: Path) 
     assert not re.findall(r"\b[A-Z]{4,} sections? \d|^Source: [A-Z]", text, re.MULTILINE)
 
 
+def test_the_readme_is_short_and_has_its_two_commands_on_top() -> None:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(lines) <= 130
+    first_headings = [line for line in lines if line.startswith("## ")][:2]
+    assert first_headings == ["## Two commands", "## Install"]
+    table = [line.split(" | ")[0] for line in lines[: lines.index("## Install")] if "`make" in line]
+    assert table == ["| `make demo`", "| `make test`"]
+
+
 STUMBLES = re.compile(
     r"[Dd]eath spiral|` is no (?!longer)|look after the disk|reads nobody|so that the host compacts"
     r"|(file|transcript|that|they) (does|do|did) not read\b|Nothing was recorded under|Became known"
@@ -216,6 +225,12 @@ WORDED = sorted({*PAGES, *(ROOT / "templates").rglob("*.j2"), *(ROOT / "gitguard
 @pytest.mark.parametrize("source", WORDED, ids=lambda path: str(path.relative_to(ROOT)))
 def test_no_text_has_a_sentence_at_which_readers_stopped(source: Path) -> None:
     assert not STUMBLES.search(source.read_text())
+
+
+def test_the_tree_of_errors_names_every_error() -> None:
+    tree = re.findall(r"^ +[│├└─ ]*([A-Z]\w+) ", errors.__doc__ or "", re.MULTILINE)
+    raised = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    assert set(tree) - {"Errors", "A"} == {name for name in raised if name[0].isupper()}
 
 
 def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:

@@ -166,7 +166,7 @@ def _no_reason(answer: Why) -> NothingFound | None:
         return None
     where = f"{answer.path}:{answer.line}" if answer.line else answer.path
     return NothingFound(
-        f"no decision or failure stands behind `{where:.200}`",
+        f"no decision or failure explains `{where:.200}`",
         "The commits may be older than the sessions, or made without an agent; `gitguard search` "
         "finds what was noted at other times",
     )

@@ -88,7 +88,7 @@ class Transcripts:
         )
 
     def budget(self, transcript: Transcript, **options: Any) -> BudgetUse:
-        """Hold a conversation against its budget; wishes are those of `budget_of`."""
+        """Hold a conversation against its budget; options are those of `budget_of`."""
         from gitguard.compaction.budget import budget_of
 
         require_messages(transcript)

@@ -24,7 +24,7 @@ class Profiles:
         record: Callable[[Transcript], HostSession],
         sessions: WorkspaceSessions | None = None,
     ) -> None:
-        """Judge by a configuration; known tells what a session knows of a conversation."""
+        """Judge by a configuration; record tells what a session knows of a conversation."""
         self._config = config
         self._known = record
         self._sessions = sessions

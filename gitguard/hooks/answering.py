@@ -1,7 +1,7 @@
 """Answers the events of a host.
 
 The host's adapter makes an event of a payload. The event is bound to a conversation
-(`hook_conversation`), a handler answers it (`tools` for tool calls, `turns` for all else), and the
+(`conversation`), a handler answers it (`tool_calls` for tool calls, `turns` for all else), and the
 adapter puts the reply into the host's words. The calm path, a tool call below every threshold,
 appends to the journal, reads the pressure and returns; whatever needs git or templates is imported
 where it is needed.

@@ -24,9 +24,9 @@ _UNREADABLE = (ValueError, RecursionError, AttributeError, TypeError, LookupErro
 """What the reader of YAML raises besides its own errors where a scalar is not what its tag says."""
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _DEEPEST_YAML = 32
+"""How deep YAML may be nested; reading takes time by the square of the depth."""
 _IN_TOP_MAPPING = 3
 """How deep the parser is there: the stream, the document and the mapping have begun."""
-"""How deep YAML may be nested; reading takes time by the square of the depth."""
 
 
 def check_size(size: int, *, what: str, limit: int = STATE_LIMIT) -> None:

@@ -83,4 +83,4 @@ def test_why_ends_with_1_where_no_checkpoint_names_the_commit(place: Place) -> N
     done = place.run("gitguard why a")
     assert (done.returncode, done.stdout) == (1, "")
     assert "no checkpoint names it" in done.stderr
-    assert "error: no decision or failure stands behind `a`" in done.stderr
+    assert "error: no decision or failure explains `a`" in done.stderr

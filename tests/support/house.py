@@ -26,7 +26,7 @@ FLOORS = (
     {"compaction", "delegation"},
     {"process"},
     {"guard"},
-    {"cli", "mcp_server"},
+    {"cli"},
 )
 """The rooms, lowest first: a module imports lower floors and its own room, nothing else."""
 

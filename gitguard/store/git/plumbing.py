@@ -286,7 +286,7 @@ class Plumbing:
     def complaint(self, done: GitOutcome, allowed: tuple[str, ...] = ()) -> str:
         """Return what git complained about, without what it read in files; perhaps empty.
 
-        known is what may stay besides names in the repository.
+        allowed is what may stay besides names in the repository.
         """
         place = self._place
         places = (place.worktree, place.git_dir, place.common_dir, "refs/", *allowed)
