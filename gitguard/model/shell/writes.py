@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from gitguard.model.shell.scanner import SimpleCommand
 
 _EACH, _LAST, _MOVED, _IN_PLACE, _VALUE = "each", "last", "moved", "in-place", "value"
+_ARCHIVERS = ("tar", "bsdtar", "gtar")
+_COMPRESSORS = ("gzip", "gunzip", "bzip2", "bunzip2", "xz", "unxz", "lzma", "unlzma")
+"""Programs that put another file in a file's place, unless an option says that they only read."""
 _TABLE: dict[str, tuple[str, str]] = {
     # program: which operands it changes, and its options with a value, or those that name a file
     **dict.fromkeys(("rm", "rmdir", "unlink", "shred", "srm", "trash", "trash-put"), (_MOVED, "")),
@@ -37,7 +40,8 @@ _TABLE: dict[str, tuple[str, str]] = {
     "dd": (_VALUE, "of="),
     "curl": (_VALUE, "-o --output --output-dir"),
     "wget": (_VALUE, "-O --output-document -P --directory-prefix"),
-    "tar": (_VALUE, "-C --directory -f --file"),
+    **dict.fromkeys(_ARCHIVERS, (_VALUE, "-C --directory -f --file")),
+    **dict.fromkeys(_COMPRESSORS, (_MOVED, "")),
     "sort": (_VALUE, "-o --output"),
     "git": (_VALUE, "-C --work-tree --git-dir -f --file -o --output"),
 }
@@ -45,6 +49,7 @@ _MODES = frozenset(("chmod", "chown", "chgrp", "chattr", "setfacl"))
 _CHDIR = ("-C", "-D", "--chdir")
 _TARGET = ("-t", "--target-directory")
 _INTO = {"git": ("clone", "init", "worktree")}
+_ONLY_READING = ["-c", "--stdout", "--to-stdout", "-k", "--keep", "-l", "--list", "-t", "--test"]
 _IN_PLACE_OPTIONS = ["-i", "--in-place", "--inplace", "-i*"]
 _READING_GIT = frozenset(("diff", "log", "show", "status", "grep", "blame", "rev-parse"))
 _SENDING = frozenset(("add", "commit", "push", "tag"))
@@ -141,6 +146,8 @@ def _changed(program: ShellProgram) -> Iterator[WrittenPath]:
     operands = arguments.operands
     if how == _IN_PLACE and not arguments.option_among(_IN_PLACE_OPTIONS):
         return
+    if name in _COMPRESSORS and arguments.option_among(_ONLY_READING):
+        return
     if name == "cp" and arguments.option_among(["-l", "--link", "-s", "--symbolic-link"]):
         how = _EACH  # whoever writes the new name changes the file, as with `ln`
     if how in (_EACH, _IN_PLACE) or (how == _MOVED and name != "mv"):
@@ -170,7 +177,7 @@ def _values(program: ShellProgram, options: list[str]) -> Iterable[str]:
     name, words = program.name, program.words
     if name == "git" and not _READING_GIT.isdisjoint(words):
         return ()
-    if name == "tar" and not _extracts(words):
+    if name in _ARCHIVERS and not _extracts(words):
         return _option_values(words, ("-f", "--file"))
     if options == ["of="]:
         return [word[3:] for word in words if word.startswith("of=")]
