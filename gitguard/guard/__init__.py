@@ -518,9 +518,10 @@ class Guard:
             reports = verify_each(store, keys, tell=tell)
         else:
             reports = [verify(store, tell=tell)]
-        # Hooks belong to the worktree; what they would save is missing from every session alike.
+        # Hooks belong to the worktree, so the first report speaks for all sessions.
         notes = hook_problems(self.workspace)
-        return [report.replace(notes=(*report.notes, *notes)) for report in reports]
+        first = [report.replace(notes=(*report.notes, *notes)) for report in reports[:1]]
+        return first + reports[1:]
 
     @staticmethod
     def problem_of(reports: list[VerificationReport]) -> GitguardError | None:

@@ -23,6 +23,7 @@ from gitguard.hosts.claude_code import hooks, installing
 from gitguard.hosts.claude_code.health import folder_changes, hook_problems, switches
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.sessions.hook_health import hook_health
+from gitguard.store.session.naming import Session
 from gitguard.store.session.workspace import UserDirs
 from tests.support.conversation import Conversation
 
@@ -272,6 +273,9 @@ def test_after_a_clean_worktree_ensure_status_and_verify_name_the_missing_hooks(
     assert missing in talk.guard.ensure().notes
     assert f"Warning: {missing}." in talk.status().splitlines()
     assert [missing in report.notes for report in talk.guard.verify()] == [True]
+    talk.guard.sessions.fork(Session.of("another"))
+    reports = talk.guard.verify(every_session=True)
+    assert [missing in report.notes for report in reports] == [True, False]
     talk.guard.install("claude-code", InstallOptions(EXECUTABLE))
     assert missing not in talk.status()
 
