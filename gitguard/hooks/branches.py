@@ -25,6 +25,12 @@ if TYPE_CHECKING:
 _TURN_PATIENCE = 600.0
 """Seconds without a sign of a turn after which it counts as ended: its host may be dead."""
 _NAME_LIMIT = 80
+_CREATING = (
+    ["git", "switch", "-c|-C|--create|--force-create|--orphan"],
+    ["git", "checkout", "-b|-B|--orphan"],
+    ["git", "branch"],
+)
+"""Words of a program that creates the branch that it names as well."""
 
 
 def follow_branch(conversation: Conversation) -> Conversation:
@@ -89,8 +95,6 @@ def _moves(conversation: Conversation, change: BranchChange) -> bool:
 
 def _creators(conversation: Conversation, ready: OwnState, branch: str) -> frozenset[str]:
     """Return the conversations whose commands created a branch since the session's task began."""
-    from gitguard.hooks.shell_commands import creates_branch
-
     part = conversation.store.journal.read("", 0)
     since = ready.state.goal_from.when if ready.state.goal_from else ""
     return frozenset(
@@ -99,7 +103,19 @@ def _creators(conversation: Conversation, ready: OwnState, branch: str) -> froze
         if entry.is_shell
         and entry.event == entries.ENDED
         and entry.at >= since
-        and creates_branch(entry.summary, branch)
+        and branch in entry.summary
+        and _creates_branch(entry.summary, branch)
+    )
+
+
+def _creates_branch(line: str, branch: str) -> bool:
+    """Say whether a shell line creates a branch, as far as its words tell."""
+    from gitguard.model.shell.destructive import runs
+    from gitguard.model.shell.programs import programs_of
+
+    return any(
+        branch in program.words and any(runs(program, rule) for rule in _CREATING)
+        for program in programs_of(line)
     )
 
 

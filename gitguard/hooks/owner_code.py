@@ -55,10 +55,6 @@ _LONGEST, _MOST = 1 << 18, 1 << 20
 """Bytes that are read of a script, and of all scripts that a line runs."""
 _NEAR = 40
 """Characters beside a name that are looked at."""
-_INTERPRETERS = (
-    *("python", "pypy", "ipython", "node", "deno", "bun", "ruby", "perl", "php", "lua", "tclsh"),
-    *("awk", "gawk", "osascript", "rscript", "irb", "ts-node", "tsx"),
-)
 _PYTHONS = ("python", "pypy", "ipython")
 
 
@@ -74,11 +70,11 @@ def owner_call(line: str, folders: tuple[str, ...]) -> str:
 
 def code_that_writes(line: str) -> Iterator[str]:
     """Yield the code that a line hands to interpreters, where it seems to change files."""
-    if not any(name in line for name in _INTERPRETERS):
-        return
-    from gitguard.model.shell.programs import programs_of
+    from gitguard.model.shell.programs import INTERPRETERS, programs_of
 
-    programs = (p for p in programs_of(line) if p.name.startswith(_INTERPRETERS))
+    if not any(name in line for name in INTERPRETERS):
+        return
+    programs = (p for p in programs_of(line) if p.name.startswith(INTERPRETERS))
     for code in _codes_of(programs):
         if any(mark in code for mark in (*_WRITING, *_MODES)):
             yield code

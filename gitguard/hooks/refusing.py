@@ -6,7 +6,7 @@ writes, removes or replaces in the repository can keep a refusal from it.
 
 from __future__ import annotations
 
-from gitguard.hooks.shell_commands import HIDDEN, HOOK, REPAIR, owner_command
+from gitguard.hooks.shell_commands import HIDDEN, HOOK, REPAIR, only_mentions, owner_command
 from gitguard.model import events
 from gitguard.model.events import HookReply
 from gitguard.store.session import holds
@@ -102,11 +102,8 @@ def _refusal_of_call(event: HookEvent, places: UserDirs) -> str:
 def _read_call(event: HookEvent, places: UserDirs) -> str:
     command = event.tool.command if event.tool else ""
     owner = owner_command(command)
-    if owner:
-        from gitguard.hooks.mentions import only_mentions
-
-        if not only_mentions(command):
-            return _refusal_of(owner)
+    if owner and not only_mentions(command):
+        return _refusal_of(owner)
     from gitguard.hooks.own_folders import changed_folder
 
     folder = changed_folder(event, places)

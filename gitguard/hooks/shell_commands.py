@@ -13,6 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from gitguard.model.shell.scanner import ShellLine, SimpleCommand
+
 REPAIR = "repair"
 HOOK = "hook"
 """The command by which the host speaks; who runs it in a tool call speaks in the host's name."""
@@ -30,18 +32,16 @@ DELETE = "--delete"
 """Of `session maintain`: deletes what is archived."""
 SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
 """What an agent may ask of `repair`; every other way out chooses for the user."""
-_CREATING = (
-    ["git", "switch", "-c|-C|--create|--force-create|--orphan"],
-    ["git", "checkout", "-b|-B|--orphan"],
-    ["git", "branch"],
-)
-"""Words in a simple command that creates the branch that it names as well."""
-_SEPARATORS = str.maketrans(dict.fromkeys(";&|(){}`", "\n"))
-_QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
-_LISTS = str.maketrans(dict.fromkeys("[],", " "))
-"""A script in quotes may give the words of a command as a list."""
-_SUBSTITUTES = str.maketrans(dict.fromkeys("$`{}()", " "))
 _NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
+_QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
+_NO_NESTING = _QUOTES | str.maketrans(dict.fromkeys("(){}`", "\n"))
+_LISTS = str.maketrans(dict.fromkeys("[]{},", " "))
+"""A script in quotes may give the words of a command as a list, or in JSON."""
+_SUBSTITUTES = str.maketrans(dict.fromkeys("`{}()", " "))
+_BREAKING = frozenset(" \t\n;&|<>(){}$`'\"\\")
+"""A word that has one of these, taken as a line of its own, has other words."""
+_DEEPEST = 8
+"""Texts in quotes inside of texts in quotes that are read."""
 _OPTIONS_WITH_VALUE = ("--root", "--session", "--host-session")
 _PROGRAM = "gitguard"
 _MODULE = "__main__.py"
@@ -53,9 +53,14 @@ _NAMES = frozenset({_PROGRAM, f"{_PROGRAM}.exe", f"-m{_PROGRAM}"})
 _READING_ARGUMENTS = frozenset({"xargs", "parallel"})
 """Programs that read from their input or from later words which arguments another one gets."""
 _RUNNING_ANOTHER = frozenset(
-    ("builtin", "command", "doas", "env", "exec", "nohup", "sudo", "time", "timeout", "which")
-) | {"do", "else", "eval", "function", "then"}
+    (
+        *("builtin", "command", "doas", "env", "eval", "exec", "nohup", "sudo", "time", "timeout"),
+        "which",
+    )
+)
 """Words before a program that runs; Python, with a version in its name, comes on top."""
+_RUNNING_SCRIPTS = frozenset(("eval", "parallel", "ssh", "trap", "watch"))
+"""Programs that run an operand as a script; others do behind an option that ends in `c`."""
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-/:=,+@%"
 """None of these joins commands, redirects output, quotes or substitutes."""
 _UNLISTED = frozenset(
@@ -66,11 +71,26 @@ _UNLISTED = frozenset(
     )
 )
 """Programs that `model/shell/destructive.py` does not list; Python runs listed ones by `-m`."""
-_NEVER_PLAIN = frozenset(";&|<>(){}`$\n\r\0")
-"""Outside of quotes these join, redirect, group or substitute, or end a command."""
+_MOST = 1 << 20
+"""Characters of a command and of the texts in it that are read in all."""
 _LONGEST = 1 << 17
 """Characters of a command that are taken apart; Linux starts no shell with a longer one."""
-_NEVER_IN_DOUBLE = frozenset("`$\0")
+
+
+_TEXT_PROGRAMS = frozenset(
+    (
+        *("[", "cat", "cd", "cmp", "comm", "cut", "diff", "echo", "egrep", "false", "fgrep"),
+        *("grep", "head", "ls", "mkdir", "nl", "printf", "pwd", "rg", "tail", "tee", "test", "tr"),
+        *("true", "uniq", "wc"),
+    )
+)
+"""Programs that read and print text, or name files, and run no other program by themselves."""
+_TEXT_OF_GIT = frozenset(("add", "blame", "commit", "diff", "grep", "log", "show", "status"))
+"""Subcommands of git that do the same, without options in front of them."""
+_RUNNING_OPTIONS = ("-O", "--op", "--pre", "--hostname", "--ext-diff", "--textconv")
+"""How options of these programs begin that may run another one; git takes shortened ones."""
+_BEGUN_MESSAGE = "$(cat <<'"
+"""How agents begin a message of several lines; its text is taken as it is."""
 
 
 def is_plainly_harmless(command: str) -> bool:
@@ -80,110 +100,191 @@ def is_plainly_harmless(command: str) -> bool:
     """
     if command.strip(_PLAIN):
         return False
-    words = command.split(None, 2)
-    return not words or (words[0] in _UNLISTED and words[1:2] != ["-m"])
-
-
-def destructive_rule(command: str, rules: tuple[str, ...]) -> str:
-    """Return which of the user's own rules calls a shell command destructive, empty if none."""
-    for words in _simple_commands(command):
-        for rule in rules:
-            if _matches(rule.split(), words):
-                return rule
-    return ""
-
-
-def creates_branch(command: str, branch: str) -> bool:
-    """Say whether a shell command creates a branch, as far as its words tell."""
-    return any(
-        branch in words and any(_matches(rule, words) for rule in _CREATING)
-        for words in _simple_commands(command)
+    program = "".join(command.split(None, 1)[:1])
+    return not program or (
+        program in _UNLISTED and not (program.startswith("python") and " -" in command)
     )
 
 
 def owner_command(command: str) -> str:
     """Return the human-only gitguard command that a shell command runs, empty if none.
 
-    A command inside of a quoted text counts where that text may be run, as in `sh -c '…'`.
+    A command inside of a quoted text counts, since most programs may run what they are handed.
+    What cannot be read may be such a command.
     """
-    joined = command.translate(_NO_QUOTES)
-    if _PROGRAM not in joined.lower():
+    if _PROGRAM not in command.translate(_NO_QUOTES).lower():
         return ""
     if len(command) > _LONGEST:
-        return HIDDEN  # what is not read may be such a command
-    simple, joined_commands = _simple_commands(command.translate(_LISTS)), _joined_commands(command)
-    aliases = _aliases([*simple, *joined_commands])
-    for words in simple:
-        places = _places_of_program(words, aliases)
-        if places and (owner := _owner_among(words[places[0] + 1 :])):
-            return owner
-    # Here a text in quotes is one word, so that every mention of the program can be looked at.
-    for words in joined_commands:
-        places = _places_of_program(words, aliases)
-        for place in places:
-            if owner := _owner_among(words[place + 1 :]):
-                return owner
-        if _reads_subcommand(words, places):
+        return HIDDEN
+    from gitguard.model.shell.scanner import read_line
+
+    aliases: frozenset[str] = frozenset()
+    lines: list[_Line] = []
+    texts, seen = {(command, True)}, set[tuple[str, bool]]()
+    for _ in range(_DEEPEST):
+        newest = [_Line(read_line(text), text, runs=runs) for text, runs in texts]
+        aliases = aliases.union(*(line.aliases() for line in newest))
+        lines += newest
+        seen |= texts
+        texts = {text for line in newest for text in line.inner_texts(aliases)} - seen
+        if sum(len(text) for text, _ in (*seen, *texts)) > _MOST:
             return HIDDEN
-    return HIDDEN if _substitutes_subcommand(command, aliases) else ""
+    owners = (line.owner_command(aliases) for line in lines)
+    return next(filter(None, owners), HIDDEN if texts else "")
 
 
-def _aliases(commands: list[list[str]]) -> frozenset[str]:
-    """Return the names that commands give the program: aliases and variables, as `g=gitguard`."""
-    assignments = [word.partition("=") for words in commands for word in words if "=" in word]
-    return frozenset(
-        name
-        for name, _, value in assignments
-        if name.isidentifier() and value and _is_program(value.split()[0])
-    )
+def only_mentions(line: str) -> bool:
+    """Say whether a line only writes of commands, as a search or the message of a commit does.
+
+    No program of it could run what another one is called in it. A line that is in doubt does more.
+    """
+    # What a parenthesis begins, and what a backslash does in quotes, differs between shells.
+    if any(mark in line.replace(_BEGUN_MESSAGE, "") for mark in ("(", "`", "\\'")):
+        return False
+    from gitguard.model.shell.programs import programs_of
+
+    for program in programs_of(line):
+        words = program.command.words
+        # Nothing stands in front of the name: no variable for it, and no program that runs it.
+        if words[:1] != [program.name] or any(word.startswith(_RUNNING_OPTIONS) for word in words):
+            return False
+        if words[1:2] == ["grep"] and any(map(_has_pager, words)):
+            return False
+        is_text_of_git = program.name == "git" and not _TEXT_OF_GIT.isdisjoint(words[1:2])
+        if program.name not in _TEXT_PROGRAMS and not is_text_of_git:
+            return False
+    return True
+
+
+def _has_pager(option: str) -> bool:
+    """Say whether a cluster of options has git's `-O`, as in `git grep -iOPROGRAM`."""
+    flags, pager, _ = option.partition("O")
+    return bool(pager) and flags[:1] == "-" and flags[1:].isalnum()
+
+
+class _Line:
+    """A text that a shell may run, taken apart into the words of its commands."""
+
+    def __init__(self, line: ShellLine, text: str, *, runs: bool) -> None:
+        self._text = text
+        self._runs = runs
+        """Whether a shell runs it for sure, as far as the texts around it tell."""
+        self._is_complete = line.is_complete
+        self._texts = line.texts
+        self._commands = (*line.commands, *line.texts)
+        self._words = [_words_as_written(command) for command in self._commands]
+
+    def aliases(self) -> set[str]:
+        """Return the names that it gives the program: aliases and variables, as `g=gitguard`."""
+        assignments = (word.partition("=") for words in self._words for word in words)
+        return {
+            name
+            for name, _, value in assignments
+            if name.isidentifier() and value.strip() and _is_program(value.split()[0])
+        }
+
+    def owner_command(self, aliases: frozenset[str]) -> str:
+        """Return what belongs to a person among its own commands, empty if nothing does."""
+        for words in self._words:
+            places = _places_of_program(words, aliases)
+            for place in places if self._runs else places[:1]:
+                if owner := _owner_among(words[place + 1 :]):
+                    return owner
+            if self._runs and _reads_subcommand(words, places):
+                return HIDDEN
+            if self._runs and _substitutes_subcommand(words, places, aliases):
+                return HIDDEN
+        return ""
+
+    def inner_texts(self, aliases: frozenset[str]) -> Iterator[tuple[str, bool]]:
+        """Yield the texts in it that a program may run, each with whether one does for sure."""
+        bare = self._text.translate(_NO_NESTING)
+        if not self._is_complete and bare != self._text:
+            yield bare, False  # the quotes are not a shell's
+        for command in self._texts:
+            yield " ".join(command.words).translate(_NO_NESTING), False
+        for command, words in zip(self._commands, self._words, strict=True):
+            runs = self._runs and _runs_scripts(words)
+            outside = _words_before_ours(words, command, aliases)
+            texts = [(word, runs) for word in outside]
+            # A quoted text may be a part of a word, as in `-O'…'`.
+            parts = command.as_written()[: len(outside)]
+            texts += [(part.translate(_QUOTES).strip(), False) for part in parts]
+            # Some shells take a comment for more words, and may run what follows in it.
+            comment = " ".join((*command.words[:1], command.comment.lstrip("#")))
+            for text, is_run in (*texts, (command.input, self._runs), (comment, self._runs)):
+                if _BREAKING.isdisjoint(text):
+                    continue
+                as_list = text.translate(_LISTS)
+                for spelling, is_same in ((text, True), (as_list, as_list == text)):
+                    if spelling != self._text:
+                        yield spelling, is_run and is_same
+
+
+def _words_as_written(command: SimpleCommand) -> list[str]:
+    """Return a command's words, and those of its comment, which some shells do not have.
+
+    A word with a substitution comes as it is written, so that `"$(which gitguard)"` shows what it
+    names.
+    """
+    words = [
+        written.translate(_NO_QUOTES) if "$(" in written or "`" in written else word
+        for word, written in zip(command.words, command.as_written(), strict=True)
+    ]
+    return [*words, *command.comment.split()]
+
+
+def _words_before_ours(
+    words: list[str], command: SimpleCommand, aliases: frozenset[str]
+) -> list[str]:
+    """Leave out what stands behind the program where that is what a command runs."""
+    places = _places_of_program(words, aliases)
+    if not places:
+        return words
+    from gitguard.model.shell.programs import started_program
+
+    program = started_program(words, command)
+    if program is None:
+        return words
+    place = len(program.before)
+    if program.name.startswith("python"):
+        place += 1 + next((at for at, word in enumerate(program.words) if word[:1] != "-"), 0)
+    return words[:place] if place in places else words
 
 
 def _reads_subcommand(words: list[str], places: list[int]) -> bool:
     """Say whether `xargs` or `parallel` reads which command the program is to run."""
-    readers = (at for at, w in enumerate(words) if w.rpartition("/")[2] in _READING_ARGUMENTS)
-    at = next(readers, len(words))
-    names = {""}  # of what stands for the words that are read
-    for place in places:
-        if place < at:
-            continue
-        names.update(words[at + 1 : place])
-        names.update(option[2:] for option in words[at + 1 : place])
-        at = place - 1
-        subcommand = _first_argument(words[place + 1 :])
-        if subcommand in names or subcommand.startswith(":::"):
-            return True
-    return False
+    names = (word.rpartition("/")[2] for word in words)
+    reader = next((at for at, name in enumerate(names) if name in _READING_ARGUMENTS), len(words))
+    behind = [place for place in places if place > reader]
+    options = words[reader + 1 : behind[0]] if behind else []
+    placeholders = {"", *options, *(option[2:] for option in options)}
+    subcommands = [_first_argument(words[place + 1 :]) for place in behind]
+    return any(name in placeholders or name.startswith(":::") for name in subcommands)
 
 
-def _substitutes_subcommand(command: str, aliases: frozenset[str]) -> bool:
+def _substitutes_subcommand(words: list[str], places: list[int], aliases: frozenset[str]) -> bool:
     """Say whether a shell substitutes which command the program runs, as in `gitguard $c`."""
-    for words in _split(command):
-        bare = [word.strip("(){}`") for word in words]
-        expanded = [
-            not _EXPANDED.isdisjoint(_first_argument(words[place + 1 :]))
-            for place in _places_of_program(bare, aliases)
-        ]
-        # `gitguard${IFS}hook` is one word here, and two where it runs.
-        expanded += [_is_program(word.partition("$")[0]) for word in words if "$" in word]
-        if any(expanded) and (_runs_program(words, aliases) or _reads_arguments(bare)):
-            return True
-        scripts = [word for word in words if " " in word.strip()] if _runs_scripts(words) else []
-        if any(_substitutes_subcommand(script, aliases) for script in scripts):
-            return True
-    return False
-
-
-def _reads_arguments(words: list[str]) -> bool:
-    return any(word.rpartition("/")[2] in _READING_ARGUMENTS for word in words)
+    expanded = any(
+        not _EXPANDED.isdisjoint(_first_argument(words[place + 1 :])) for place in places
+    )
+    # `gitguard${IFS}hook` is one word here, and two where it runs.
+    expanded |= any(_is_program(word.partition("$")[0]) for word in words if "$" in word)
+    return expanded and (
+        _runs_program(words, aliases)
+        or any(word.rpartition("/")[2] in _READING_ARGUMENTS for word in words)
+    )
 
 
 def _runs_program(words: list[str], aliases: frozenset[str]) -> bool:
     """Say whether a simple command begins with the program, or with what may run it."""
     for word in words:
-        bare = word.strip("$(){}`!")
-        if bare and "()" not in word and not _is_assignment(bare):
-            is_runner = bare in _RUNNING_ANOTHER or bare.startswith("python")
-            return is_runner or bool(_places_of_program([bare.partition("$")[0]], aliases))
+        name = word.strip("$(){}`")
+        if word[:2] == "$(" and not _is_program(word):
+            continue  # it may stand for nothing
+        if name and not _is_assignment(name):
+            is_runner = name in _RUNNING_ANOTHER or name.startswith("python")
+            return is_runner or bool(_places_of_program([name.partition("$")[0]], aliases))
     return False
 
 
@@ -193,7 +294,9 @@ def _is_assignment(word: str) -> bool:
 
 
 def _runs_scripts(words: list[str]) -> bool:
-    return "eval" in words or any(w.startswith("-") and w.endswith("c") for w in words)
+    return not _RUNNING_SCRIPTS.isdisjoint(words) or any(
+        word.startswith("-") and word.endswith("c") for word in words
+    )
 
 
 def _places_of_program(words: list[str], aliases: frozenset[str]) -> list[int]:
@@ -205,7 +308,9 @@ def _places_of_program(words: list[str], aliases: frozenset[str]) -> list[int]:
 
 
 def _is_program(word: str) -> bool:
-    # The last part of a word, for `"$(which gitguard)"` is one word.
+    # The last part of a word, for `$(which gitguard)` is one word.
+    if "$(" in word or "`" in word:
+        word = word.translate(_SUBSTITUTES)
     path = word.rstrip().rpartition(" ")[2].removesuffix(_MODULE).rstrip("/")
     return path.rpartition("/")[2].lower() in _NAMES
 
@@ -225,7 +330,7 @@ def _owner_among(arguments: list[str]) -> str:
         if named:
             return f"restore {named[0]}"
         # A word behind the checkpoint is the path of a file.
-        _, *checkpoint_and_paths = _arguments(_without_redirections(arguments))
+        _, *checkpoint_and_paths = _arguments(arguments)
         return "restore PATH" if len(checkpoint_and_paths) > 1 else ""
     return ""
 
@@ -235,23 +340,8 @@ def _is_safe_repair(arguments: list[str]) -> bool:
 
     A word that could be another option's value, or begin a comment, makes it unsafe.
     """
-    options = _without_redirections(arguments[arguments.index(REPAIR) + 1 :])
+    options = arguments[arguments.index(REPAIR) + 1 :]
     return SAFE_REPAIRS.issuperset(options) and not {"--local", "--dry-run"}.isdisjoint(options)
-
-
-def _without_redirections(words: list[str]) -> list[str]:
-    """Leave out `2>` and its target, as `>file`, `> file` or cut off before `&1`.
-
-    A quoted `>` is left out as well; `repair` takes no operand, so it ends with an error then.
-    """
-    remaining: list[str] = []
-    is_target = False
-    for word in words:
-        operator = word.lstrip("0123456789")
-        if not is_target and not operator.startswith((">", "<")):
-            remaining.append(word)
-        is_target = not is_target and operator in (">", ">>", "<", "<<", "<<<")
-    return remaining
 
 
 def own_command(command: str, program: str, path: str) -> str:
@@ -260,10 +350,14 @@ def own_command(command: str, program: str, path: str) -> str:
     program is the installed program's path, path the folders in which a shell looks for one. With
     an operator, a redirection, a substitution or an assignment it is no simple command any more.
     """
-    words = _plain_words(command)
-    if not words or not _is_our_program(words[0], program, path):
+    from gitguard.model.shell.scanner import read_line
+
+    line = read_line(command[:_LONGEST].strip())
+    if len(command) > _LONGEST or not line.is_plain or len(line.commands) != 1:
         return ""
-    return _first_argument(words[1:])
+    words = line.commands[0].words
+    is_ours = not line.commands[0].keywords and _is_our_program(words[0], program, path)
+    return _first_argument(words[1:]) if is_ours else ""
 
 
 def _is_our_program(word: str, program: str, path: str) -> bool:
@@ -275,91 +369,6 @@ def _is_our_program(word: str, program: str, path: str) -> bool:
         return os.path.isabs(word) and bool(program) and os.path.samefile(word, program)
     except OSError:
         return False
-
-
-def _plain_words(command: str) -> list[str]:
-    """Split a command as a shell does; return no words where it could be more than one command.
-
-    A shell that reads quotes in another way finds no more in it: a backslash before the end of a
-    single-quoted text is refused as well.
-    """
-    words: list[str] = []
-    word: str | None = None
-    characters = iter(command.strip())
-    for c in characters:
-        if c in " \t":
-            words += [] if word is None else [word]
-            word = None
-            continue
-        part = _part(c, characters)
-        if part is None:
-            return []
-        word = (word or "") + part
-    return words if word is None else [*words, word]
-
-
-def _part(c: str, following_characters: Iterator[str]) -> str | None:
-    """Return what a character or a quoted text adds to a word; None where it is not plain."""
-    if c in _NEVER_PLAIN:
-        return None
-    if c == "\\":
-        following = next(following_characters, "")
-        return following if following.isprintable() and following else None
-    if c == "'":
-        return _quoted(following_characters, c)
-    return _quoted(following_characters, c) if c == '"' else c
-
-
-def _quoted(characters: Iterator[str], mark: str) -> str | None:
-    text = ""
-    for c in characters:
-        if c == mark:
-            return None if text.endswith("\\") and mark == "'" else text
-        if c == "\0" or (mark == '"' and c in _NEVER_IN_DOUBLE):
-            return None
-        if c == "\\" and mark == '"':
-            c = next(characters, "\0")
-            if c == "\0":
-                return None
-        text += c
-    return None
-
-
-def _simple_commands(command: str) -> list[list[str]]:
-    lines = command.replace("\\\n", " ").translate(_SEPARATORS).splitlines()
-    return [words for line in lines if (words := line.translate(_QUOTES).split())]
-
-
-def _joined_commands(command: str) -> list[list[str]]:
-    """Split a command into simple ones, the quoted and escaped parts of a word put together.
-
-    Redirections are left out. What is substituted counts as part of the command around it, so that
-    `$(which gitguard) purge` reads as `which gitguard purge`.
-    """
-    return _split(command[:_LONGEST].translate(_SUBSTITUTES))
-
-
-def _split(command: str) -> list[list[str]]:
-    """Split a command as `_joined_commands` does; what is substituted stays as it is written."""
-    import re
-    import shlex
-
-    text = re.sub(r"(?<!\S)\d+(?=[<>])", "", command[:_LONGEST].replace("\\\n", ""))
-    tokens = shlex.shlex(text.replace("\n", " ; "), posix=True, punctuation_chars=";<>|&")
-    tokens.whitespace_split, tokens.commenters = True, ""
-    commands: list[list[str]] = [[]]
-    is_target = False
-    try:
-        for token in tokens:
-            is_operator = bool(token) and not token.strip(";<>|&")
-            if is_operator and not set(token) & set("<>"):
-                commands.append([])
-            elif not is_operator and not is_target:
-                commands[-1].append(token)
-            is_target = is_operator and bool(set(token) & set("<>"))
-    except ValueError:
-        pass  # a quote that is not closed: no shell runs what follows it
-    return commands
 
 
 def _first_argument(words: list[str]) -> str:
@@ -376,23 +385,3 @@ def _arguments(words: Iterable[str]) -> Iterator[str]:
             skip = True
         elif not word.startswith("-"):
             yield word
-
-
-def _matches(rule: list[str], words: list[str]) -> bool:
-    # One iterator for all patterns: each goes on behind the word that matched the one before, so
-    # the words of a rule have to occur in its order.
-    remaining = iter(words)
-    return all(any(_is(pattern, word) for word in remaining) for pattern in rule)
-
-
-def _is(pattern: str, word: str) -> bool:
-    return any(_is_one(choice, word) for choice in pattern.split("|"))
-
-
-def _is_one(choice: str, word: str) -> bool:
-    if len(choice) == 2 and choice[0] == "-" and choice[1].isalpha():
-        # A single-letter flag may stand in a cluster: -rf contains -r and -f.
-        return word.startswith("-") and not word.startswith("--") and choice[1] in word
-    if not choice.startswith("-"):
-        word, choice = word.rpartition("/")[2].lower(), choice.lower()
-    return word.startswith(choice[:-1]) if choice.endswith("*") else word == choice

@@ -6,7 +6,7 @@ import os
 
 from gitguard.errors import Complete, GitguardError
 from gitguard.hooks import gate_record, rises
-from gitguard.hooks.shell_commands import destructive_rule, is_plainly_harmless
+from gitguard.hooks.shell_commands import is_plainly_harmless
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
@@ -84,7 +84,7 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
 
 def _begin_tool(conversation: Conversation, remark: str = "") -> HookReply:
     tool = conversation.tool
-    reason = _destructive_reason(tool.command, conversation.config.destructive)
+    reason = _destructive_reason(conversation)
     notices: list[str] = []
     if reason:
         with conversation.recording():
@@ -119,16 +119,20 @@ def _not_kept(conversation: Conversation, reason: str) -> str:
     return one_line(f"gitguard: no copy was kept before `{reason}` of {', '.join(lacking)}")
 
 
-def _destructive_reason(command: str, own_rules: tuple[str, ...]) -> str:
-    """Return why a command is destructive, by gitguard's table or by the user's own rules."""
-    if not is_plainly_harmless(command):
-        # Only here, because most tool calls run no such command.
-        from gitguard.model.shell.destructive import destructive_reason
+def _destructive_reason(conversation: Conversation) -> str:
+    """Return why the call's command is destructive, by gitguard's table or the user's own rules."""
+    command, rules = conversation.tool.command, conversation.config.destructive
+    if not command or (is_plainly_harmless(command) and not rules):
+        return ""
+    # Only here, because most tool calls run no such command.
+    from gitguard.model.shell.destructive import destructive_reason
 
-        reason = destructive_reason(command)
-        if reason:
-            return reason
-    return destructive_rule(command, own_rules) if command else ""
+    folders = (conversation.event.folder, conversation.event.project_dir)
+    return destructive_reason(
+        command,
+        rules,
+        lambda path: any(os.path.lexists(os.path.join(folder, path)) for folder in folders),
+    )
 
 
 def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure | None) -> HookReply:

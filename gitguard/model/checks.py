@@ -6,9 +6,13 @@ ended, and for that a check knows its place among the other commands of its line
 
 from __future__ import annotations
 
-import re
-
+from gitguard.model.shell.programs import RUNNERS, VALUES, behind_operands, started_program
+from gitguard.model.shell.scanner import PIPES, read_line
 from gitguard.model.value import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.shell.scanner import SimpleCommand
 
 LONGEST_COMMAND = 160
 """The most characters of a command that are kept; one as long as that was cut."""
@@ -43,35 +47,17 @@ _PROGRAMS: dict[str, frozenset[str]] = {
     "docker-compose": frozenset({"up", "build"}),
 }  # fmt: skip
 """Programs, and those of their subcommands that count."""
-_RUNNERS = frozenset(
-    ("npx", "uv", "poetry", "pipenv", "bundle", "pdm", "hatch", "time", "sudo", "env", "timeout",
-     "nice", "nohup", "command", "xvfb-run")
-)  # fmt: skip
-"""Programs that run another one, whose name follows, maybe behind `run` or `exec`."""
 _WITH_SUBCOMMANDS = {"ruff": frozenset({"check", "format"})}
 """Programs that always check something, and whose verdict depends on the subcommand."""
 _WRAPPERS = frozenset(("time", "timeout", "nice", "nohup"))
 """Runners that do not change what runs, so the command is the same without them."""
-_KEYWORDS = frozenset(("do", "then", "else", "{"))
 _TESTING = frozenset(("if", "elif", "while", "until", "!"))
 """Words before a command whose exit code the shell itself reads."""
-_QUIET = frozenset(("cd", "echo", "printf", "true", ":", "export", "set", "pwd", "done", "fi", "}"))
+_QUIET = frozenset(("cd", "echo", "printf", "true", ":", "export", "set", "pwd"))
 """Commands that say little and do not fail, so the end of the output is not theirs."""
-_PYTHON = re.compile(r"python[\d.]*")
-_HEREDOC = re.compile(
-    r"(?<!<)<<-?\s*(['\"]?)(?P<end>[A-Za-z_]\w*)\1(?:(?P<rest>[^\n]*)\n.*?^\s*(?P=end)$|.*\Z)",
-    re.DOTALL | re.MULTILINE,
-)
-_TOKEN = re.compile(
-    r"""'[^']*(?:'|\Z)|"(?:\\.|[^"\\])*(?:"|\Z)|\\.|(?P<comment>(?<!\S)\#[^\n]*)"""
-    r"|(?P<joint>&&|\|\||\|&?|[;\n]|(?<![&>\d])&(?![&>\d]))[\s;]*",
-    re.DOTALL,
-)
-_REDIRECTION = re.compile(r"\s*\d?>&?\s*\S+|\s*<\s*\S+")
-_STASHING = re.compile(r"\s*git\s+(?:-C\s+\S+\s+)?stash(?!\s+(?:list|show))")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=\S*")
-_DURATION = re.compile(r"\d+(?:\.\d+)?[smhd]?")
-_AND, _PIPES = "&&", ("|", "|&")
+_LONGEST = 1 << 16
+"""Characters of a line that are read."""
+_AND = "&&"
 
 
 class Check(Value):
@@ -95,33 +81,30 @@ class Check(Value):
 
 def checks_of(line: str) -> tuple[Check, ...]:
     """Return the commands of a shell line that build, test, check or start something."""
-    commands, joints = _split(line)
+    commands = _steps(line)
     # A line that puts changes away checks something else than the work as it is.
-    if any(_STASHING.match(command) for command in commands):
+    if any(map(_stashes, commands)):
         return ()
     checks = []
-    for place, part in enumerate(commands):
-        words = _REDIRECTION.sub("", part).strip(" ()\n").split()
+    for place, step in enumerate(commands):
+        program, arguments = _program(step)
+        if not program:
+            continue
         # After `||` or `if`, how the line ends does not say how this command did.
-        is_in_doubt = place > 0 and joints[place - 1] == "||"
-        while words and (words[0] in _KEYWORDS or words[0] in _TESTING):
-            is_in_doubt |= words.pop(0) in _TESTING
-        if words and words[0] in _WRAPPERS:
-            words = _without_runners(words)
-        program, arguments = _program(words)
-        if program:
-            leads_to = place if is_in_doubt else _end_of_chain(joints, place)
-            check = Check(
-                " ".join(words)[:LONGEST_COMMAND],
-                program,
-                arguments,
-                place,
-                leads_to,
-                owns_exit_code=not is_in_doubt and joints[leads_to] == "",
-                speaks_last=_speaks_last(commands, joints, place),
-                speaks_alone=place == 0 or _are_quiet(commands[:place]),
-            )
-            checks.append(check)
+        is_in_doubt = place > 0 and commands[place - 1].joint == "||"
+        is_in_doubt |= not _TESTING.isdisjoint(step.keywords)
+        leads_to = place if is_in_doubt else _end_of_chain(commands, place)
+        check = Check(
+            _without_wrappers(step.as_written()),
+            program,
+            arguments,
+            place,
+            leads_to,
+            owns_exit_code=not is_in_doubt and commands[leads_to].joint == "",
+            speaks_last=_speaks_last(commands, place),
+            speaks_alone=all(map(_is_quiet, commands[:place])),
+        )
+        checks.append(check)
     return tuple(checks)
 
 
@@ -133,69 +116,64 @@ def only_check(line: str) -> str:
     return checks[0].command if checks[0].speaks_alone else ""
 
 
-def _split(line: str) -> tuple[list[str], list[str]]:
-    """Return the commands of a line, and what stands behind each: nothing behind the last."""
-    line = _HEREDOC.sub(lambda match: match["rest"] or "", line.replace("\\\n", " "))
-    commands, joints, begin = [""], [], 0
-    for token in _TOKEN.finditer(line):
-        if token["joint"] or token["comment"]:
-            commands[-1] += line[begin : token.start()]
-            begin = token.end()
-        if token["joint"] and commands[-1].strip():
-            joints.append(token["joint"])
-            commands.append("")
-    commands[-1] += line[begin:]
-    if joints and joints[-1] in (";", "\n") and not commands[-1].strip():
-        del commands[-1], joints[-1]
-    # Of a line that was cut nobody knows how it goes on.
-    return commands, [*joints, ";" if line.endswith("…") else ""]
+def _steps(line: str) -> list[SimpleCommand]:
+    """Return the commands of a line without those of substitutions; what ends it joins nothing."""
+    read = read_line(line[:_LONGEST])
+    steps = [
+        command
+        for command in read.commands
+        if (command.words or command.keywords)
+        and not command.is_substituted
+        # A line that was cut has here-documents without a text, which looks like commands.
+        and (not command.spans or command.spans[0][0] < read.unbegun_at)
+    ]
+    if steps and steps[-1].joint in (";", "\n", ""):
+        # Of a line that was cut nobody knows how it goes on.
+        steps[-1].joint = ";" if line.endswith("…") else ""
+    return steps
 
 
-def _end_of_chain(joints: list[str], place: int) -> int:
-    if joints[place] != _AND:
+def _stashes(step: SimpleCommand) -> bool:
+    words = behind_operands(step.words[1:], VALUES["git"], 0) if step.words[:1] == ["git"] else []
+    return words[:1] == ["stash"] and words[1:2] not in (["list"], ["show"])
+
+
+def _end_of_chain(steps: list[SimpleCommand], place: int) -> int:
+    if steps[place].joint != _AND:
         return place
-    after = range(place, len(joints))
-    return next(n for n in after if joints[n] != _AND and joints[n] not in _PIPES)
+    after = range(place, len(steps))
+    return next(n for n in after if steps[n].joint != _AND and steps[n].joint not in PIPES)
 
 
-def _are_quiet(commands: list[str]) -> bool:
-    first_words = [command.split()[:1] for command in commands]
-    return all(words[0] in _QUIET for words in first_words if words)
+def _is_quiet(step: SimpleCommand) -> bool:
+    return not step.words or step.words[0] in _QUIET
 
 
-def _speaks_last(commands: list[str], joints: list[str], place: int) -> bool:
+def _speaks_last(steps: list[SimpleCommand], place: int) -> bool:
     return all(
-        joints[n - 1] in _PIPES or commands[n].split()[:1] == [] or commands[n].split()[0] in _QUIET
-        for n in range(place + 1, len(commands))
+        steps[n - 1].joint in PIPES or _is_quiet(steps[n]) for n in range(place + 1, len(steps))
     )
 
 
-def _program(words: list[str]) -> tuple[str, tuple[str, ...]]:
+def _program(step: SimpleCommand) -> tuple[str, tuple[str, ...]]:
     """Return the program that checks something, and its arguments; an empty name if none does."""
-    words = _without_runners(words)
-    if not words:
+    program = started_program(step.words, step)
+    if program is None:
         return "", ()
-    name = words[0].rpartition("/")[2]
-    if _PYTHON.fullmatch(name) and words[1:2] == ["-m"]:
-        words = words[2:]
-        name = words[0] if words else ""
+    name = program.name
+    words = step.as_written()[len(program.before) + 1 :]
     subcommands = _ANY if name == "unittest" else _PROGRAMS.get(name, frozenset())
     if subcommands is _ANY:
         subcommands = _WITH_SUBCOMMANDS.get(name, _ANY)
-        if words[1:2] == [] or words[1] not in subcommands:
-            return name, tuple(words[1:])
-    for place, word in enumerate(words[1:3], start=1):
+        if words[:1] == [] or words[0] not in subcommands:
+            return name, tuple(words)
+    for place, word in enumerate(words[:2]):
         if word in subcommands:
-            return f"{name} {word}", (*words[1:place], *words[place + 1 :])
+            return f"{name} {word}", (*words[:place], *words[place + 1 :])
     return "", ()
 
 
-def _without_runners(words: list[str]) -> list[str]:
-    while words and (_ASSIGNMENT.fullmatch(words[0]) or words[0] in _RUNNERS):
-        is_runner = words[0] in _RUNNERS
-        words = words[1:]
-        if words[:1] in (["run"], ["exec"], ["tool"]):
-            words = words[1:]
-        while is_runner and words and (words[0][0] == "-" or _DURATION.fullmatch(words[0])):
-            words = words[1:]
-    return words
+def _without_wrappers(words: list[str]) -> str:
+    while words[0] in _WRAPPERS:
+        words = behind_operands(words[1:], *RUNNERS[words[0]])
+    return " ".join(" ".join(words).split())[:LONGEST_COMMAND]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+from gitguard.model.shell.programs import started_program
+from gitguard.model.shell.scanner import PIPES, commands_of, is_descriptor, read_line
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import shlex
+    from gitguard.model.shell.scanner import SimpleCommand
 
 ERROR_LIMIT = 400
 """The most characters of an error that are kept."""
@@ -57,7 +60,6 @@ _LOOKING: dict[str, frozenset[str]] = {
     "docker": _words("images inspect logs ps"),
 }
 """Programs that look with these subcommands."""
-_HARMLESS_REDIRECTION = re.compile(r"\d?>\s*/dev/null|\d>&\d|&>\s*/dev/null")
 _UNREADABLE = re.compile(
     r"\s*(?:exit code \d+\s+)?(?:/\S*/)?(?:ba|da|k|z)?sh: (?:-c: |eval: )?(?:line )?(?:\d+: )?"
     r"(?:syntax error|unexpected EOF|parse error)",
@@ -65,13 +67,12 @@ _UNREADABLE = re.compile(
 )
 """What shells say of a command line that they cannot parse; in a script its name stands too."""
 _STOPPED = re.compile(r"\s*(?:exit code (?:124|137|143)\b|command timed out)", re.IGNORECASE)
-_INLINE_SCRIPT = re.compile(
-    r"\s*(?:cd\s+\S+\s*(?:&&|;)\s*)?(?:\S*/)?(?:python[\d.]*|node|ruby|perl)\s+(?:-\s*)?<<"
-)
-_SLEEP = re.compile(r"(?:^|[;&|]|\bdo)\s*sleep\s")
+_SCRIPTED = ("python", "node", "ruby", "perl")
+"""How programs begin that agents hand a script in a here-document."""
+_LONGEST = 1 << 16
+"""Characters of a line that are read."""
 _LONGEST_LOOK = 2_000
 """Characters of a line; a longer one is a program."""
-_PREFIXES = ("sudo", "command", "time", "!")
 
 
 def verdict(error: str, limit: int = ERROR_LIMIT) -> str:
@@ -99,7 +100,7 @@ def is_answer(command: str, error: str) -> bool:
     code = _EXIT_CODE.match(error.lstrip()[:80])
     if code is None or "cd: " in error:
         return False
-    *before, last = _joined(command) or ("",)
+    *before, last = _deciding(command) or ("",)
     harmless = all(name in _QUESTIONS or name in _BESIDE for name in before)
     return harmless and int(code[1]) in _QUESTIONS.get(last, ())
 
@@ -110,10 +111,22 @@ def is_wrong_guess(command: str, error: str) -> bool:
     That is a look; a line no shell could read, which did nothing and was written once more; a loop
     that waited until it was stopped; and a script in a heredoc, which is written anew.
     """
-    is_wait = _STOPPED.match(error) is not None and _SLEEP.search(command) is not None
-    is_unreadable = _UNREADABLE.match(error) is not None
-    is_script = _INLINE_SCRIPT.match(command) is not None
-    return is_wait or is_unreadable or is_script or only_looks(command)
+    if _UNREADABLE.match(error):
+        return True
+    commands = commands_of(command[:_LONGEST])
+    is_wait = _STOPPED.match(error) is not None and any(
+        simple.words[:1] == ["sleep"] for simple in commands
+    )
+    return is_wait or _is_inline_script(commands) or only_looks(command)
+
+
+def _is_inline_script(commands: list[SimpleCommand]) -> bool:
+    """Say whether the first command, a `cd` aside, is an interpreter with a here-document."""
+    first = next((simple for simple in commands if simple.words[:1] != ["cd"]), None)
+    if first is None or not any(operator[:2] == "<<" for operator, _ in first.redirections):
+        return False
+    words = [word for word in first.words if word != "-"]
+    return len(words) == 1 and words[0].rpartition("/")[2].startswith(_SCRIPTED)
 
 
 def only_looks(command: str) -> bool:
@@ -121,67 +134,52 @@ def only_looks(command: str) -> bool:
 
     Where that is unclear, as with loops and substitutions, it does not.
     """
-    line = _HARMLESS_REDIRECTION.sub("", command)
-    if not command or len(command) > _LONGEST_LOOK or "$(" in line or "`" in line:
+    if not command or len(command) > _LONGEST_LOOK:
         return False
-    words: list[str] = []
-    try:
-        for word in (*_lexer(line, "|&;()<>"), ";"):
-            if not set(word) <= set("|&;()<>"):
-                words.append(word)
-            elif set(word) & set("()<>") or not _looks(words):
-                return False
-            else:
-                words = []
-    except ValueError:
-        return False
-    return True
+    line = read_line(command)
+    return line.is_complete and all(
+        _is_step(simple) and all(map(_is_harmless, simple.redirections)) and _looks(simple)
+        for simple in line.commands
+    )
 
 
-def _looks(words: list[str]) -> bool:
-    while words and (words[0] in _PREFIXES or "=" in words[0].partition("/")[0]):
-        words = words[1:]
-    if not words:
-        return True
-    name = words[0].rpartition("/")[2]
+def _is_step(command: SimpleCommand) -> bool:
+    """Say whether a command is plainly one after the other of its line."""
+    return not (command.is_substituted or command.is_grouped or {*command.keywords} - {"!"})
+
+
+def _is_harmless(redirection: tuple[str, str]) -> bool:
+    operator, target = redirection
+    return operator[:1] != "<" and (
+        target == "/dev/null" or (operator == ">&" and is_descriptor(target))
+    )
+
+
+def _looks(command: SimpleCommand) -> bool:
+    program = started_program(command.words, command)
+    if program is None or not program.name:
+        return True  # assignments alone, or `command -v`
+    name, words = program.name, program.words
     if name in _LOOKING:
-        return _subcommand(name, words[1:]) in _LOOKING[name]
+        subcommand = words[1:2] if name == "gh" else [program.subcommand]  # as in `gh pr view`
+        return not _LOOKING[name].isdisjoint(subcommand)
     changes = _CHANGES.get(name, ())
-    return name in _LOOKS and not any(word.startswith(changes) for word in words[1:] if changes)
+    return name in _LOOKS and not any(word.startswith(changes) for word in words if changes)
 
 
-def _subcommand(name: str, words: list[str]) -> str:
-    while words and words[0].startswith("-"):
-        words = words[2:] if words[0] in ("-C", "-c", "-n") else words[1:]
-    place = 1 if name == "gh" else 0  # as in `gh pr view`
-    return words[place] if len(words) > place else ""
-
-
-def _lexer(command: str, punctuation: str) -> shlex.shlex:
-    import shlex
-
-    text = command.strip().replace("\n", " ; ")
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=punctuation)
-    lexer.whitespace_split = True
-    return lexer
-
-
-def _joined(command: str) -> list[str]:
+def _deciding(line: str) -> list[str]:
     """Return the programs on which the exit code depends, by name; none where that is unclear."""
-    lexer = _lexer(command, "|&;()")
+    read = read_line(line[:_LONGEST])
     names: list[str] = []
-    begins = True
-    try:
-        for word in lexer:
-            if word in ("|", ";", "|&"):
-                names, begins = [], True
-            elif word == "&&":
-                begins = True
-            elif set(word) <= set("|&;()"):
-                return []
-            elif begins and word not in _PREFIXES and "=" not in word.partition("/")[0]:
-                names.append(word.rpartition("/")[2])
-                begins = False
-    except ValueError:
-        return []
-    return names
+    joint = ""
+    for command in read.commands:
+        if command.is_substituted:
+            continue
+        if not _is_step(command) or joint in ("||", "&"):
+            return []
+        if joint in (*PIPES, ";", "\n"):
+            names = []
+        program = started_program(command.words, command)
+        names += [program.name] if program and program.name else []
+        joint = command.joint
+    return names if read.is_complete and joint != "&" else []

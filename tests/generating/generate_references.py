@@ -311,9 +311,12 @@ or a wrong value is an error (exit code 22).
 {table(("setting", "default", "a repository may tighten it", "what it is"), rows)}
 Thresholds must rise from one to the next, between 0 and 1, and so must the gauge's warnings. A
 window below 16,000 tokens is an error, and one below 32,000 brings a warning. A rule in
-`destructive` is a list of words that must occur in this order in one simple command; `a|b` means
-either word, and `*` any characters. [config-example.yaml](config-example.yaml) has every setting
-with its default, and [config.schema.json](config.schema.json) is the JSON Schema.
+`destructive` is the name of a program, and words that must occur among its arguments in this order,
+such as `terraform destroy`. It fires wherever that program runs, also behind `sudo` or in
+`bash -c`, and not in text, as in `grep terraform destroy`. `a|b` means either word, and `*` any
+characters. A rule that begins with `*` or with an option fires with every program.
+[config-example.yaml](config-example.yaml) has every setting with its default, and
+[config.schema.json](config.schema.json) is the JSON Schema.
 """
 
 

@@ -365,6 +365,15 @@ OWNED = (
         'set -- {}; gitguard "$@"',
         'f() {{ gitguard "$@"; }}; f {}',
         "sh -c 'gitguard \"$@\"' sh {}",
+        "env -C /srv/gitguard sh -c 'gitguard {}'",
+        'c=(gitguard {}); eval "${{c[*]}}"',
+        "eval 'x=1 g=gitguard'; $g {}",
+        "case x in x) gitguard {} ;; esac",
+        'echo "${{x:-it\'s}}"; gitguard {}',
+        "ssh host 'gitguard {}'",
+        "echo `sh -c \\`gitguard {}\\``",
+        "ls 'never closed; gitguard {}",
+        "python3 -mgitguard {}",
     ],
 )
 def test_owner_commands_are_refused_however_they_are_spelled(spelling: str, owned: str) -> None:
@@ -418,6 +427,8 @@ def test_the_denial_of_a_halted_call_is_decided_before_the_call_is_read(halted: 
         "g=gitguard; $g status",
         "g=gitguard; grep -rn trust $g",
         "gitguard note --done 'it",
+        "python3 -m gitguard note --learning 'never run gitguard purge'",
+        "cat <<E\nSay `gitguard status` of $x\nE",
     ],
 )
 def test_who_only_writes_of_owner_commands_is_not_refused(command: str) -> None:

@@ -279,6 +279,31 @@ def test_a_destructive_command_is_preceded_by_a_checkpoint_if_anything_changed(
     assert talk.triggers().count("before-destructive") == 1
 
 
+def test_a_redirection_is_preceded_by_a_checkpoint_only_where_its_file_exists(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Write the notes")
+    (talk.root / "sub").mkdir()
+    talk.bash("ls > notes.txt")
+    talk.bash("ls > notes.txt", cwd=str(talk.root / "sub"))
+    assert talk.triggers().count("before-destructive") == 0
+    (talk.root / "sub" / "notes.txt").write_text("mine")
+    talk.bash("cd sub && ls > notes.txt")
+    assert talk.triggers().count("before-destructive") == 1
+
+
+def test_a_rule_of_the_user_takes_no_checkpoint_before_a_line_that_only_writes_of_it(
+    talk: Conversation,
+) -> None:
+    (talk.root / ".gitguard" / "config.yaml").write_text("destructive: [terraform destroy]\n")
+    talk.prompt("Look for it")
+    talk.bash("grep -rn terraform destroy docs")
+    talk.bash("git commit -m 'terraform destroy'")
+    assert talk.triggers().count("before-destructive") == 0
+    talk.bash("cd infra && terraform destroy -auto-approve")
+    assert talk.triggers().count("before-destructive") == 1
+
+
 @pytest.mark.parametrize("command", ["override --reason x", "repair --trust", "repair --accept -y"])
 def test_an_agent_may_not_run_the_commands_of_humans(talk: Conversation, command: str) -> None:
     answer = talk.bash(f"cd src && GITGUARD_ROOT=.. /usr/bin/gitguard {command}")

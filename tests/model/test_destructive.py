@@ -45,6 +45,13 @@ GIT = {
     "git stash drop": "git stash drop",
     "git stash clear": "git stash clear",
     "git stash pop stash@{1}": "git stash pop",
+    "git stash -u": "git stash -u",
+    "git stash --include-untracked": "git stash --include-untracked",
+    "git stash push -a -m drop": "git stash -a",
+    "git -C sub stash save --all": "git stash --all",
+    "git apply -R fix.patch": "git apply -R",
+    "git checkout-index -fa": "git checkout-index -f",
+    "git read-tree -u --reset HEAD": "git read-tree -u",
     "git branch -D old": "git branch -D",
     "git branch -d --force old": "git branch --force",
     "git branch -df old": "git branch -f",
@@ -86,6 +93,15 @@ FILES = {
     "mv -f /tmp/a.py b.py": "mv",
     "cp -f a.py b.py": "cp -f",
     "cp -rf a b": "cp -f",
+    "cp /dev/null a.log": "cp",
+    "install /dev/null a.log": "install",
+    "ln -sf a b": "ln -f",
+    "cat /dev/null > a.log": "> FILE",
+    "patch -R < fix.patch": "patch -R",
+    "patch -Rp1 -i fix.patch": "patch -R",
+    "patch -p1 --reverse": "patch --reverse",
+    "ls | sponge a.py": "sponge",
+    "npx rimraf dist": "rimraf",
     "ls > files.txt": "> FILE",
     "ls>files.txt": "> FILE",
     "ls 1> files.txt": "> FILE",
@@ -153,6 +169,21 @@ FORMATTERS = {
     "autopep8 -i -r .": "autopep8 -i",
     "git ls-files '*.py' | xargs black": "black",
 }
+CODE = {
+    "python -c 'import shutil; shutil.rmtree(\"build\")'": "python rmtree",
+    "python3 -c \"import os; os.remove('a')\"": "python3 os.remove",
+    "uv run python - <<E\nfrom pathlib import Path\nPath('a').unlink()\nE": "python unlink",
+    "echo 'import os; os.unlink(\"a\")' | python3.12": "python3.12 unlink",
+    "node -e \"fs.rmSync('build', {recursive: true})\"": "node rmSync",
+    'node --eval=\'require("fs").unlinkSync("a")\'': "node unlink",
+    "perl -e 'unlink glob \"*.log\"'": "perl unlink",
+    "ruby -rfileutils -e 'FileUtils.rm_rf(\"build\")'": "ruby rm_rf",
+    "php -r 'unlink(\"a\");'": "php unlink",
+    "deno eval 'Deno.removeSync(\"a\")'": "deno Deno.remove",
+    "python -c \"import subprocess; subprocess.run(['rm', 'a'])\"": "python rm",
+    "ls | awk '{system(\"rm \" $1)}'": "awk rm",
+    "bash -c \"python -c 'import os; os.rmdir(1); os.removedirs(2)'\"": "python removedirs",
+}
 WRAPPED = {
     "cd a && rm b": "rm",
     "cd a || rm b": "rm",
@@ -172,6 +203,10 @@ WRAPPED = {
     "echo $(rm b)": "rm",
     'echo "a $(rm b) c"': "rm",
     "echo `rm b`": "rm",
+    "echo `ls \\`rm b\\``": "rm",
+    "function f { rm b; }": "rm",
+    "(echo 'rm b') | sh": "rm",
+    "python -mblack .": "black",
     "echo ${a:-$(rm b)}": "rm",
     "a=$(rm b)": "rm",
     "a=(x $(rm b))": "rm",
@@ -214,7 +249,7 @@ ELSEWHERE = {
     "mysql <<EOF\nDelete From users;\nEOF": "delete from",
     "echo 'truncate table a' | psql": "truncate table",
 }
-DESTRUCTIVE = GIT | FILES | FORMATTERS | WRAPPED | ELSEWHERE
+DESTRUCTIVE = GIT | FILES | FORMATTERS | CODE | WRAPPED | ELSEWHERE
 
 CALM_GIT = """\
 git status
@@ -236,6 +271,10 @@ git restore -S .
 git stash
 git stash list
 git stash push -m drop
+git stash show -u
+git stash -k
+git apply fix.patch
+git apply -R --check fix.patch
 git stash apply
 git branch -d merged
 git branch --list
@@ -274,6 +313,10 @@ mv /tmp/a /tmp/b
 cp a.py b.py
 cp -r a b
 cp -f a.py src/
+cp a.py /dev/null
+ln -s a b
+patch -p1
+patch -R --dry-run
 ls >> files.txt
 ls > /dev/null
 ls >/dev/null 2>&1
@@ -369,6 +412,15 @@ CALM_TEXT = [
     "npm run format",
     "node -e 'a > b'",
     "python -c 'import os; print(1 > 2)'",
+    'python -c \'l = [1]; l.remove(1); print("a".replace("a", "b"))\'',
+    "python tests/test_unlink.py",
+    "python tool.py --message 'unlink the file'",
+    "python -m pytest -k 'unlink or rmtree'",
+    "perl -ne 'print if /unlink/' a.py",
+    "awk '/unlink/ {print $1}' a.py",
+    "for ((i=9; i>3; i--)); do ls; done",
+    "case $x in rm | unlink) ls a;; esac",
+    "cat <<EOF\nrm b $(ls)\nEOF",
     "docker ps",
     "kubectl get pods",
     "psql -c 'select 1'",
@@ -385,6 +437,114 @@ def test_a_destructive_command_is_named_with_its_reason(command: str, reason: st
 @pytest.mark.parametrize("command", CALM_GIT + CALM_FILES + CALM_FORMATTERS + CALM_TEXT)
 def test_what_destroys_nothing_has_no_reason(command: str) -> None:
     assert destructive_reason(command) == ""
+
+
+WRITING = """\
+ls > a
+ls | tee a
+dd if=/dev/zero of=a
+truncate -s 0 a
+cp -f b a
+cp /dev/null a
+ln -sf b a
+cd sub && ls > a
+bash -c 'ls > a'
+{ ls; } > a""".splitlines()
+
+
+@pytest.mark.parametrize("command", WRITING)
+def test_a_file_is_overwritten_only_where_it_exists(command: str) -> None:
+    assert destructive_reason(command, exists={"a", "sub/a"}.__contains__)
+    assert destructive_reason(command, exists={"b", "sub/b"}.__contains__) == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["ls > $x", "ls > *.txt", "ls > ~/a", "cd; ls > a", "cd - && ls > a", "cd $x && ls > a"]
+    + ["ssh host 'ls > a'", "docker exec app tee a", "sudo -D sub tee a", "ls | xargs tee"],
+)
+def test_a_file_counts_where_nobody_can_tell_which_one_it_is(command: str) -> None:
+    assert destructive_reason(command, exists=lambda path: False)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            "terraform destroy",
+            "terraform -chdir=a destroy -auto-approve",
+            "cd a && terraform destroy",
+        ),
+        *(
+            "sudo -u ada terraform destroy",
+            "bash -c 'terraform destroy'",
+            "echo $(terraform destroy)",
+        ),
+        *("/opt/bin/terraform destroy", "ls | xargs terraform destroy", "A=1 Terraform destroy"),
+    ],
+)
+def test_a_rule_of_the_user_fires_where_its_program_runs(command: str) -> None:
+    assert destructive_reason(
+        command,
+        (
+            "mycli wipe",
+            "terraform destroy|taint",
+        ),
+    )
+    assert destructive_reason(command, ("terraf* destroy",))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            "grep -rn terraform destroy docs",
+            "git commit -m 'terraform destroy'",
+            "ls # terraform destroy",
+        ),
+        *(
+            "echo terraform destroy",
+            'git commit -am "terraform destroy" && git push',
+            "cat terraform destroy",
+        ),
+        *(
+            "git log --grep terraform -- destroy",
+            "man terraform destroy",
+            "terraform plan; echo destroy",
+        ),
+        *(
+            "cat <<E\nterraform destroy\nE",
+            "git commit -F - <<'E'\nterraform destroy\nE",
+            "a=(terraform destroy)",
+        ),
+        *(
+            "terraform destroy-all",
+            "python -c 'print(\"terraform destroy\")'",
+            "cd terraform && ls destroy",
+        ),
+    ],
+)
+def test_a_rule_of_the_user_never_fires_on_text(command: str) -> None:
+    assert destructive_reason(command, ("mycli wipe", "terraform|tofu destroy")) == ""
+    assert destructive_reason(command) == "", "the table agrees"
+
+
+@pytest.mark.parametrize(
+    ("rule", "command"),
+    [
+        ("npx prisma migrate", "npx --yes prisma migrate reset"),
+        ("prisma migrate", "npx --yes prisma migrate reset"),
+        ("deploy.sh prod", "bash scripts/deploy.sh --now prod"),
+        ("seed.py", "uv run python seed.py"),
+        ("mycli -f", "mycli -xf a"),
+        ("--force-reset", "npm run x -- --force-reset"),
+        ("* wipe", "some-tool wipe"),
+    ],
+)
+def test_a_rule_of_the_user_names_what_starts_a_program_a_script_or_an_option(
+    rule: str, command: str
+) -> None:
+    assert destructive_reason(command, (rule,)) == rule
 
 
 # What is split over lines or never closed reads differently with something around it.

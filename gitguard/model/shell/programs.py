@@ -88,6 +88,8 @@ VALUES: dict[str, str] = {
     "git checkout": "-B -b --orphan --conflict --pathspec-from-file",
     "git push": "-o --push-option --repo --receive-pack",
     "git restore": "-s --source --conflict",
+    "git stash": "-m --message --pathspec-from-file",
+    "git apply": "-p -C --directory --exclude --include --whitespace",
     "git tag": "-m -F -u --message --file --sort",
     "kubectl": "-n --namespace --context --kubeconfig",
     "docker": "-H --host --context --config",
@@ -98,6 +100,7 @@ VALUES: dict[str, str] = {
     "cp": "-S --suffix",
     "truncate": "-s --size -r --reference",
     "shred": "-n -s --iterations --size",
+    "patch": "-p -i -d -o -r -F -D -B -V -Y -z -g --strip --input --directory --output",
     "rsync": "-e -f -B -T -M --exclude --include --rsh",
     "sed": "-e -f -l --expression --file --line-length",
     "gsed": "-e -f -l --expression --file --line-length",
@@ -163,7 +166,12 @@ RUNNERS: dict[str, tuple[str, int]] = {
 _REPEATING = frozenset(("xargs", "parallel"))
 _LISTING = frozenset(("-v", "-V"))
 """With these `command` says what would run, and runs nothing."""
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "su"))
+SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ash", "ksh", "mksh", "fish", "su"))
+INTERPRETERS = (
+    *("python", "pypy", "ipython", "node", "deno", "bun", "ruby", "perl", "php", "lua", "tclsh"),
+    *("awk", "gawk", "osascript", "rscript", "irb", "ts-node", "tsx"),
+)
+"""How the names of programs begin that run code."""
 _JOINING: dict[str, tuple[str, int]] = {
     **dict.fromkeys(("eval", "trap"), ("", 0)),
     "watch": ("-n --interval", 0),
@@ -184,10 +192,16 @@ _WITH_RUNNERS = frozenset(name.partition(" ")[0] for name in RUNNERS if " " in n
 class ShellProgram:
     """A program that a shell line runs, whatever starts it."""
 
-    __slots__ = ("command", "is_repeated", "name", "words")
+    __slots__ = ("before", "command", "is_repeated", "name", "words")
 
     def __init__(
-        self, name: str, words: list[str], command: SimpleCommand, *, is_repeated: bool
+        self,
+        name: str,
+        words: list[str],
+        command: SimpleCommand,
+        *,
+        before: list[str],
+        is_repeated: bool = False,
     ) -> None:
         self.name = name
         """Without its folder and version, in lower case; `UNREAD` for what is too long or deep."""
@@ -195,6 +209,8 @@ class ShellProgram:
         """What stands behind the name."""
         self.command = command
         """The simple command in which it runs."""
+        self.before = before
+        """What stands in front of the name: assignments and the programs that start it."""
         self.is_repeated = is_repeated
         """Whether `xargs` or `find` names more operands."""
 
@@ -203,66 +219,86 @@ class ShellProgram:
         """What it reads, as far as the line itself says it."""
         return input_of(self.command)
 
+    @property
+    def subcommand(self) -> str:
+        """The first word behind its options, empty if there is none."""
+        return "".join(behind_operands(self.words, VALUES.get(self.name, ""), 0)[:1])
+
 
 def programs_of(line: str) -> Iterator[ShellProgram]:
     """Yield the programs that a shell line runs, those in its scripts as well.
 
     A command that runs none, as `> file`, is one without a name.
     """
-    return _programs_of(line, 0, _Budget())
+    return _Programs().of_script(line, 0)
 
 
-class _Budget:
-    """How many characters of a line and its scripts may still be read."""
+class _Programs:
+    """Looks for the programs of a line and of its scripts, up to a size of all together."""
 
     def __init__(self) -> None:
         self._characters = _MOST_CHARACTERS
 
-    def covers(self, script: str) -> bool:
-        """Take a script from the budget; say whether it may be read."""
+    def of_script(self, script: str, depth: int) -> Iterator[ShellProgram]:
+        """Yield the programs that a script runs."""
         self._characters -= min(len(script), LONGEST)
-        return self._characters >= 0
+        is_read = depth <= _DEEPEST and self._characters >= 0
+        for command in commands_of(script[:LONGEST]) if is_read else ():
+            if command.words or command.redirections:
+                yield from self._of_words(command.words, command, depth)
+        if not is_read or len(script) > LONGEST:
+            yield ShellProgram(UNREAD, [], SimpleCommand(), before=[])
+
+    def _of_words(
+        self, words: list[str], command: SimpleCommand, depth: int, *, is_repeated: bool = False
+    ) -> Iterator[ShellProgram]:
+        """Yield what a command runs; `find -exec` runs a part of its words."""
+        if depth > _DEEPEST:
+            yield ShellProgram(UNREAD, [], command, before=words)
+            return
+        program = started_program(words, command)
+        if program is None:
+            return
+        program.is_repeated |= is_repeated
+        yield program
+        if program.name in FINDING:
+            for inner in _inner_commands(program.words, FINDING[program.name]):
+                yield from self._of_words(inner, command, depth + 1, is_repeated=True)
+        elif script := _script_of(program.name, program.words, command):
+            yield from self.of_script(script, depth + 1)
 
 
-def _programs_of(script: str, depth: int, budget: _Budget) -> Iterator[ShellProgram]:
-    is_read = depth <= _DEEPEST and budget.covers(script)
-    for command in commands_of(script[:LONGEST]) if is_read else ():
-        yield from _programs_in(command.words, command, depth, budget)
-    if not is_read or len(script) > LONGEST:
-        yield ShellProgram(UNREAD, [], SimpleCommand(), is_repeated=False)
-
-
-def _programs_in(
-    words: list[str],
-    command: SimpleCommand,
-    depth: int,
-    budget: _Budget,
-    *,
-    is_repeated: bool = False,
-) -> Iterator[ShellProgram]:
-    """Yield what a command runs; `find -exec` runs a part of its words."""
-    if depth > _DEEPEST:
-        yield ShellProgram(UNREAD, [], command, is_repeated=False)
-        return
-    name, arguments = "", words[:0]
+def started_program(all_words: list[str], command: SimpleCommand) -> ShellProgram | None:
+    """Return the program that words start, seen through `sudo` and the like; None for none."""
+    words, name, is_repeated = all_words, "", False
+    arguments = words[:0]
     for _ in range(_MOST_RUNNERS):
         words = _without_assignments(words)
         name, arguments = _name_of(words) if words else ("", [])
-        if name.startswith("python") and arguments[:1] == ["-m"]:
-            words = arguments[1:]
+        module = _module_words(arguments) if name.startswith("python") else []
+        if module:
+            words = module
         elif name in RUNNERS:
             if name == "command" and not _LISTING.isdisjoint(arguments[:1]):
-                return
+                return None
             is_repeated |= name in _REPEATING
             words = behind_operands(arguments, *RUNNERS[name])
         else:
             break
-    yield ShellProgram(name, arguments, command, is_repeated=is_repeated)
-    if name in FINDING:
-        for inner in _inner_commands(arguments, FINDING[name]):
-            yield from _programs_in(inner, command, depth + 1, budget, is_repeated=True)
-    elif script := _script_of(name, arguments, command):
-        yield from _programs_of(script, depth + 1, budget)
+    before = all_words[: len(all_words) - len(arguments) - 1]
+    return ShellProgram(name, arguments, command, before=before, is_repeated=is_repeated)
+
+
+def _module_words(arguments: list[str]) -> list[str]:
+    """Return the module that Python runs by `-m`, and its arguments; empty if it runs none."""
+    for place, word in enumerate(arguments):
+        if word == "-m":
+            return arguments[place + 1 :]
+        if word.startswith("-m"):
+            return [word[2:], *arguments[place + 1 :]]
+        if word[:1] != "-" or "c" in word:
+            return []
+    return []
 
 
 def _name_of(words: list[str]) -> tuple[str, list[str]]:
@@ -323,7 +359,7 @@ def _script_of(name: str, words: list[str], command: SimpleCommand) -> str:
     """Return the text that a program runs as a script, empty if it does not or nobody sees it."""
     if name in _JOINING:
         return " ".join(behind_operands(words, *_JOINING[name]))
-    if name not in _SHELLS:
+    if name not in SHELLS:
         # `parallel 'rm {}'` has a whole script for a name.
         return " ".join((name, *words)) if " " in name else ""
     values = frozenset(VALUES["su" if name == "su" else "bash"].split())

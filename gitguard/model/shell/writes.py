@@ -6,14 +6,7 @@ in a file, it does not show; references/guides/security.md names that limit.
 
 from __future__ import annotations
 
-from gitguard.model.shell.programs import (
-    FINDING,
-    UNREAD,
-    VALUES,
-    Arguments,
-    behind_operands,
-    programs_of,
-)
+from gitguard.model.shell.programs import UNREAD, VALUES, Arguments, behind_operands, programs_of
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -93,7 +86,6 @@ def writes_of(line: str) -> ShellWrites:
             ending_work[command] = _ends_work(command, ending_work)
             words += (*command.words, *command.written, *program.input.split())
             paths += [WrittenPath(p, ends_work=ending_work[command]) for p in command.written]
-            folders += _option_values(_words_before(program), _CHDIR)
         words += program.words
         if program.name == UNREAD:
             is_hidden = True
@@ -103,16 +95,11 @@ def writes_of(line: str) -> ShellWrites:
             operands = Arguments(program.words, frozenset(), is_repeated=False).operands
             folders += operands[:1] or ["~"]
         else:
+            folders += _option_values(program.before, _CHDIR)  # `env -C`, `sudo -D`
             paths += [p.replace(ends_work=ending_work[command]) for p in _changed(program)]
             is_hidden |= program.is_repeated and program.name in _TABLE
             is_hidden |= program.name == "find" and "-delete" in program.words
     return ShellWrites(tuple(paths), tuple(folders), tuple(words), is_hidden)
-
-
-def _words_before(program: ShellProgram) -> list[str]:
-    """Return what stands before a program, where `env -C` and `sudo -D` name a folder for it."""
-    words = program.command.words
-    return words if program.name in FINDING else words[: -len(program.words) - 1]
 
 
 def _ends_work(command: SimpleCommand | None, known: Mapping[SimpleCommand, bool]) -> bool:

@@ -10,10 +10,10 @@ command runs cannot be told apart from it.
 from __future__ import annotations
 
 import os
-import re
 from functools import cached_property
 
 from gitguard.model.checks import checks_of
+from gitguard.model.shell.programs import programs_of
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.value import Value
 from gitguard.state import entries
@@ -40,12 +40,13 @@ _MEANING_MANY = ("git", "find", "xargs", "{", "$", "`")
 """What stands in commands that do not name the files that they remove."""
 _ANY_OF = frozenset("*?[")
 """What stands in a word that names files by a pattern."""
-_QUOTES = str.maketrans("", "", "\"'")
-_MOVES_WORKTREE = re.compile(
-    r"\bgit(?:\s+-[cC]\s+\S+|\s+-(?![cC]\s)\S+)*\s+(?:am|bisect|checkout|cherry-pick|clone|merge"
-    r"|pull|rebase|reset|restore|revert|stash|submodule|switch|worktree)\b"
+_MOVING_WORKTREE = frozenset(
+    (
+        *("am", "bisect", "checkout", "cherry-pick", "clone", "merge", "pull", "rebase", "reset"),
+        *("restore", "revert", "stash", "submodule", "switch", "worktree"),
+    )
 )
-"""Commands that put contents of other commits into the worktree, which is no edit."""
+"""Subcommands of git that put contents of other commits into the worktree, which is no edit."""
 
 
 class ShellEdits(Value):
@@ -74,7 +75,10 @@ class ShellRun(Value):
 
         It may also be the content of another commit.
         """
-        return not self.was_cut_off and not _MOVES_WORKTREE.search(self.call.summary)
+        return not self.was_cut_off and not any(
+            program.name == "git" and program.subcommand in _MOVING_WORKTREE
+            for program in programs_of(self.call.shell_line)
+        )
 
     @cached_property
     def checks(self) -> bool:
@@ -174,8 +178,9 @@ def _may_mean(line: str, path: str) -> bool:
         return True
     from fnmatch import fnmatchcase
 
-    patterns = (word.translate(_QUOTES) for word in line.split() if not _ANY_OF.isdisjoint(word))
-    return any(fnmatchcase(path, f"*{pattern.lstrip('./')}*") for pattern in patterns)
+    words = (word for program in programs_of(line) for word in program.words)
+    patterns = (word.lstrip("./") for word in words if not _ANY_OF.isdisjoint(word))
+    return any(fnmatchcase(path, f"*{pattern}*") for pattern in patterns)
 
 
 def edits_of(
