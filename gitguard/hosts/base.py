@@ -186,6 +186,8 @@ class HostPlan(Value):
     in_user_folder: tuple[WantedFile, ...] = ()
     status_line: str = ""
     """The command of the status line that ours stands in for."""
+    status_line_file: str = ""
+    """The file of the worktree that it stands in, empty where it stands in another."""
     notes: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     after_change: str = ""

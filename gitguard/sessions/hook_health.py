@@ -119,5 +119,5 @@ def _site(workspace: Workspace, root: str, part: Installed) -> InstalledSite:
         environment={"HOME": places.home, **places.environment},
         gone=tuple(gone),
         changed=tuple(changed),
-        settings={name: entry.written for name, entry in part.settings.items()},
+        settings={name: setting.after for name, setting in part.settings.items()},
     )

@@ -17,7 +17,7 @@ from gitguard.rendering import template_source
 from gitguard.settings.folder_edits import FolderEdits
 from gitguard.settings.hidden_lines import changed_settings, with_lines
 from gitguard.settings.path_program import program_on_path
-from gitguard.settings.program_edits import PlannedSettings, ProgramEdits, program_edits
+from gitguard.settings.program_edits import PlannedSettings, ProgramEdits
 from gitguard.store.disk import settings_text
 from gitguard.store.disk.changes import FileEdit, content
 from gitguard.store.git import exclude
@@ -90,11 +90,11 @@ class Sites(Value):
             lambda name: root == self.root and bool(self.worktree.tracked((name,))),
         )
 
-    def program(self) -> ProgramEdits | None:
-        """Return the settings that the host's program makes, None without one."""
+    def program(self) -> ProgramEdits:
+        """Return the settings that the host's program makes."""
         environment = {"HOME": self.home, **self.environment}
         made = self.known_to_user.settings
-        return program_edits(self.installation, made, environment, self.root)
+        return ProgramEdits(self.installation, made, environment, self.root)
 
 
 class InstallPlan(Value):
@@ -179,6 +179,7 @@ def plan_worktree(sites: Sites, options: InstallOptions | None) -> InstallPlan:
             tuple(edits.folders),
             wanted.status_line,
             executable=options.executable if personal else "",
+            status_line_file=wanted.status_line_file,
         )
         ledger = {sites.root: here, sites.common: _installed(excluded)}
         there = {path: part for path, part in ledger.items() if part != Installed()}
@@ -263,8 +264,7 @@ def plan_user_folder(sites: Sites, options: InstallOptions | None) -> InstallPla
             edits.take_out(name, WHOLE)
     for file in wanted.in_user_folder:
         edits.put(file)
-    program = sites.program()
-    planned = program.plan(options) if program else PlannedSettings()
+    planned = sites.program().plan(options)
     plan = InstallPlan(tuple(edits.changes), others, notes=tuple(edits.notes), program=planned)
     if not options:
         leaving = tuple(os.path.join(folder, name) for name in known.folders)

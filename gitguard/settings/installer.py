@@ -182,15 +182,15 @@ class Installer:
         if not sites.user_folder:
             return plan
         program = sites.program()
-        if removes and program:
-            plan = plan.replace(program=program.make(plan.program))
-        self._make(plan, self._user_ledger, removes=removes)
-        if program and not removes:
+        if removes:
+            made = program.make(plan.program)
+            self._make(plan, self._user_ledger, removes=True)
+        else:
+            self._make(plan, self._user_ledger, removes=False)
             made = program.make(plan.program)
             installed = plan.ledger[sites.user_folder].replace(settings=made.remembered)
             self._user_ledger.write({**plan.ledger, sites.user_folder: installed})
-            plan = plan.replace(program=made)
-        return plan
+        return plan.replace(program=made)
 
     def _make(self, plan: InstallPlan, ledger: LedgerFile, *, removes: bool) -> None:
         """Make the changes of a plan; the ledger knows of them as long as one may be there."""

@@ -10,113 +10,118 @@ from shlex import join
 
 from gitguard.hosts.base import HostSetting, SettingsPlan, has_program
 from gitguard.model.document_edits import GONE, taken_out
-from gitguard.model.value import Value
 from gitguard.store.disk.program import find_program
-from gitguard.store.session.install_ledger import InstalledSetting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from gitguard.hosts.base import Installation, InstallOptions, SettingsProgram
     from gitguard.store.disk.program import Program
 
 
-class PlannedSettings(Value):
+class PlannedSettings(SettingsPlan):
     """What a program is to set, and what the ledger will remember of it."""
 
-    settings: tuple[HostSetting, ...] = ()
-    remembered: Mapping[str, InstalledSetting] = {}
-    notes: tuple[str, ...] = ()
-    warnings: tuple[str, ...] = ()
+    remembered: Mapping[str, HostSetting] = {}
     commands: tuple[str, ...] = ()
     """What the program is to do, as people would type it."""
 
 
 class ProgramEdits:
-    """The settings of one host that has a program; made holds those that we made before."""
+    """The settings that one host's program makes, none for a host that has no such program."""
 
     def __init__(
         self,
-        installation: SettingsProgram,
-        made: Mapping[str, InstalledSetting],
+        installation: Installation,
+        made: Mapping[str, HostSetting],
         environment: Mapping[str, str],
         worktree: str,
     ) -> None:
-        """Find the program; nothing is asked yet."""
-        self._host = installation
+        """Find the program; made holds what we set before, and what stood there before us."""
         self._made = made
-        self._program: Program | None = find_program(installation.PROGRAM, environment, worktree)
+        self._host: SettingsProgram | None = None
+        self._program: Program | None = None
+        if has_program(installation):
+            self._host = installation
+            self._program = find_program(installation.PROGRAM, environment, worktree)
 
     def plan(self, options: InstallOptions | None) -> PlannedSettings:
         """Plan what is not as it should be, and what we made and nobody wants any more.
 
         Without options nothing is wanted.
         """
-        program, wanted = self._program, SettingsPlan()
+        host, program, wanted = self._host, self._program, SettingsPlan()
+        if host is None:
+            return PlannedSettings()
         if options:
-            answers = self._host.look(program.run) if program else {}
-            ours = {name: entry.written for name, entry in self._made.items()}
-            wanted = self._host.plan_settings(answers, options, ours)
+            answers = host.look(program.run) if program else {}
+            ours = {name: setting.after for name, setting in self._made.items()}
+            wanted = host.plan_settings(answers, options, ours)
         names = {setting.name for setting in wanted.settings}
-        unwanted = {name: entry for name, entry in self._made.items() if name not in names}
+        unwanted = [setting for name, setting in self._made.items() if name not in names]
         settings = tuple(each for each in wanted.settings if each.before != each.after)
-        notes, warnings = wanted.notes, wanted.warnings
-        if program is not None:
-            settings = (*settings, *self._given_back(unwanted, program))
-            runs = self._commands(settings)
-            return PlannedSettings(settings, self._remembered(settings), notes, warnings, runs)
-        by_hand = [self._command(item.within or n, item.original) for n, item in unwanted.items()]
-        runs = tuple(dict.fromkeys((*self._commands(settings), *by_hand)))
-        if runs:
+        notes = wanted.notes
+        if program is None:
+            back = (HostSetting(each.within or each.name, "", each.before) for each in unwanted)
+            runs = dict.fromkeys(self._commands((*settings, *back)))
             shown = ", ".join(f"`{run}`" for run in runs)
-            notes = (f"`{self._host.PROGRAM}` is not on PATH; run by hand: {shown}", *notes)
-        return PlannedSettings(settings, self._remembered(settings), notes, warnings)
+            by_hand = f"`{host.PROGRAM}` is not on PATH; run by hand: {shown}"
+            notes = (*[by_hand] * bool(runs), *notes)
+            return PlannedSettings(settings, notes, wanted.warnings, self._remembered(settings))
+        # One object may hold several of them.
+        given_back = {each.name: each for each in self._given_back(unwanted, host, program)}
+        settings = (*settings, *given_back.values())
+        return PlannedSettings(
+            settings, notes, wanted.warnings, self._remembered(settings), self._commands(settings)
+        )
 
-    def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, InstalledSetting]:
+    def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, HostSetting]:
         """Return what stood there before us; what we set before is not what stood there."""
         remembered = dict(self._made)
         for setting in settings:
-            entry = remembered.pop(setting.name, None)
-            if entry is not None and setting.after == entry.original:
+            made = remembered.pop(setting.name, setting)
+            if setting.after == made.before:
                 continue
-            is_ours = entry is not None and entry.written == setting.before
-            first = entry.original if entry is not None and is_ours else setting.before
-            within = entry.within if entry is not None and is_ours else setting.within
-            remembered[setting.name] = InstalledSetting(first, setting.after, within)
+            first = made if made.after == setting.before else setting
+            remembered[setting.name] = first.replace(after=setting.after)
         return remembered
 
     def _given_back(
-        self, entries: Mapping[str, InstalledSetting], program: Program
-    ) -> tuple[HostSetting, ...]:
-        settings = {}
-        for name, entry in entries.items():
-            now = self._host.value_of(program.run(self._host.read_command(name)))
-            setting = _given_back(name, entry, now)
-            if setting is not None:
-                settings[setting.name] = setting  # one object may hold several of them
-        return tuple(settings.values())
-
-    def _command(self, name: str, value: str) -> str:
-        return join((self._host.PROGRAM, *self._host.write_command(name, value)))
+        self, made: list[HostSetting], host: SettingsProgram, program: Program
+    ) -> Iterator[HostSetting]:
+        """Yield how settings become what they were; what somebody set anew since stays."""
+        for setting in made:
+            now = host.value_of(program.run(host.read_command(setting.name)))
+            if now == setting.after:
+                whole = setting.within if not setting.before else ""
+                yield HostSetting(whole or setting.name, now, setting.before)
+                continue
+            texts = (setting.before, setting.after, now)
+            was, ours, current = (json.loads(text) if text else GONE for text in texts)
+            left = taken_out(was, ours, current, lambda _: False)
+            if isinstance(current, list) and left != current:
+                yield HostSetting(setting.name, now, "" if left is GONE else json.dumps(left))
 
     def _commands(self, settings: tuple[HostSetting, ...]) -> tuple[str, ...]:
-        return tuple(self._command(setting.name, setting.after) for setting in settings)
+        host = self._host
+        assert host is not None
+        commands = (host.write_command(each.name, each.after) for each in settings)
+        return tuple(join((host.PROGRAM, *command)) for command in commands)
 
     def make(self, planned: PlannedSettings) -> PlannedSettings:
         """Make settings; return the plan as it could be carried out, with what went wrong."""
-        program = self._program
-        if program is None:
+        host, program = self._host, self._program
+        if host is None or program is None:
             return planned  # the plan names the commands to run by hand
         refused: set[str] = set()
         failures: list[str] = []
-        for setting in planned.settings:
-            answer = program.run(self._host.write_command(setting.name, setting.after))
+        for setting, line in zip(planned.settings, planned.commands, strict=True):
+            answer = program.run(host.write_command(setting.name, setting.after))
             if answer.returncode == 0:
                 continue
             refused.add(setting.name)
-            if not self._host.is_unknown(answer):
-                line = self._command(setting.name, setting.after)
+            if not host.is_unknown(answer):
                 failures.append(f"`{line}` failed; run it yourself: {answer.complaint}")
         done = tuple(setting for setting in planned.settings if setting.name not in refused)
         remembered = {n: item for n, item in planned.remembered.items() if n not in refused}
@@ -127,29 +132,3 @@ class ProgramEdits:
             warnings=(*planned.warnings, *failures),
             commands=self._commands(done),
         )
-
-
-def _given_back(name: str, entry: InstalledSetting, now: str) -> HostSetting | None:
-    """Return how a setting becomes what it was; None where somebody set it anew since."""
-    was, ours, current = (
-        json.loads(text) if text else GONE for text in (entry.original, entry.written, now)
-    )
-    if now == entry.written:
-        whole = entry.within if not entry.original else ""
-        return HostSetting(whole or name, now, entry.original)
-    left = taken_out(was, ours, current, lambda _: False)
-    if not isinstance(current, list) or left == current:
-        return None
-    return HostSetting(name, now, "" if left is GONE else json.dumps(left))
-
-
-def program_edits(
-    installation: Installation,
-    made: Mapping[str, InstalledSetting],
-    environment: Mapping[str, str],
-    worktree: str,
-) -> ProgramEdits | None:
-    """Return the settings of a host's program, None for a host that has none."""
-    if not has_program(installation):
-        return None
-    return ProgramEdits(installation, made, environment, worktree)

@@ -125,11 +125,11 @@ def plan(site: InstallSite, options: InstallOptions) -> HostPlan:
     """Decide which settings get our entries, and what to say of trigger and status lines."""
     if not options.shared and site.is_on_path and has_entries(site.current(SHARED), is_ours):
         # Shared settings run gitguard here already: two entries would answer twice.
-        line, notes = _line_beneath(site, SHARED)
         note = f"`{SHARED}` already runs gitguard, so it is not installed twice"
-        return HostPlan((), (PERSONAL,), status_line=_run_by(line), notes=(note, *notes))
+        beneath = _line_beneath(site, SHARED)[1]
+        return beneath.replace(not_in_worktree=(PERSONAL,), notes=(note, *beneath.notes))
     target, other = (SHARED, PERSONAL) if options.shared else (PERSONAL, SHARED)
-    line, notes = _line_beneath(site, target)
+    line, beneath = _line_beneath(site, target)
     levels = (site.without_ours(target), site.without_ours(other), site.of_user(USER))
     theirs = next(filter(None, map(trigger_of, levels)), "")
     current = site.current(target).get("statusLine")
@@ -141,11 +141,10 @@ def plan(site: InstallSite, options: InstallOptions) -> HostPlan:
     )
     hidden = options.shared and _line_of(site.without_ours(PERSONAL)) is not None
     trigger_note, warnings = _trigger_notes(options, theirs)
-    return HostPlan(
+    return beneath.replace(
         in_worktree=(WantedFile(target, JSON, merge=merged),),
         not_in_worktree=(PERSONAL,) if options.shared else (),
-        status_line=_run_by(line),
-        notes=(*[_HIDDEN] * hidden, trigger_note, *notes),
+        notes=(*[_HIDDEN] * hidden, trigger_note, *beneath.notes),
         warnings=warnings,
     )
 
@@ -155,24 +154,25 @@ _HIDDEN = (
 )
 
 
-def _line_beneath(site: InstallSite, target: str) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+def _line_beneath(site: InstallSite, target: str) -> tuple[dict[str, Any] | None, HostPlan]:
     """Return the status line that ours hides, of the file itself, the project or the user.
 
     What git tracks came with the repository, so its command is not one of the user's own.
     """
-    names = tuple(dict.fromkeys((target, SHARED)))
-    tracked = site.tracked(names)
+    lines = {name: _line_of(site.without_ours(name)) for name in (target, SHARED)}
+    tracked = site.tracked(tuple(lines))
     notes = [
         f"the status line in `{name}` is not shown beside gitguard's, because git "
         "tracks that file; copy it to your own settings to show it"
         for name in sorted(tracked)
-        if _line_of(site.without_ours(name))
+        if lines[name]
     ]
-    levels = [site.without_ours(name) for name in names if name not in tracked]
-    line = next(filter(None, map(_line_of, (*levels, site.of_user(USER)))), None)
+    file = next((name for name, line in lines.items() if line and name not in tracked), "")
+    line = lines[file] if file else _line_of(site.of_user(USER))
     if line is not None:
         notes.append(f"gitguard shows your status line above its own: `{_run_by(line)}`")
-    return line, tuple(notes)
+    plan = HostPlan(status_line=_run_by(line), status_line_file=file, notes=tuple(notes))
+    return line, plan
 
 
 def _trigger_notes(options: InstallOptions, theirs: str) -> tuple[str, tuple[str, ...]]:
@@ -209,14 +209,9 @@ def _run_by(line: Mapping[str, Any] | None) -> str:
     return str(line["command"]) if line else ""
 
 
-def other_status_line(settings: dict[str, Any]) -> str:
-    """Return the command of a status line that is not ours, empty for none."""
-    return _run_by(_line_of(settings))
-
-
 def users_status_line(of_user: Callable[[str], dict[str, Any]]) -> str:
     """Return the command of the user's own status line for all projects, empty for none."""
-    return other_status_line(of_user(USER))
+    return _run_by(_line_of(of_user(USER)))
 
 
 def trigger_of(settings: Mapping[str, Any]) -> str:

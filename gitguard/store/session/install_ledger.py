@@ -10,6 +10,7 @@ import os
 from base64 import b64decode, b64encode
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts.base import HostSetting
 from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.value import Value
 from gitguard.store.disk import files
@@ -52,16 +53,6 @@ class EditedFile(Value):
         return cls(before, b64decode(document["written"]), str(document["form"]))
 
 
-class InstalledSetting(Value):
-    """A setting that a host's own program changed for us, as JSON texts."""
-
-    original: str
-    """Empty where nothing was set."""
-    written: str
-    within: str = ""
-    """The object that goes with it when it is taken out, where it was not there before."""
-
-
 class Installed(Value):
     """What an installation changed in one folder: a worktree, a git directory, a host's own."""
 
@@ -71,11 +62,14 @@ class Installed(Value):
     """Folders we made, relative too, outer ones first."""
     status_line: str = ""
     """The command of the status line that ours stands in for."""
-    settings: Mapping[str, InstalledSetting] = {}
+    settings: Mapping[str, HostSetting] = {}
+    """What a host's own program set for us, by name, with what stood there before us."""
     users: tuple[str, ...] = ()
     """The worktrees that need what is here, where it is there for many."""
     executable: str = ""
     """The absolute path that the hooks' commands name; empty for PATH alone."""
+    status_line_file: str = ""
+    """The file of the worktree that the other status line stands in, empty where in another."""
 
     def to_document(self) -> dict[str, Any]:
         """Return it as the ledger's file holds it."""
@@ -83,7 +77,8 @@ class Installed(Value):
             "files": {name: entry.to_document() for name, entry in self.files.items()},
             "folders": list(self.folders),
             "status_line": self.status_line,
-            "settings": {name: _setting_document(entry) for name, entry in self.settings.items()},
+            "status_line_file": self.status_line_file,
+            "settings": {name: vars(setting) for name, setting in self.settings.items()},
             "users": list(self.users),
             "executable": self.executable,
         }
@@ -95,18 +90,11 @@ class Installed(Value):
             {n: EditedFile.from_document(entry) for n, entry in document["files"].items()},
             tuple(map(str, document["folders"])),
             str(document["status_line"]),
-            {n: _setting_from(entry) for n, entry in document["settings"].items()},
+            {n: HostSetting(**setting) for n, setting in document["settings"].items()},
             tuple(map(str, document["users"])),
             str(document["executable"]),
+            str(document["status_line_file"]),
         )
-
-
-def _setting_document(entry: InstalledSetting) -> dict[str, Any]:
-    return {name: getattr(entry, name) for name in InstalledSetting.field_names}
-
-
-def _setting_from(document: dict[str, Any]) -> InstalledSetting:
-    return InstalledSetting(*(str(document[name]) for name in InstalledSetting.field_names))
 
 
 class RecordFile:
