@@ -140,12 +140,19 @@ def _cut(text: str, holder: Node, node: Node) -> str:
     others = [below for below in (holder.below or {}).values() if below is not node]
     before = max((below.end for below in others if below.end <= node.begins), default=None)
     is_last = all(below.end <= node.begins for below in others)
-    head, tail = text[: node.begins].rstrip(), text[node.end :]
+    head, tail = text[: node.begins], text[node.end :]
+    if not _ends_in_line_comment(head):
+        head = head.rstrip()
     if not is_last or holder.ends_with_comma:
         tail = _without_comma(tail)
     elif before is not None:
         head = head[:before] + _without_comma(head[before:])
     return head + tail
+
+
+def _ends_in_line_comment(text: str) -> bool:
+    tokens = [token.group() for token in _TOKEN.finditer(text.rstrip())]
+    return bool(tokens) and tokens[-1].startswith("//")
 
 
 def _without_comma(text: str) -> str:

@@ -21,7 +21,7 @@ _MARK = "\ufeff"
 """What some editors put before a text; it is no part of the document."""
 _GONE_KEY = "gitguard-takes-this-out"
 _EMPTIED = re.compile(
-    rf"^[ \t]*\[[^\n]*\n((?:[ \t]*(?:#[^\n]*)?\n)*){_GONE_KEY} = true\r?\n?", re.MULTILINE
+    rf"^[ \t]*\[[^\n]*\n((?:[ \t\r]*(?:#[^\n]*)?\n)*){_GONE_KEY} = true\r?\n?", re.MULTILINE
 )
 """An emptied table; what is kept of it are comments and blank lines."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from typing import Any
 
 import pytest
@@ -146,7 +147,6 @@ def test_only_what_was_set_differs_afterwards(
         ('{"a": 1, "b": 2}', ("a",), '{ "b": 2}'),
         ('{"a": 1, "b": 2}', ("b",), '{"a": 1}'),
         ('{"a": 1, "b": 2,}', ("b",), '{"a": 1,}'),
-        ('{\n  "a": 1, // x\n  // on b\n  "b": 2\n}', ("b",), '{\n  "a": 1 // x\n  // on b\n}'),
         ('{\n  "a": 1, // x\n  "b": 2, // y\n}', ("a",), '{ // x\n  "b": 2, // y\n}'),
         ('{"a": [1, /* , */ 2, 3]}', ("a", 1), '{"a": [1, /* , */ 3]}'),
         ('{"a": [1]}', ("a", 0), '{"a": []}'),
@@ -156,6 +156,27 @@ def test_what_is_taken_out_takes_its_comma_along_and_leaves_comments(
     before: str, path: tuple[str | int, ...], after: str
 ) -> None:
     assert edited(before, [Edit(path, GONE)], what="`x`") == after
+
+
+COMMENTS = st.sampled_from(["", " ", "// {n}\n", "/* {n}, */", "\n// {n}\n  "])
+
+
+@given(st.lists(st.tuples(COMMENTS, COMMENTS, COMMENTS, st.booleans()), max_size=5), COMMENTS)
+def test_members_go_from_between_comments_and_the_comments_stay(
+    members: list[tuple[str, str, str, bool]], last: str
+) -> None:
+    text = "{"
+    stays: dict[str, int] = {}
+    for n, (before, between, after, is_kept) in enumerate(members):
+        parts = (before, f'"m{n}":', between, f"{n}", after, ",")
+        text += "".join(part.replace("{n}", f"<{n}.{k}>") for k, part in enumerate(parts))
+        stays |= {f"m{n}": n} if is_kept else {}
+    text = text.rstrip(",") + last.replace("{n}", "<end>") + "}"
+    left = edited(text, differences(load(text, what="`x`"), stays), what="`x`")
+    assert load(left, what="`x`") == stays
+    # What stands between a name and its value goes with them.
+    marks = [mark for mark in re.findall(r"<[\d.end]+>", text) if not mark.endswith(".2>")]
+    assert all(mark in left for mark in marks)
 
 
 def test_what_is_added_to_a_list_stands_behind_its_last_item_in_the_same_way() -> None:
@@ -187,6 +208,20 @@ def test_any_toml_is_made_of_any_other(before: dict[str, Any], after: dict[str, 
     assert is_same(toml_text.load(text, what="`x`"), before)
     changed = toml_text.edited(text, differences(before, after), what="`x`")
     assert is_same(toml_text.load(changed, what="`x`"), after)
+
+
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+@pytest.mark.parametrize("path", [("ours",), ("list", 1), ("list", 0), ("above",)])
+def test_what_is_taken_out_of_toml_leaves_the_comments_on_what_follows(
+    path: tuple[str | int, ...], newline: str
+) -> None:
+    tables = ("[[list]]", "[[list]]", "[ours]", "[above.below]", "[theirs]")
+    parts = (f"# on {n}\n{head}\nx = {n}\n\n" for n, head in enumerate(tables))
+    text = "".join(parts).replace("\n", newline)
+    left = toml_text.edited(text, [Edit(path, GONE)], what="`x`")
+    assert [f"# on {n}" in left for n in range(len(tables))] == [True] * len(tables)
+    assert left.count("\n") == left.count(newline)
+    assert len(toml_text.load(left, what="`x`")) == (4 if path[0] == "list" else 3)
 
 
 @given(st.text(max_size=40))
