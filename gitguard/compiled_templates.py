@@ -661,6 +661,8 @@ def summary_md(context, missing=missing, *, environment):
     if 0: yield None
     l_0_state = resolve('state')
     l_0_prompted = resolve('prompted')
+    l_0_done = resolve('done')
+    l_0_noted = resolve('noted')
     l_0_section = missing
     try:
         t_1 = environment.filters['join']
@@ -747,7 +749,11 @@ def summary_md(context, missing=missing, *, environment):
         return concat(t_3)
     context.exported_vars.add('section')
     context.vars['section'] = l_0_section = Macro(environment, macro, 'section', ('title', 'items'), False, False, False, context.eval_ctx.autoescape)
-    yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Completed steps', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'completed_steps'))))
+    for (l_1_title, l_1_items) in (undefined(name='done') if l_0_done is missing else l_0_done):
+        _loop_vars = {}
+        pass
+        yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), l_1_title, l_1_items, _loop_vars=_loop_vars)))
+    l_1_title = l_1_items = missing
     yield '\n## Failed attempts\n\n'
     t_5 = 1
     for l_1_item in environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'failed_attempts'):
@@ -929,12 +935,11 @@ def summary_md(context, missing=missing, *, environment):
                 yield str(environment.finalize(environment.getattr(l_1_item, 'when')))
             yield ')\n'
         l_1_item = missing
-    yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Blockers', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'blockers'))))
-    yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Open issues', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'open_issues'))))
-    yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Invariants', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'invariants'))))
-    yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Constraints', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'constraints'))))
-    yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Pending assumptions', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'pending_assumptions'))))
-    yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), 'Learnings', environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'learnings'))))
+    for (l_1_title, l_1_items) in (undefined(name='noted') if l_0_noted is missing else l_0_noted):
+        _loop_vars = {}
+        pass
+        yield str(environment.finalize(context.call((undefined(name='section') if l_0_section is missing else l_0_section), l_1_title, l_1_items, _loop_vars=_loop_vars)))
+    l_1_title = l_1_items = missing
 
 
 ROOTS: dict[str, Callable[..., Iterator[str]]] = {
@@ -952,6 +957,6 @@ SOURCES = {
     "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
     "report.md.j2": "009da12468e221df35a57b430e716223a52ddc3948457b07113136643d916a03",
     "resume.md.j2": "75a1af035f01c9ea3f4d224e635fd6dcaca339fb7f73dc48a52d42969cae5369",
-    "summary.md.j2": "7d789c9b2864102ce05280582b624c97bc5fa78cf4c163857a9479069b7846b2",
+    "summary.md.j2": "5d1d85773bf23f25ff2f083000bfd607ec3ba92beffd44f779731582834a8323",
 }
 """The SHA-256 of each template as it was compiled."""

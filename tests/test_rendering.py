@@ -36,13 +36,6 @@ ORIGIN = records(by=TEXT, is_read=st.booleans(), elsewhere=st.booleans())
 STATE: st.SearchStrategy[SimpleNamespace] = records(
     **dict.fromkeys(("stated_goal", "task_id", "session_id", "status", "current_phase"), TEXT),
     **dict.fromkeys(("next_action", "state_confidence", "updated_at"), TEXT),
-    **dict.fromkeys(
-        (
-            *("completed_steps", "blockers", "open_issues", "invariants"),
-            *("constraints", "pending_assumptions", "learnings"),
-        ),
-        lists_of(text=TEXT, origin=ORIGIN),
-    ),
     last_action=st.none() | records(summary=TEXT, outcome=TEXT, at=TEXT),
     failed_attempts=lists_of(what=TEXT, error=TEXT, when=TEXT, origin=ORIGIN),
     decisions=lists_of(label=TEXT, what=TEXT, why=TEXT, when=TEXT, origin=ORIGIN),
@@ -58,6 +51,7 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
     ),
     earlier=lists_of(goal=TEXT, outcome=TEXT, when=TEXT),
 )
+NOTED = st.lists(st.tuples(TEXT, lists_of(text=TEXT, origin=ORIGIN)), max_size=3)
 AROUND = records(
     **dict.fromkeys(("plan", "last_failure", "self_model", "env_model"), TEXT),
     changed_besides=st.integers(0, 3),
@@ -120,7 +114,7 @@ VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
             heading=TEXT, is_list=st.booleans(), texts=st.lists(TEXT, min_size=1, max_size=3)
         ),
     },
-    "summary.md.j2": {"state": STATE, "prompted": TEXTS},
+    "summary.md.j2": {"state": STATE, "prompted": TEXTS, "done": NOTED, "noted": NOTED},
 }
 
 

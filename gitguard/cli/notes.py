@@ -14,9 +14,11 @@ from gitguard.errors import Complete, InvalidDocument, InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
 from gitguard.model.text import counted, one_line, shorten
+from gitguard.state.roles import DECISION, FAILURE, FILE, OPTIONS, OUTPUT
+from gitguard.state.task import TaskState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from gitguard.sessions.notes import Noted
     from gitguard.store.session.store import Saved
@@ -25,52 +27,34 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 _GOAL_LIMIT = 80
 _UPDATE_EXAMPLE = """Give a JSON object, such as {"next_action": "Write the tests"}"""
-_TEXTS = {
-    "goal": ("goal", "What the task should achieve"),
-    "phase": ("current_phase", "The current phase"),
-    "next": ("next_action", "The next action; DONE completes the task"),
+_METAVARS = {FILE: "PATH", OUTPUT: "TOOL:TEXT"}
+_DETAILS = {
+    DECISION: ("why", "Reason for the decision"),
+    FAILURE: ("error", "Its error"),
 }
-"""Options that set one field: the field, and their help."""
-_LISTS = {
-    "done": ("completed_steps", "A completed step, also the last successful action"),
-    "issue": ("open_issues", "An open issue"),
-    "constraint": ("constraints", "A limit on the work"),
-    "invariant": ("invariants", "A condition that must stay true"),
-    "blocker": ("blockers", "An obstacle to the work"),
-    "learning": ("learnings", "A fact you learned"),
-    "assumption": ("pending_assumptions", "An assumption nobody has checked yet"),
-    "artifact": ("artifacts", "A file that the task concerns"),
-    "output": ("tool_outputs", "A tool's output worth keeping"),
-}
-"""Options that add to a list, and can be repeated."""
-_METAVARS = {"artifact": "PATH", "output": "TOOL:TEXT"}
-_PAIRS = {
-    "decision": (
-        "decisions",
-        "why",
-        "A choice that later work relies on",
-        "Reason for the decision",
-    ),
-    "failure": ("failed_attempts", "error", "An attempt that failed", "Its error"),
-}
-"""Options that a second one says more about: the list, the second one, and the help of both."""
+"""By role, an option that says more about another one, and its help."""
+_APPENDED = sorted(name for name, kind in TaskState.kinds.items() if kind.appends)
 
 
-def _repeatable(name: str, text: str) -> Callable[[F], F]:
-    metavar = _METAVARS.get(name, "TEXT")
-    return click.option(
-        f"--{name}", multiple=True, metavar=metavar, help=f"{text} (can be repeated)"
-    )
+def _options() -> Iterator[Callable[[F], F]]:
+    """Yield an option for each field: texts first, those with a detail of their own last."""
+    fields = TaskState.noted(*OPTIONS)
+    for field in sorted(fields, key=lambda field: field.is_list):
+        metavar = _METAVARS.get(field.role, "TEXT")
+        yield _option(field.option, metavar, field.help, is_list=field.is_list)
+        if field.role in _DETAILS:
+            detail, text = _DETAILS[field.role]
+            yield _option(detail, "TEXT", f"{text}; put it after its --{field.option}")
+
+
+def _option(name: str, metavar: str, text: str, *, is_list: bool = True) -> Callable[[F], F]:
+    text += " (can be repeated)" if is_list else ""
+    return click.option(f"--{name}", multiple=is_list, metavar=metavar, help=text)
 
 
 def _field_options(command: F) -> F:
-    for name, (_, detail, text, detail_text) in reversed(_PAIRS.items()):
-        command = _repeatable(detail, f"{detail_text}; put it after its --{name}")(command)
-        command = _repeatable(name, text)(command)
-    for name, (_, text) in reversed(_LISTS.items()):
-        command = _repeatable(name, text)(command)
-    for name, (_, text) in reversed(_TEXTS.items()):
-        command = click.option(f"--{name}", metavar="TEXT", help=text)(command)
+    for option in reversed(list(_options())):
+        command = option(command)
     return command
 
 
@@ -103,26 +87,29 @@ def _from_here(console: Console, path: str) -> str:
 
 
 def _changes(values: dict[str, Any]) -> dict[str, Any]:
-    texts = {field: values[name] for name, (field, _) in _TEXTS.items()}
-    changes = {field: text for field, text in texts.items() if text is not None}
-    for name, (field, _) in _LISTS.items():
-        if values[name]:
-            changes[field] = [_item(name, text) for text in values[name]]
+    changes: dict[str, Any] = {}
+    for field in TaskState.noted(*(role for role in OPTIONS if role not in _DETAILS)):
+        value = values[field.option.replace("-", "_")]
+        if field.is_list and value:
+            changes[field.name] = [_item(field.role, text) for text in value]
+        elif not (field.is_list or value is None):
+            changes[field.name] = value
     if values["done"]:
         changes["last_action"] = {"summary": values["done"][-1]}
-    for name, (field, detail, _, _) in _PAIRS.items():
-        entries = pairs(click.get_current_context(), name, detail, values)
+    for field in TaskState.noted(*_DETAILS):
+        detail, _ = _DETAILS[field.role]
+        entries = pairs(click.get_current_context(), field.option, detail, values)
         if entries:
-            changes[field] = [{"what": what, detail: text} for what, text in entries]
+            changes[field.name] = [{"what": what, detail: text} for what, text in entries]
     if values["confidence"] is not None:
         changes["state_confidence"] = values["confidence"]
     return changes
 
 
-def _item(name: str, text: str) -> str | dict[str, str]:
-    if name == "artifact":
+def _item(role: str, text: str) -> str | dict[str, str]:
+    if role == FILE:
         return {"path": text}
-    if name != "output":
+    if role != OUTPUT:
         return text
     tool, colon, summary = text.partition(":")
     if not colon:
@@ -130,17 +117,19 @@ def _item(name: str, text: str) -> str | dict[str, str]:
     return {"tool": tool.strip(), "summary": summary.strip()}
 
 
-@click.command()
-@click.option("--replace", is_flag=True, help="Replace every given list")
-@with_console
-def update(console: Console, replace: bool) -> None:
-    """Set fields of the state from a JSON object on standard input
+@click.command(
+    help=f"""Set fields of the state from a JSON object on standard input
 
-    Applies the whole object or nothing. Appends to artifacts, completed_steps, decisions,
-    failed_attempts, learnings and tool_outputs; replaces the other lists.
+    Applies the whole object or nothing. Appends to {", ".join(_APPENDED[:-1])} and {_APPENDED[-1]};
+    replaces the other lists.
 
     Example: `gitguard update --replace < state.json`
     """
+)
+@click.option("--replace", is_flag=True, help="Replace every given list")
+@with_console
+def update(console: Console, replace: bool) -> None:
+    """Set fields of the state from a JSON object on standard input."""
     if can_ask():
         console.remark("Type a JSON object, then press Ctrl-D.")
     data = read_input(STATE_LIMIT + 1)
@@ -189,8 +178,8 @@ def _say_noted(console: Console, noted: Noted) -> None:
 
 def _about_goal(noted: Noted) -> str:
     """Say what stays of the task whose goal was replaced, and how to begin another task."""
-    labels = {name.replace("_", " ")[:-1]: count for name, count in noted.still_noted.items()}
-    items = [counted(count, label) for label, count in labels.items()]
+    labels = [name.replace("_", " ").removesuffix("s") for name in noted.still_noted]
+    items = list(map(counted, noted.still_noted.values(), labels))
     stays = f"what was noted for it stays: {', '.join(items)}" if items else "nothing else changes"
     return one_line(
         f"This goal replaces `{shorten(noted.earlier_goal, _GOAL_LIMIT)}`; {stays}. If it is "

@@ -11,6 +11,7 @@ from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
 from gitguard.cli.untrusted import untrusted_option
 from gitguard.model.text import counted, one_line, percent, shorten, timestamp
+from gitguard.state.roles import DONE_WORK, REVIEWED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +28,7 @@ _INDENT = " " * (_SHORT + 2)
 _HEADWORDS = ("what", "text", "path", "command", "summary", "goal")
 """The fields of an item of which the first that it has says what it is about."""
 _REASONS = ("why", "error", "description", "outcome")
-_KNOWN = (
-    *("decisions", "failed_attempts", "constraints", "invariants", "pending_assumptions"),
-    *("learnings", "open_issues", "blockers"),
-)
+_KNOWN = tuple(role for role in REVIEWED if role != DONE_WORK)
 _SHOWN = 10
 """Items of a list that are shown of what was known before; --json has them all."""
 _NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothing of them."
@@ -98,15 +96,22 @@ def _earlier_lines(knowledge: Knowledge) -> Iterator[str]:
     """Yield what the agent already knew when work on the commit began, the newest of each list."""
     assert knowledge.state is not None
     state = knowledge.state.to_document()
+    fields = knowledge.state.noted(*_KNOWN)
     added = {change.field: change.added or change.after for change in knowledge.changes}
     lines = []
-    for field in _KNOWN:
-        items = [item for item in state.get(field, []) if item not in (added.get(field) or ())]
+    for field in (field.name for field in fields):
+        new = _listed(added.get(field))
+        items = [item for item in _listed(state.get(field)) if item not in new]
         shown = [f"    {_item_text(item)}" for item in items[-_SHOWN:]]
         earlier = [f"    … {len(items) - _SHOWN:,} earlier"] if len(items) > _SHOWN else []
         lines += [f"  {field}:", *earlier, *shown] if items else []
     if lines:
         yield from ("Known before it:", *lines)
+
+
+def _listed(value: Any) -> list[Any]:
+    """Return the items of a field, of which a text is the only one."""
+    return list(value) if isinstance(value, list | tuple) else [value] if value else []
 
 
 def _item_text(item: Any) -> str:

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.state.items import Origin
+    from gitguard.state.items import Item, Origin
     from gitguard.state.task import TaskState
     from gitguard.store.session.host_session import HostSession
 
@@ -22,19 +22,6 @@ _SAVE = (
 )
 FIRST_LINE = f"[gitguard: hooks save commands and files. {_SAVE}"
 """At most 40 tokens: it is read once in every conversation."""
-_NOTED_LISTS = (
-    "decisions",
-    "failed_attempts",
-    "completed_steps",
-    "open_issues",
-    "blockers",
-    "constraints",
-    "invariants",
-    "pending_assumptions",
-    "learnings",
-    "tool_outputs",
-    "artifacts",
-)
 _SEEN_LISTS = ("exchanges", "commands", "plan")
 _GOAL = 80
 """Characters of a goal that a person is told."""
@@ -80,9 +67,14 @@ def newest_note(state: TaskState, conversation: str) -> str:
 def _origins(state: TaskState) -> Iterator[Origin | None]:
     yield state.goal_from
     yield state.next_from
-    for name in _NOTED_LISTS:
-        for item in getattr(state, name):
-            yield item.origin
+    yield from (item.origin for item in _noted_items(state))
+
+
+def _noted_items(state: TaskState) -> Iterator[Item]:
+    from gitguard.state import roles
+
+    for field in state.noted(*roles.ITEMS):
+        yield from field.items_in(state)
 
 
 def restored_line(state: TaskState, now: str) -> str:
@@ -91,6 +83,6 @@ def restored_line(state: TaskState, now: str) -> str:
 
     goal = shorten(one_line(state.stated_goal), _GOAL)
     task = f"task '{goal}'" if goal else "a task without a goal"
-    items = sum(len(getattr(state, name)) for name in (*_NOTED_LISTS, *_SEEN_LISTS))
+    items = len([*_noted_items(state)]) + sum(len(getattr(state, name)) for name in _SEEN_LISTS)
     age = duration(seconds(now) - seconds(state.updated_at))
     return f"gitguard: restored {task}, {counted(items, 'item')}, {age} old"

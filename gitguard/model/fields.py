@@ -54,6 +54,10 @@ class Kind(Value):
     """Whether it is written even when it is null or false; null is read then."""
     sparse: bool = False
     """Whether the default is left out of documents, as what many items have and few need."""
+    is_fixed: bool = False
+    """Whether gitguard alone sets it."""
+    noted: Any = None
+    """Of what an agent notes: its role and its words."""
     default: Any = ...
     """What stands where nothing is written; an ellipsis where something has to be."""
 

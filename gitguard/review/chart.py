@@ -5,7 +5,8 @@ from __future__ import annotations
 from gitguard.model.text import percent
 from gitguard.model.triggers import COMPACTION, COMPLETE, FAILURE, HALT, PHASE_CHANGE
 from gitguard.model.value import Value
-from gitguard.review.report import LIMITS
+from gitguard.review.report import LIMITS, names_of
+from gitguard.state import roles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ WIDTH, HEIGHT = 1000, 100
 MOST_SHOWN = 60
 """Checkpoints that are shown one by one."""
 _TRIGGERS = (HALT, COMPACTION, COMPLETE, FAILURE, PHASE_CHANGE)
-_FIELDS = ("constraints", "invariants", "decisions", "blockers", "pending_assumptions")
+_FIELDS = names_of(roles.LIMIT, roles.DECISION, roles.OBSTACLE, roles.ASSUMPTION)
 
 
 class Mark(Value):

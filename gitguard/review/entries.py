@@ -10,8 +10,9 @@ from gitguard.model.digest import sha256
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.review.timeline import ItemHistory, Timeline
+from gitguard.state import roles
 from gitguard.state.items import HOOK
-from gitguard.state.task import START
+from gitguard.state.task import START, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,22 +38,24 @@ DECISION, FAILURE, LEARNING, ISSUE, SUMMARY, MESSAGE = FIELDS = (
 CHECKPOINT = "checkpoint"
 """What a message is that says why a checkpoint was taken; the others are what was said."""
 KEY_LENGTH = 16
+_SEARCHED_AS = {roles.LESSON: LEARNING, roles.OPEN_WORK: ISSUE, roles.OBSTACLE: ISSUE}
+"""By role; sentences of other roles belong to the summary."""
+_SENTENCES = TaskState.noted(*roles.SENTENCES)
 _LISTS = {
     "decisions": (DECISION, ("what", "why")),
     "failed_attempts": (FAILURE, ("what", "error")),
-    "learnings": (LEARNING, ("text",)),
-    "open_issues": (ISSUE, ("text",)),
-    "blockers": (ISSUE, ("text",)),
-    "completed_steps": (SUMMARY, ("text",)),
-    "constraints": (SUMMARY, ("text",)),
-    "invariants": (SUMMARY, ("text",)),
-    "pending_assumptions": (SUMMARY, ("text",)),
+    **{f.name: (_SEARCHED_AS.get(f.role, SUMMARY), ("text",)) for f in _SENTENCES if f.is_list},
     "earlier": (SUMMARY, ("goal",)),
     "exchanges": (MESSAGE, ("text",)),
 }
 """The lists of a state, with the field that their items are searched as and what they say."""
-_LINES = {"goal": "goal_from", "next_action": "next_from", "current_phase": ""}
-"""The lines of a summary that are no list, and where a state says whose they are."""
+_LINES = {
+    **{field.name: "" for field in _SENTENCES if not field.is_list},
+    "goal": "goal_from",
+    "next_action": "next_from",
+    "current_phase": "",
+}
+"""The texts of a state, and where it says whose they are."""
 
 
 class IndexedItem(Value):

@@ -19,6 +19,7 @@ from gitguard.review.report import (
 )
 from gitguard.review.timeline import StateReader
 from gitguard.sessions.verification import verify_known
+from gitguard.state.roles import notes_of
 from gitguard.state.task import START, TaskState
 from gitguard.store.session.naming import Session
 
@@ -182,7 +183,9 @@ class _ItemReader:
         listed: dict[str, tuple[Item, ...]] = {}
         for field in FIELDS:
             kind = TaskState.kinds[field].record
-            assert kind is not None  # the fields of a report are lists of items
+            if kind is None:
+                listed[field] = notes_of(_text(document, field))
+                continue
             raws = document.get(field, ())
             if not isinstance(raws, (list, tuple)):
                 raise InvalidDocument(f"`{field}` is not a list")

@@ -9,7 +9,8 @@ from gitguard.model.value import Value
 from gitguard.review.sentences import sentences
 from gitguard.review.timeline import StateReader
 from gitguard.sessions.state_comparison import compare_states
-from gitguard.state.task import START, new_task
+from gitguard.state import roles
+from gitguard.state.task import START, TaskState, new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,20 +20,7 @@ if TYPE_CHECKING:
     from gitguard.review.sentences import Sentence
     from gitguard.sessions.state_comparison import FieldChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
-    from gitguard.state.task import TaskState
 
-_COUNTED = {
-    "decisions": "decision",
-    "failed_attempts": "failure",
-    "constraints": "constraint",
-    "invariants": "invariant",
-    "pending_assumptions": "assumption",
-    "learnings": "learning",
-    "open_issues": "open issue",
-    "blockers": "blocker",
-    "completed_steps": "completed step",
-}
-"""The lists of a state whose new items a row counts, and what one item is called."""
 _CUT = "the checkpoints before it cannot be read, so what became known in it is not known"
 
 
@@ -134,13 +122,15 @@ def row(knowledge: Knowledge) -> Row:
 
 def _added(changes: Iterable[FieldChange]) -> Iterator[str]:
     by_field = {change.field: change for change in changes}
-    for field, one in _COUNTED.items():
-        change = by_field.get(field)
+    for field in TaskState.noted(*roles.REVIEWED):
+        change = by_field.get(field.name)
         if change is None:
             continue
         # An item that changed is gone as it was and there as it is; its id stays.
         before = {item.get("id") for item in change.removed}
         added = change.added or (change.after if change.before is None else ()) or ()
         number = sum(item.get("id") not in before for item in added)
+        if not field.is_list:
+            number = int(bool(change.after))
         if number:
-            yield counted(number, one)
+            yield counted(number, field.noun)

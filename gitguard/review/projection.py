@@ -10,6 +10,7 @@ from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.text import counted, one_line, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
+from gitguard.state import roles
 from gitguard.state.items import HOOK, Item
 from gitguard.store.session.composing import render_summary
 
@@ -24,14 +25,6 @@ if TYPE_CHECKING:
 
 _SHORT = 7
 _SUBJECT = 100
-_SHOWN = {
-    "decisions": "decision",
-    "failed_attempts": "failure",
-    "constraints": "constraint",
-    "learnings": "learning",
-    "open_issues": "open issue",
-}
-"""The lists that a reviewer asks for first, and what one of their items is called."""
 
 
 class Projection(Value):
@@ -93,9 +86,9 @@ def files_of(state: TaskState) -> dict[str, bytes]:
 def shown_in(before: TaskState | None, after: TaskState) -> Mapping[str, int]:
     """Count what a comparison of two projected states adds, by the name of one item."""
     added = {}
-    for field, name in _SHOWN.items():
-        known = {item.id for item in getattr(before, field, ())}
-        added[name] = sum(item.id not in known for item in getattr(after, field))
+    for field in after.noted(*roles.REVIEWED):
+        known = {item.id for item in field.items_in(before)} if before else ()
+        added[field.noun] = sum(item.id not in known for item in field.items_in(after))
     return {name: count for name, count in added.items() if count}
 
 

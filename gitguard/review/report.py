@@ -11,6 +11,7 @@ from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.review.forms import LIKELY, PATCH, SQUASHED, TRAILER
 from gitguard.review.timeline import Timeline
+from gitguard.state import roles
 from gitguard.state.checkpoint import FOLLOWS
 from gitguard.state.items import (
     HOOK,
@@ -21,6 +22,7 @@ from gitguard.state.items import (
     Failure,
     Note,
 )
+from gitguard.state.task import TaskState
 from gitguard.store.git.objects import is_object_id
 
 TYPE_CHECKING = False
@@ -31,13 +33,19 @@ if TYPE_CHECKING:
     from gitguard.review.piece import CodeChange, Piece
     from gitguard.state.items import Item
 
+
+def names_of(*wanted: str) -> tuple[str, ...]:
+    """Return the names of the fields that an agent notes in some roles."""
+    return tuple(field.name for field in TaskState.noted(*wanted))
+
+
 FIELDS = (
-    *("decisions", "failed_attempts", "constraints", "invariants", "pending_assumptions"),
-    *("open_issues", "blockers", "completed_steps", "learnings", "exchanges", "commands"),
-    "artifacts",
+    *names_of(roles.DECISION, roles.FAILURE, roles.LIMIT, roles.ASSUMPTION, roles.OPEN_WORK),
+    *names_of(roles.OBSTACLE, roles.DONE_WORK, roles.LESSON, roles.REMARK),
+    *("exchanges", "commands", "artifacts"),
 )
-"""The lists of a state that a report follows, in the order in which it shows them."""
-LIMITS = ("constraints", "invariants")
+"""What of a state a report follows, in the order in which it shows it."""
+LIMITS = names_of(roles.LIMIT)
 TOOLS, SHELL, NOTED, OUTSIDE = AUTHORS = ("tools", "shell", "noted", "outside")
 """Who changed a file: the agent's edit tools or a shell command, as a hook saw; the agent says so;
 nobody whom a hook saw."""

@@ -6,7 +6,8 @@ from gitguard.model.text import counted, percent
 from gitguard.model.transcript import AGENT, USER
 from gitguard.model.triggers import COMPACTION, HALT
 from gitguard.model.value import Value
-from gitguard.review.report import LIMITS, NOTED, OUTSIDE, SHELL, TOOLS
+from gitguard.review.report import LIMITS, NOTED, OUTSIDE, SHELL, TOOLS, names_of
+from gitguard.state import roles
 from gitguard.state.items import (
     CONSTRAINT,
     CORRECTION,
@@ -17,6 +18,7 @@ from gitguard.state.items import (
     RAN,
     REQUEST,
 )
+from gitguard.state.task import TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,8 +45,8 @@ _AUTHORS = {
     NOTED: "Noted by the agent, seen by no hook",
     OUTSIDE: "Outside the session, or seen by no hook",
 }
-_LIMIT_NAMES = {"constraints": "constraint", "invariants": "invariant"}
-_UNSOLVED_NAMES = {"blockers": "blocker", "open_issues": "issue"}
+_NAMES = {field.name: field.option for field in TaskState.noted(*roles.SENTENCES)}
+"""What one item of each field is called."""
 
 
 class Line(Value):
@@ -123,8 +125,8 @@ def unfolded(report: Report) -> tuple[Line, ...]:
     groups: tuple[tuple[str, Iterable[Line]], ...] = (
         ("Not ours", [Line("this machine did not write the history", label=s) for s in foreign]),
         ("Removed", _removed(report)),
-        ("Never checked", _lines(report, report.of("pending_assumptions", stands=True))),
-        ("Blocked by", _lines(report, report.of("blockers", stands=True))),
+        ("Never checked", _lines(report, report.of(*names_of(roles.ASSUMPTION), stands=True))),
+        ("Blocked by", _lines(report, report.of(*names_of(roles.OBSTACLE), stands=True))),
         ("Failed check", _lines(report, failing, "with")),
         ("Changed outside", map(Line, outside)),
         ("Halted", _taken_for(report, HALT)),
@@ -145,24 +147,31 @@ def _first(title: str, lines: list[Line]) -> Iterator[Line]:
 
 def sections_of(report: Report) -> tuple[Section, ...]:
     """Return the report's sections in their order; those with nothing to say have no lines."""
-    failures = report.of("failed_attempts", is_new=True)
+    failures = report.of(*names_of(roles.FAILURE), is_new=True)
     given_up, overcome = (
         [f for f in failures if bool(f.label) is fixed] for fixed in (False, True)
     )
     decisions = _lines(report, report.of("decisions", is_new=True), "because", names_commit=True)
-    unsolved = (*report.of("blockers", stands=True), *report.of("open_issues", stands=True))
+    unsolved = (
+        *report.of(*names_of(roles.OBSTACLE), stands=True),
+        *report.of(*names_of(roles.OPEN_WORK), stands=True),
+    )
     limits = (
         *(line.replace(label=f"removed {line.label}") for line in _removed(report)),
-        *_lines(report, report.of(*LIMITS, stands=True), labels={"invariants": "invariant"}),
+        *_lines(report, report.of(*LIMITS, stands=True), labels={**_NAMES, "constraints": ""}),
     )
-    unchecked = report.of("pending_assumptions", stands=True)
+    unchecked = report.of(*names_of(roles.ASSUMPTION), stands=True)
     lists: tuple[tuple[str, Iterable[Line], bool], ...] = (
         ("Constraints and invariants, removed ones first", limits, False),
         ("Decisions", decisions, True),
         ("Tried and given up", _lines(report, given_up, names_commit=True), True),
         ("Failed first, fixed later", _lines(report, overcome), False),
         ("Assumptions nobody checked", _lines(report, unchecked), True),
-        ("Blockers and open issues", _lines(report, unsolved, labels=_UNSOLVED_NAMES), True),
+        ("Blockers and open issues", _lines(report, unsolved, labels=_NAMES), True),
+        *(
+            (field.label, _lines(report, report.of(field.name, stands=True)), False)
+            for field in TaskState.noted(roles.REMARK)
+        ),
         ("What the user asked for and ruled out", _user_words(report), False),
         ("Files by who changed them", _files(report), False),
         ("Context pressure, compactions, halts, overrides", _context(report), False),
@@ -212,7 +221,7 @@ def source_of(item: TrackedItem) -> str:
 
 def _removed(report: Report) -> Iterator[Line]:
     gone = [item for item in report.of(*LIMITS) if item.removed is not None]
-    lines = _lines(report, gone, labels=_LIMIT_NAMES, names_commit=True)
+    lines = _lines(report, gone, labels=_NAMES, names_commit=True)
     for item, line in zip(gone, lines, strict=True):
         state = "gone with its task" if item.with_task else "removed"
         until = report.stops[item.last + 1]
@@ -262,13 +271,14 @@ def _claims(report: Report) -> Section:
     """Return what the agent says of the work beside the checks that hooks saw."""
     checks = list(report.of("commands", is_new=True))
     checks.sort(key=lambda item: (FAILED, RAN, PASSED).index(item.label))
-    steps = report.of("completed_steps", is_new=True)
+    done = names_of(roles.DONE_WORK)
+    steps = report.of(*done, is_new=True)
     failed = sum(item.label == FAILED for item in checks)
     seen = [
         line.replace(label=item.label, weight=2 if item.label == FAILED else 1)
         for item, line in zip(checks, _lines(report, checks, "with"), strict=True)
     ]
-    claims = _lines(report, steps, labels={"completed_steps": "step"})
+    claims = _lines(report, steps, labels=dict.fromkeys(done, "step"))
     lead = ""
     if report.newest is not None:
         # A state begins with full confidence, which nobody has claimed.

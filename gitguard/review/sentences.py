@@ -10,15 +10,18 @@ from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.text import counted, spelled_out
 from gitguard.model.value import Value
 from gitguard.review.item_matching import content_of, matched
+from gitguard.sessions.state_comparison import BOOKKEEPING
+from gitguard.state import roles
 from gitguard.state.items import AGENT_KINDS, UNFINISHED
-from gitguard.state.task import IN_PROGRESS, START, TaskState
+from gitguard.state.task import START, TaskState, new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
-    from gitguard.state.items import Command, Exchange, Failure, Item, Origin, PlanStep
+    from gitguard.state.items import Command, Exchange, Failure, Item, Note, Origin, PlanStep
+    from gitguard.state.roles import NotedField
 
 
 class Sentence(Value):
@@ -52,7 +55,8 @@ class _Wording(Value):
     main: str
     """The field that names an item."""
     added: Callable[[Any], str]
-    removed: str = "Dropped the {noun} {quoted}"
+    removed: str = ""
+    """With {} for the item; empty where it is dropped."""
     changed: Callable[[Any, Any], str] | None = None
     """Says what a reader cares about first; empty text leaves it to the general words."""
 
@@ -70,27 +74,14 @@ def sentences(before: TaskState | None, after: TaskState) -> tuple[Sentence, ...
 
 def _empty(state: TaskState) -> TaskState:
     """Return the state of a task of which nothing is known yet."""
-    return TaskState(
-        schema_version=state.schema_version,
-        task_id=state.task_id,
-        session_id=state.session_id,
-        goal=START,
-        status=IN_PROGRESS,
-        current_phase="start",
-        next_action=START,
-        completed_steps=(),
-        open_issues=(),
-        constraints=(),
-        artifacts=(),
-        state_confidence=1.0,
-        updated_at="",
-    )
+    blank = new_task(state.session_id, "")
+    return blank.replace(schema_version=state.schema_version, task_id=state.task_id)
 
 
 def _ordered(before: TaskState, after: TaskState) -> list[str]:
     unknown = sorted({*before.extra, *after.extra})
     rest = [name for name in TaskState.kinds if name not in _FIRST]
-    return [name for name in (*_FIRST, *rest, *unknown) if name not in _BOOKKEEPING]
+    return [name for name in (*_FIRST, *rest, *unknown) if name not in BOOKKEEPING]
 
 
 def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Sentence]:
@@ -105,6 +96,8 @@ def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Senten
     elif name in ("goal", "next_action"):
         origin = after.goal_from if name == "goal" else after.next_from
         yield from _stated(name, old, new, origin)
+    elif name in _REMARKS:
+        yield from _stated(name, old, new, None)
     elif name == "task_id" and old != new:
         yield Sentence(name, CHANGED, "Another task began")  # its id tells a reader nothing
     elif name == "host_summary":
@@ -122,7 +115,7 @@ def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Senten
 
 def _stated(name: str, old: str, new: str, origin: Origin | None) -> Iterator[Sentence]:
     """Speak of the goal or the next action, of which START says that there is none."""
-    label = _LABELS[name]
+    label = _label(name)
     was, now = ("" if text.strip() == START else printable(text) for text in (old, new))
     if old == new:
         return
@@ -138,13 +131,17 @@ def _stated(name: str, old: str, new: str, origin: Origin | None) -> Iterator[Se
 def _plain(name: str, old: Any, new: Any) -> Iterator[Sentence]:
     if old == new:
         return
-    label = _LABELS.get(name) or printable(name.replace("_", " ").capitalize())
+    label = _label(name)
     if old is None:
         yield Sentence(name, ADDED, f"{label}: {_shown(name, new)}")
     elif new is None:
         yield Sentence(name, REMOVED, f"Dropped {label}: {_shown(name, old)}")
     else:
         yield Sentence(name, CHANGED, f"{label}: {_arrow(_shown(name, old), _shown(name, new))}")
+
+
+def _label(name: str) -> str:
+    return _LABELS.get(name) or printable(name.replace("_", " ").capitalize())
 
 
 def _shown(name: str, value: Any) -> str:
@@ -214,8 +211,8 @@ def _items(name: str, old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[
             assert after is not None
             yield _about(name, ADDED, wording.added(after), after)
         elif after is None:
-            quoted = _quoted(getattr(before, wording.main))
-            text = wording.removed.format(noun=wording.noun, quoted=quoted)
+            gone = printable(getattr(before, wording.main))
+            text = (wording.removed or f'Dropped the {wording.noun} "{{}}"').format(gone)
             yield Sentence(name, REMOVED, text)
         elif content_of(before) != content_of(after):
             text = wording.changed(before, after) if wording.changed else ""
@@ -272,8 +269,15 @@ def printable(text: str) -> str:
 # Words
 
 
-def _note(added: str, noun: str, removed: str = "Dropped the {noun} {quoted}") -> _Wording:
-    return _Wording(noun, "text", lambda item: f"{added}: {printable(item.text)}", removed)
+def _notes(*wanted: str) -> dict[str, _Wording]:
+    return {field.name: _note(field) for field in TaskState.noted(*wanted) if field.is_list}
+
+
+def _note(field: NotedField) -> _Wording:
+    def added(note: Note) -> str:
+        return f"{field.added}: {printable(note.text)}"
+
+    return _Wording(field.noun, "text", added, field.removed)
 
 
 def _failed(failure: Failure) -> str:
@@ -359,21 +363,16 @@ _WORDINGS: dict[str, _Wording] = {
         noun="decision",
         main="what",
         added=lambda item: f"Decided: {printable(item.what)}",
-        removed="Withdrew the {noun} {quoted}",
+        removed='Withdrew the decision "{}"',
         changed=_redecided,
     ),
-    "constraints": _note("New constraint", "constraint"),
-    "invariants": _note("Must stay true", "invariant"),
-    "blockers": _note("Blocked by", "blocker", "No longer blocked by {quoted}"),
-    "open_issues": _note("Open issue", "open issue", "Closed the {noun} {quoted}"),
+    **_notes(roles.LIMIT, roles.OBSTACLE, roles.OPEN_WORK),
     "failed_attempts": _Wording("failed attempt", "what", _failed, changed=_fixed),
-    "completed_steps": _note("Completed", "completed step"),
-    "learnings": _note("Learned", "learning"),
-    "pending_assumptions": _note("Assumed", "assumption", "No longer assumes {quoted}"),
+    **_notes(roles.DONE_WORK, roles.LESSON, roles.ASSUMPTION, roles.REMARK),
     "plan": _Wording("plan step", "text", _planned, changed=_advanced),
     "commands": _Wording("command", "command", _ran, changed=_ran_again),
     "artifacts": _Wording("artifact", "path", _touched, changed=_written),
-    "exchanges": _Wording("words", "text", _said, "No longer keeps the {noun} {quoted}"),
+    "exchanges": _Wording("words", "text", _said, 'No longer keeps the words "{}"'),
     "tool_outputs": _Wording(
         "tool output",
         "summary",
@@ -383,13 +382,14 @@ _WORDINGS: dict[str, _Wording] = {
         "earlier task",
         "goal",
         lambda item: f"The earlier task {_quoted(item.goal)} was {item.outcome}",
-        "No longer remembers the {noun} {quoted}",
+        'No longer remembers the earlier task "{}"',
     ),
 }
 _TEXTS = {
     "files_read": ("file", "files", "Read", "No longer lists as read"),
     "tools_used": ("tool", "tools", "Used", "No longer lists as used"),
 }
+_REMARKS = {field.name for field in TaskState.noted(*roles.SENTENCES) if not field.is_list}
 _LABELS = {
     "goal": "Goal",
     "next_action": "Next action",
@@ -400,5 +400,3 @@ _LABELS = {
     "schema_version": "State format",
 }
 _FIRST = ("task_id", "goal", "status", "current_phase", "next_action", *_WORDINGS)
-_BOOKKEEPING = ("updated_at", "goal_from", "next_from")
-"""Fields that say when and by whom another one was set."""

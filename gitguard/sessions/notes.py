@@ -7,7 +7,7 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, dump_json
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.state import task
+from gitguard.state import roles, task
 from gitguard.state.changes import update_state
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.items import Origin
@@ -26,19 +26,11 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 
-_NOTED_LISTS = (
-    "decisions",
-    "completed_steps",
-    "open_issues",
-    "blockers",
-    "constraints",
-    "invariants",
-    "learnings",
-    "pending_assumptions",
-    "failed_attempts",
-    "tool_outputs",
+_STAYING = (
+    *(roles.DECISION, roles.DONE_WORK, roles.OPEN_WORK, roles.OBSTACLE, roles.LIMIT),
+    *(roles.LESSON, roles.ASSUMPTION, roles.REMARK, roles.FAILURE, roles.OUTPUT),
 )
-"""Lists whose items go on to stand beside a goal that replaces another one."""
+"""What goes on to stand beside a goal that replaces another one."""
 _NOTES_LIMIT = STATE_LIMIT * 3 // 4
 
 
@@ -105,8 +97,9 @@ def _replaced_goal(before: TaskState, after: TaskState) -> str:
 
 
 def _noted_items(state: TaskState) -> dict[str, int]:
-    """Return how many items the agent has noted in each list."""
-    counts = {name: sum(item.is_noted for item in getattr(state, name)) for name in _NOTED_LISTS}
+    """Return how many items the agent has noted in each field."""
+    noted = state.noted(*_STAYING)
+    counts = {f.name: sum(item.is_noted for item in f.items_in(state)) for f in noted}
     return {name: count for name, count in counts.items() if count}
 
 

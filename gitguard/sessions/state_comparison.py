@@ -32,7 +32,7 @@ class StateChange(Value):
         return compare_states(self.before, self.after)
 
 
-_BOOKKEEPING = ("updated_at", "goal_from", "next_from")
+BOOKKEEPING = ("updated_at", "goal_from", "next_from")
 """Fields that say when and by whom another one was set."""
 
 
@@ -55,7 +55,7 @@ class FieldChange(Value):
     def is_bookkeeping(self) -> bool:
         """Whether it only says when and by whom another field was set, or how a state is stored."""
         is_first = self.before is None and self.field == "schema_version"
-        return is_first or self.field in _BOOKKEEPING
+        return is_first or self.field in BOOKKEEPING
 
     def to_document(self) -> dict[str, Any]:
         """Return the change as JSON says it."""

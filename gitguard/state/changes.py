@@ -15,18 +15,6 @@ if TYPE_CHECKING:
     from gitguard.state.items import Origin
 BY_FIELD, APPEND, REPLACE = "by field", "append", "replace"
 """What a change does to a list."""
-CAPTURED = ("files_read", "tools_used", "plan", "exchanges", "commands", "host_summary", "dropped")
-"""What only the journal fills; a new task begins without it."""
-_FIXED = (
-    "schema_version",
-    "task_id",
-    "session_id",
-    "updated_at",
-    "goal_from",
-    "next_from",
-    "earlier",
-    *CAPTURED,
-)
 
 
 def update_state(
@@ -47,10 +35,10 @@ def update_state(
     values: dict[str, Any] = {}
     for name, value in changes.items():
         kind = TaskState.kinds.get(name)
-        if kind is None or name in _FIXED:
+        if kind is None or kind.is_fixed:
             raise InvalidInput(
                 f"`{name[:80]}` is not a field that can be set",
-                "Fields: " + ", ".join(n for n in TaskState.kinds if n not in _FIXED),
+                "Fields: " + ", ".join(n for n, k in TaskState.kinds.items() if not k.is_fixed),
             )
         if kind.is_list:
             appends = lists == APPEND or (lists == BY_FIELD and kind.appends)

@@ -26,6 +26,22 @@ from gitguard.state.items import (
     ToolOutput,
     derived_id,
 )
+from gitguard.state.roles import (
+    ASSUMPTION,
+    DECISION,
+    DONE_WORK,
+    FAILURE,
+    FILE,
+    HEADLINE,
+    LESSON,
+    LIMIT,
+    OBSTACLE,
+    OPEN_WORK,
+    OUTPUT,
+    REMARK,
+    NotedField,
+    declared_in,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,72 +74,153 @@ class LastAction(Record):
 class TaskState(Record):
     """The whole state of one task, as `state.json` holds it."""
 
-    schema_version: int = fields.count("The version of this shape; read before anything else.")
-    task_id: str = fields.text("Names the task; a new task in the same session gets a new one.")
-    session_id: str = fields.text("The session's key as it was given.")
-    goal: str = fields.text("What the task is to reach; START until somebody says it.")
-    status: str = fields.text("Where the task stands.", choices=STATUSES)
-    current_phase: str = fields.text("The part of the work that is going on.")
-    next_action: str = fields.text("The next step; START, or DONE, COMPLETE, FINISH at the end.")
-    completed_steps: tuple[Note, ...] = fields.records(
-        "What is done, oldest first.", of=Note, appends=True
+    schema_version: int = fields.count(
+        "The version of this shape; read before anything else.", is_fixed=True
     )
-    open_issues: tuple[Note, ...] = fields.records("What still has to be solved.", of=Note)
-    constraints: tuple[Note, ...] = fields.records("Limits the work has to keep to.", of=Note)
+    task_id: str = fields.text(
+        "Names the task; a new task in the same session gets a new one.", is_fixed=True
+    )
+    session_id: str = fields.text("The session's key as it was given.", is_fixed=True)
+    goal: str = fields.text(
+        "What the task is to reach; START until somebody says it.",
+        noted=NotedField(HEADLINE, "What the task should achieve"),
+    )
+    status: str = fields.text("Where the task stands.", choices=STATUSES)
+    current_phase: str = fields.text(
+        "The part of the work that is going on.",
+        noted=NotedField(HEADLINE, "The current phase", option="phase"),
+    )
+    next_action: str = fields.text(
+        "The next step; START, or DONE, COMPLETE, FINISH at the end.",
+        noted=NotedField(HEADLINE, "The next action; DONE completes the task", option="next"),
+    )
+    completed_steps: tuple[Note, ...] = fields.records(
+        "What is done, oldest first.",
+        of=Note,
+        appends=True,
+        noted=NotedField(
+            DONE_WORK,
+            "A completed step, also the last successful action",
+            "Completed",
+            option="done",
+        ),
+    )
+    open_issues: tuple[Note, ...] = fields.records(
+        "What still has to be solved.",
+        of=Note,
+        noted=NotedField(
+            OPEN_WORK,
+            "An open issue",
+            "Open issue",
+            'Closed the open issue "{}"',
+            option="issue",
+            title="Open items",
+        ),
+    )
+    constraints: tuple[Note, ...] = fields.records(
+        "Limits the work has to keep to.", of=Note, noted=NotedField(LIMIT, "A limit on the work")
+    )
     artifacts: tuple[Artifact, ...] = fields.records(
-        "What the task touches; one entry per path.", of=Artifact, appends=True
+        "What the task touches; one entry per path.",
+        of=Artifact,
+        appends=True,
+        noted=NotedField(FILE, "A file that the task concerns"),
     )
     state_confidence: float = fields.share("How sure the agent is of this state, 0 to 1.")
-    updated_at: str = fields.time("When the state was last written.")
+    updated_at: str = fields.time("When the state was last written.", is_fixed=True)
     goal_from: Origin | None = fields.record(
-        "Who set the goal and when; null until somebody does.", of=Origin, default=None
+        "Who set the goal and when; null until somebody does.",
+        of=Origin,
+        default=None,
+        is_fixed=True,
     )
     next_from: Origin | None = fields.record(
-        "Who set the next action and when; null until somebody does.", of=Origin, default=None
+        "Who set the next action and when; null until somebody does.",
+        of=Origin,
+        default=None,
+        is_fixed=True,
     )
     last_action: LastAction | None = fields.record(
         "The last action that succeeded.", of=LastAction, default=None
     )
     decisions: tuple[Decision, ...] = fields.records(
-        "Decisions with their reasons.", of=Decision, appends=True, default=()
+        "Decisions with their reasons.",
+        of=Decision,
+        appends=True,
+        default=(),
+        noted=NotedField(DECISION, "A choice that later work relies on"),
     )
     failed_attempts: tuple[Failure, ...] = fields.records(
-        "What was tried and failed.", of=Failure, appends=True, default=()
+        "What was tried and failed.",
+        of=Failure,
+        appends=True,
+        default=(),
+        noted=NotedField(FAILURE, "An attempt that failed", noun="failure"),
     )
     tool_outputs: tuple[ToolOutput, ...] = fields.records(
-        "What tools said that later work needs.", of=ToolOutput, appends=True, default=()
+        "What tools said that later work needs.",
+        of=ToolOutput,
+        appends=True,
+        default=(),
+        noted=NotedField(OUTPUT, "A tool's output worth keeping", option="output"),
     )
-    blockers: tuple[Note, ...] = fields.records("What stops the work.", of=Note, default=())
-    invariants: tuple[Note, ...] = fields.records("What must stay true.", of=Note, default=())
+    blockers: tuple[Note, ...] = fields.records(
+        "What stops the work.",
+        of=Note,
+        default=(),
+        noted=NotedField(
+            OBSTACLE, "An obstacle to the work", "Blocked by", 'No longer blocked by "{}"'
+        ),
+    )
+    invariants: tuple[Note, ...] = fields.records(
+        "What must stay true.",
+        of=Note,
+        default=(),
+        noted=NotedField(LIMIT, "A condition that must stay true", "Must stay true"),
+    )
     learnings: tuple[Note, ...] = fields.records(
-        "What was learned on the way.", of=Note, appends=True, default=()
+        "What was learned on the way.",
+        of=Note,
+        appends=True,
+        default=(),
+        noted=NotedField(LESSON, "A fact you learned", "Learned"),
     )
     pending_assumptions: tuple[Note, ...] = fields.records(
-        "What is taken for true and not checked yet.", of=Note, default=()
+        "What is taken for true and not checked yet.",
+        of=Note,
+        default=(),
+        noted=NotedField(
+            ASSUMPTION,
+            "An assumption nobody has checked yet",
+            "Assumed",
+            'No longer assumes "{}"',
+            noun="assumption",
+            title="Assumptions to check",
+        ),
     )
     commands: tuple[Command, ...] = fields.records(
-        "What was run to build, test, check or start.", of=Command, default=()
+        "What was run to build, test, check or start.", of=Command, default=(), is_fixed=True
     )
     plan: tuple[PlanStep, ...] = fields.records(
-        "The host's plan or to-do list.", of=PlanStep, default=()
+        "The host's plan or to-do list.", of=PlanStep, default=(), is_fixed=True
     )
     exchanges: tuple[Exchange, ...] = fields.records(
-        "What of the conversation is kept, oldest first.", of=Exchange, default=()
+        "What of the conversation is kept, oldest first.", of=Exchange, default=(), is_fixed=True
     )
     host_summary: Note | None = fields.record(
-        "The host's own summary of what it compacted last.", of=Note, default=None
+        "The host's own summary of what it compacted last.", of=Note, default=None, is_fixed=True
     )
     earlier: tuple[EarlierTask, ...] = fields.records(
-        "Tasks before this one, oldest first.", of=EarlierTask, default=()
+        "Tasks before this one, oldest first.", of=EarlierTask, default=(), is_fixed=True
     )
     files_read: tuple[str, ...] = fields.texts(
-        "Files that tools read, the newest last.", default=()
+        "Files that tools read, the newest last.", default=(), is_fixed=True
     )
     tools_used: tuple[str, ...] = fields.texts(
-        "Names of the tools that were called, each once.", default=()
+        "Names of the tools that were called, each once.", default=(), is_fixed=True
     )
     dropped: Mapping[str, int] = fields.counts(
-        "Items from hooks that had no room, by field.", default={}
+        "Items from hooks that had no room, by field.", default={}, is_fixed=True
     )
 
     @property
@@ -153,6 +250,11 @@ class TaskState(Record):
         """Open issues, then what is not done of the host's plan."""
         return (*self.open_issues, *(step for step in self.plan if not step.is_done))
 
+    @classmethod
+    def noted(cls, *roles: str) -> tuple[NotedField, ...]:
+        """Return the fields of these roles, in the order of the roles."""
+        return tuple(field for role in roles for field in _NOTED if field.role == role)
+
     def is_noted(self, name: str) -> bool:
         """Whether the agent set the goal or next action; else a hook took it from a prompt."""
         origin = self.goal_from if name == "goal" else self.next_from
@@ -161,6 +263,7 @@ class TaskState(Record):
 
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
 """Fields without which a state is incomplete (references/design/contract.md, "Startup")."""
+_NOTED = tuple(declared_in(TaskState.kinds))
 
 
 def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> TaskState:
@@ -248,15 +351,9 @@ def begun_from(state: TaskState, now: str) -> TaskState:
     """
     begun = new_task(state.session_id, now, before=state)
     constraints = tuple(e for e in state.exchanges if e.kind == CONSTRAINT)
-    return begun.replace(
-        earlier=(),
-        constraints=state.constraints,
-        invariants=state.invariants,
-        decisions=state.decisions,
-        learnings=state.learnings,
-        pending_assumptions=state.pending_assumptions,
-        exchanges=constraints,
-    )
+    lasting = TaskState.noted(DECISION, LIMIT, LESSON, ASSUMPTION, REMARK)
+    known = {field.name: getattr(state, field.name) for field in lasting}
+    return begun.replace(**known, earlier=(), exchanges=constraints)
 
 
 def moved_away(state: TaskState, branch: str, now: str) -> TaskState:

@@ -349,8 +349,6 @@ SHAPES = {
     "record": "object",
     "records": "list of objects",
 }
-OURS = ("schema_version", "task_id", "session_id", "updated_at")
-"""Fields that gitguard sets and `update` refuses."""
 
 
 def task_state_page() -> str:
@@ -358,7 +356,7 @@ def task_state_page() -> str:
     rows = []
     for name, kind in TaskState.kinds.items():
         required = "yes" if name in REQUIRED else "no"
-        rows.append((f"`{name}`", _shape(kind), required, _rule(name, kind), kind.doc))
+        rows.append((f"`{name}`", _shape(kind), required, _rule(kind), kind.doc))
     heads = ("field", "holds", "required", "`update`", "what it is")
     inner = {kind.record for kind in TaskState.kinds.values() if kind.record is not None}
     return f"""# Task state
@@ -417,8 +415,8 @@ def _shape(kind: Kind) -> str:
     return SHAPES[kind.shape]
 
 
-def _rule(name: str, kind: Kind) -> str:
-    if name in OURS:
+def _rule(kind: Kind) -> str:
+    if kind.is_fixed:
         return "set by gitguard"
     if not kind.is_list:
         return "sets"

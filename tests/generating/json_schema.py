@@ -73,6 +73,6 @@ def _field(kind: Kind, *, closed: bool) -> dict[str, Any]:
 
 
 def _description(kind: Kind) -> str:
-    if not kind.is_list:
+    if not kind.is_list or kind.is_fixed:
         return kind.doc
     return f"{kind.doc} `update` {'appends to' if kind.appends else 'replaces'} it."

@@ -12,6 +12,7 @@ from gitguard.model.digest import sha256
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
+from gitguard.state import roles
 from gitguard.state.items import AGENT_KINDS, FROM_ELSEWHERE, texts
 from gitguard.state.task import START
 from gitguard.state.thread import MARKED, labelled
@@ -74,7 +75,7 @@ def render_handoff(
         changed=[_short(name) for name in around.changed],
         noted_files=_noted_files(state, around),
         next_steps=_labelled(_next_steps(state, around)),
-        assumptions=_short("; ".join(reversed(texts(state.pending_assumptions)))) or "none",
+        assumptions=_short("; ".join(reversed(_texts_of(state, roles.ASSUMPTION)))) or "none",
     )
     body = redactor.text(text.rstrip("\n")).encode("utf-8", "replace") + b"\n"
     return body + f"<!-- gitguard hand-off session={session} sha256={sha256(body)} -->\n".encode()
@@ -155,19 +156,29 @@ def _task(state: TaskState, work: Work, around: WorkspaceFacts) -> list[tuple[st
 def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
     last = state.last_action
     running = f"{work.last_tool}: {work.last_tool_params}" if work.interrupted else ""
-    open_items = dict.fromkeys((*texts(state.open_issues), *work.open_items))
+    open_items = dict.fromkeys((*_texts_of(state, roles.OPEN_WORK), *work.open_items))
     return [
         ("Last successful action", last.summary if last else ""),
         ("Interrupted", running),
-        *_newest("Blocker", texts(state.blockers)),
-        *_newest("Constraint", texts(state.constraints)),
-        *_newest("Invariant", texts(state.invariants)),
+        *_noted(state, roles.OBSTACLE, roles.LIMIT),
         *_newest("The user said", _limits_of_the_user(state)),
         ("Last answer", _last_answer(state)),
         *_newest("Check", tuple(f"{c.command}: {c.outcome}" for c in state.commands)),
         *_newest("Open", tuple(open_items)),
-        *_newest("Done", texts(state.completed_steps)),
+        *_newest("Done", _texts_of(state, roles.DONE_WORK)),
+        *_noted(state, roles.REMARK),
     ]
+
+
+def _noted(state: TaskState, *wanted: str) -> list[tuple[str, str]]:
+    lines: list[tuple[str, str]] = []
+    for field in state.noted(*wanted):
+        lines += _newest(field.noun.capitalize(), texts(field.items_in(state)))
+    return lines
+
+
+def _texts_of(state: TaskState, role: str) -> tuple[str, ...]:
+    return tuple(text for field in state.noted(role) for text in texts(field.items_in(state)))
 
 
 def _limits_of_the_user(state: TaskState) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.state.items import Item, Note, Origin
+    from gitguard.state.items import Item, Origin
 
 FENCE = "gitguard-resume"
 _IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
@@ -81,12 +81,6 @@ def single(title: str, item: BlockItem, share: int, *, paragraph: int = 0) -> Bl
     """Return a section of one item beside its title."""
     section = BlockSection(title, present([item]), share, is_list=False)
     return section.replace(paragraph=paragraph) if paragraph else section
-
-
-def notes(title: str, notes: tuple[Note, ...], share: int, reader: BlockReader) -> BlockSection:
-    """Return a section of sentences, the newest first."""
-    items = present(item_of(note.text, note.origin, reader) for note in notes[::-1])
-    return BlockSection(title, items, share)
 
 
 def item_of(

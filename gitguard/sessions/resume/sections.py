@@ -17,7 +17,6 @@ from gitguard.sessions.resume.reader import (
     items_of,
     label,
     line,
-    notes,
     present,
     safe,
     single,
@@ -34,11 +33,14 @@ from gitguard.sessions.resume.thread_sections import (
     says,
     words_of_the_user,
 )
+from gitguard.state import roles
 from gitguard.state.items import ACTIVE, CONCLUSION, FAILED
 from gitguard.state.words import without_label
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from gitguard.state.items import Artifact, Command, Exchange, Failure, PlanStep
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
@@ -91,10 +93,17 @@ def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSecti
         line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
         _next_action(state, reader),
         line("Interrupted", running, 5, is_derived=True),
-        notes("Blockers", state.blockers, 8, reader),
-        notes("Constraints", state.constraints, 10, reader),
-        notes("Invariants", state.invariants, 10, reader),
+        *_noted(state, roles.OBSTACLE, 8, reader),
+        *_noted(state, roles.LIMIT, 10, reader),
     )
+
+
+def _noted(state: TaskState, role: str, share: int, reader: BlockReader) -> Iterator[BlockSection]:
+    """Yield a section for each field of a role that an agent notes, its newest items first."""
+    for field in state.noted(role):
+        newest = reversed(field.items_in(state))
+        items = present(item_of(note.text, note.origin, reader) for note in newest)
+        yield BlockSection(field.title, items, share, is_list=field.is_list)
 
 
 def _is_later_request(request: Exchange, state: TaskState) -> bool:
@@ -166,7 +175,7 @@ def _where_things_stand(
         _host_summary(state, reader),
         BlockSection("Checks, as last run", _checks(state), 12, has_stub=False, paragraph=_CHECK),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
-        notes("Open items", state.open_issues, 8, reader),
+        *_noted(state, roles.OPEN_WORK, 8, reader),
         _plan(state),
         BlockSection("Files", items_of(files), 11),
         BlockSection("Commits", items_of(commits), 4, has_stub=False),
@@ -290,10 +299,11 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
     ]
     return (
         line("Last successful action", last.summary if last and is_noted else "", 5),
-        notes("Completed steps", state.completed_steps, 10, reader),
-        notes("Assumptions to check", state.pending_assumptions, 10, reader),
+        *_noted(state, roles.DONE_WORK, 10, reader),
+        *_noted(state, roles.ASSUMPTION, 10, reader),
         BlockSection("Tool outputs", items_of(outputs), 6),
-        notes("Learnings", state.learnings, 10, reader),
+        *_noted(state, roles.LESSON, 10, reader),
+        *_noted(state, roles.REMARK, 10, reader),
         BlockSection("Earlier on this branch", present(earlier), 3),
         BlockSection(
             "Prompts in the host's transcript that gitguard did not hear from the user",

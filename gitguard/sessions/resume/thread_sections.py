@@ -7,6 +7,7 @@ import re
 from gitguard.model.text import one_line, shorten
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import BlockReader, item_of, present, single
+from gitguard.state import roles
 from gitguard.state.items import (
     AGENT_KINDS,
     CONCLUSION,
@@ -38,11 +39,6 @@ _TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
 _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
-_NOTED = (
-    *("constraints", "invariants", "learnings", "open_issues", "blockers"),
-    *("pending_assumptions", "completed_steps"),
-)
-"""Lists of what the agent noted in sentences."""
 
 
 def newest_request(state: TaskState) -> Exchange | None:
@@ -151,8 +147,8 @@ def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange
     What answers something stays: its words alone, such as "refused", do not say what is meant.
     """
     noted_texts = [d.what for d in state.decisions if d.is_noted and not d.origin.elsewhere]
-    for name in _NOTED:
-        noted_texts += [n.text for n in getattr(state, name) if not n.origin.elsewhere]
+    for field in state.noted(*roles.SENTENCES):
+        noted_texts += [n.text for n in field.items_in(state) if not n.origin.elsewhere]
     noted = {_plain(sentence) for text in noted_texts for sentence in sentences(text)}
     if not noted:
         return list(exchanges)

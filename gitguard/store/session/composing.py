@@ -8,6 +8,7 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, check_size, dump_json
 from gitguard.model.text import timestamp
 from gitguard.rendering import render
+from gitguard.state import roles
 from gitguard.state.capture import work_of
 from gitguard.state.checkpoint import SNAPSHOT_FILE, CheckpointRecord, checkpoint_name
 from gitguard.state.items import FROM_ELSEWHERE
@@ -112,4 +113,15 @@ def render_summary(state: TaskState) -> str:
         for name, (words, origin) in names.items()
         if not state.is_noted(name)
     ]
-    return render("summary.md.j2", state=state, prompted=prompted)
+    below = (
+        *state.noted(roles.OBSTACLE, roles.OPEN_WORK),
+        *reversed(state.noted(roles.LIMIT)),
+        *state.noted(roles.ASSUMPTION, roles.LESSON, roles.REMARK),
+    )
+    return render(
+        "summary.md.j2",
+        state=state,
+        prompted=prompted,
+        done=[(field.label, field.items_in(state)) for field in state.noted(roles.DONE_WORK)],
+        noted=[(field.label, field.items_in(state)) for field in below],
+    )
