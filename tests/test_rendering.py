@@ -57,15 +57,19 @@ AROUND = records(
     changed_besides=st.integers(0, 3),
     unseen=st.just("") | TEXT,
 )
-PLACES = lists_of(**dict.fromkeys(("name", "anchor", "commit", "address", "state"), TEXT))
-ROWS = lists_of(
-    **dict.fromkeys(("label", "text", "joiner", "detail", "source", "state"), TEXT), places=PLACES
+SHOWN = {"a": "c0", "b": "c1"}
+
+
+def checkpoints(*ids: str) -> st.SearchStrategy[SimpleNamespace | None]:
+    texts = dict.fromkeys(("name", "commit", "code", "trigger", "next_action"), TEXT)
+    return st.none() | records(id=st.sampled_from(ids), **texts)
+
+
+LINES = lists_of(
+    **dict.fromkeys(("label", "text", "joiner", "detail", "source", "state"), TEXT),
+    **dict.fromkeys(("at", "until"), checkpoints(*SHOWN, "folded")),
 )
-STEPS = lists_of(
-    **dict.fromkeys(("anchor", "name", "at", "trigger", "pressure", "next_action"), TEXT),
-    place=st.integers(0, 60),
-    folded=TEXTS,
-)
+STEPS = lists_of(checkpoint=checkpoints(*SHOWN), place=st.integers(0, 60), folded=TEXT, names=TEXTS)
 VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "brief.md.j2": {
         "fence": TEXT,
@@ -85,7 +89,10 @@ VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         **dict.fromkeys(("policy", "goal", "status", "summary", "commits", "first", "last"), TEXT),
         **dict.fromkeys(("style", "script", "data"), TEXT.map(Markup)),
         **dict.fromkeys(("width", "height", "count"), st.integers(0, 1000)),
-        "unfolded": ROWS,
+        "unfolded": LINES,
+        "anchors": st.just(SHOWN),
+        "web": TEXT,
+        **dict.fromkeys(("moment", "pressure"), st.just(lambda checkpoint: checkpoint.name)),
         "chart": records(
             paths=TEXTS,
             marks=lists_of(x=st.integers(0, 9), kind=TEXT, title=TEXT),
@@ -95,7 +102,7 @@ VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "parts": lists_of(
             **dict.fromkeys(("anchor", "title", "source", "lead"), TEXT),
             **dict.fromkeys(("count", "left_out"), st.integers(0, 2)),
-            rows=ROWS,
+            lines=LINES,
         ),
     },
     "report.md.j2": {
