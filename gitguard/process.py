@@ -42,6 +42,10 @@ def places(environment: Mapping[str, str], session: str = "") -> UserDirs:
     if not os.path.isabs(state):
         raise _not_absolute("GITGUARD_STATE_DIR", state)
     state = os.path.normpath(state)
+    program = sys.argv[0]
+    if os.path.basename(program) != "gitguard" or not os.path.isabs(program):
+        # It need not be there; a look would cost every hook.
+        program = os.path.join(os.path.dirname(sys.executable), "gitguard")
     # From here on no link below it is followed, and what others may do there is taken away.
     folders.claim(state, state)
     return UserDirs(
@@ -52,15 +56,8 @@ def places(environment: Mapping[str, str], session: str = "") -> UserDirs:
         home=home,
         caller=os.getppid(),
         at_step=at_step,
-        program=_program(),
+        program=program,
     )
-
-
-def _program() -> str:
-    """Return the path of our command, which need not be there; a look would cost every hook."""
-    if os.path.basename(sys.argv[0]) == "gitguard" and os.path.isabs(sys.argv[0]):
-        return sys.argv[0]
-    return os.path.join(os.path.dirname(sys.executable), "gitguard")
 
 
 def _home(environment: Mapping[str, str]) -> str:

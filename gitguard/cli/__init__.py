@@ -11,20 +11,16 @@ import sys
 def main() -> None:
     """Run the `gitguard` command; Ctrl-C before its own words are there ends it as later."""
     try:
-        _run()
+        if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
+            from gitguard.cli.hook import run
+
+            run(sys.argv[2:])
+        else:
+            from gitguard.cli.app import run_app
+
+            run_app()
     except KeyboardInterrupt:
         _interrupted()
-
-
-def _run() -> None:
-    if sys.argv[1:2] == ["hook"] and not {"-h", "--help"} & set(sys.argv):
-        from gitguard.cli.hook import run
-
-        run(sys.argv[2:])
-    else:
-        from gitguard.cli.app import run_app
-
-        run_app()
 
 
 def _interrupted() -> None:

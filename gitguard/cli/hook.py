@@ -126,7 +126,7 @@ def _overdue(_number: int, _frame: object) -> None:
 
 def answer(arguments: list[str], data: bytes, end: bytes = b"") -> str:
     """Return the answer to one event; end is that of data that are too large to be held."""
-    from gitguard import process
+    import gitguard.process as process  # noqa: PLR0402 - `from gitguard` would ask for its members
     from gitguard.errors import InvalidInput
     from gitguard.hosts import find_host
     from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE, SPEAKING, STATUS_LINE
@@ -200,12 +200,12 @@ def _reply(
 
     # A host of many sessions may have been started from the shell of one of them.
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
-    root, here = named or event.project_dir, process.places(os.environ)
+    root, here = named or event.project_dir, process.places(os.environ, event.session)
     # First of all, so that nothing in the repository can keep a refusal from the agent.
     refusal = refuse_first(event, abilities, here, process.clock(), decide=decide)
     if refusal is not None:
         return refusal.visible()
-    neutral, is_ours = NEUTRAL, False
+    neutral, is_ours, workspace = NEUTRAL, False, None
     try:
         workspace, config = open_workspace(root, here, process.clock, for_hook=True)
         return handle(workspace, config, event, abilities=abilities, decide=decide)
@@ -216,7 +216,7 @@ def _reply(
     except Exception as error:  # noqa: BLE001 - whatever it is, the agent goes on
         _mark(f"answering {event.kind}", error, root)
         is_ours = _is_ours(root)
-        if isinstance(error, MissingState) and _is_recorded(root):
+        if isinstance(error, MissingState) and (workspace is not None or _is_recorded(root)):
             return answer_unreachable(event, abilities, here, process.clock(), error).visible()
         if isinstance(error, ForeignRepository):
             neutral = _nothing_is_saved(event, error)

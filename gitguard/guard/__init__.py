@@ -7,7 +7,7 @@ environment and clock; everything else is handed them.
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidInput
+from gitguard.errors import InvalidInput, MissingState
 from gitguard.model import triggers
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.circumstances import Circumstances
@@ -567,9 +567,15 @@ class Guard:
     def handle(self, event: HookEvent, abilities: Abilities) -> HookReply:
         """Answer one event of a host with these abilities."""
         from gitguard.hooks.answering import handle
-        from gitguard.hooks.refusing import refuse_first
+        from gitguard.hooks.refusing import answer_unreachable, refuse_first
 
-        refusal = refuse_first(event, abilities, self.workspace.places, self.clock())
+        workspace = self.workspace.naming(event.session) if event.session else self.workspace
+        refusal = refuse_first(event, abilities, workspace.places, self.clock())
         if refusal is not None:
             return refusal.visible()
-        return handle(self.workspace, self.config, event, abilities=abilities)
+        try:
+            return handle(workspace, self.config, event, abilities=abilities)
+        except MissingState as error:
+            workspace.note_fault(f"answering {event.kind}", error)
+            now = self.clock()
+            return answer_unreachable(event, abilities, workspace.places, now, error).visible()

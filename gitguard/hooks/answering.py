@@ -38,7 +38,8 @@ def handle(
     """Answer one event; neutral where nobody ran `gitguard init`.
 
     decide takes a refusal before anything is saved, for a caller whose time may run out. A fault of
-    ours is left to the caller, which answers neutrally.
+    ours is left to the caller, which answers neutrally, and to `MissingState` by
+    `refusing.answer_unreachable`: something else lies in the place of our folders.
     """
     if not workspace.is_initialised:
         workspace.refuse_other_users_folder()
@@ -46,16 +47,7 @@ def handle(
     is_tool_event = event.kind in _TOOL_EVENTS
     if event.sub_agent and not is_tool_event:
         return NEUTRAL  # its prompts and compactions are not the conversation's
-    if event.session:
-        workspace = workspace.naming(event.session)
-    try:
-        conversation = Conversation(workspace, config, event, abilities=abilities, decide=decide)
-    except MissingState as error:
-        from gitguard.hooks.refusing import answer_unreachable
-
-        workspace.note_fault(f"answering {event.kind}", error)
-        now = workspace.clock()
-        return answer_unreachable(event, abilities, workspace.places, now, error).visible()
+    conversation = Conversation(workspace, config, event, abilities=abilities, decide=decide)
     if conversation.is_unsettled:
         from gitguard.hooks.settling import settle
 
@@ -71,7 +63,7 @@ def _answer_tool_event(conversation: Conversation) -> HookReply:
         reply = tool_calls.answer(conversation)
     except (MissingState, NotWritable) as error:
         reply = tool_calls.answer_without_state(conversation, _missing_state(error))
-    return _with_told_line(conversation, reply)
+    return _with_told_line(conversation, reply) if conversation.lines else reply
 
 
 def _answer_turn(conversation: Conversation) -> HookReply:
@@ -85,12 +77,12 @@ def _answer_turn(conversation: Conversation) -> HookReply:
         reply = turns.answer(conversation)
     except (MissingState, NotWritable) as error:
         reply = turns.answer_without_state(conversation, _missing_state(error))
-    return _with_told_line(conversation, reply)
+    return _with_told_line(conversation, reply) if conversation.lines else reply
 
 
 def _with_told_line(conversation: Conversation, reply: HookReply) -> HookReply:
     """Return the reply with the one line that is told; a refusal is told instead of any."""
-    if not conversation.lines or reply.refuse or reply.stop:
+    if reply.refuse or reply.stop:
         return reply
     from gitguard.hooks.told_line import pick_line
 

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from gitguard.model.config.config import Config
     from gitguard.model.events import Abilities, HookEvent, HookReply, ToolCall, Transcript
     from gitguard.model.pressure import Pressure
-    from gitguard.store.disk.lock import Lock
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession, SessionRecord
@@ -83,6 +82,7 @@ class Conversation:
 
         Raises `MissingState` where something else lies in the place of our folders.
         """
+        self.tool: ToolCall = event.tool or events.ToolCall("")
         self.decide = decide
         """Takes the answer that is given should nothing better come in time."""
         self.workspace = workspace
@@ -90,14 +90,19 @@ class Conversation:
         self.event = event
         self.abilities = abilities
         self.workspace.refuse_links()
-        self.is_apart, current = self._look_apart()
+        current = None if self.workspace.is_recorded else self._session_apart()
+        self.is_apart = current is not None
         """Whether nothing here vouches for the working files, so that we work beside them."""
+        current = current or find_current(self.workspace)
+        if current is None:
+            from gitguard.sessions.choice import choose_session
+
+            current = CurrentSession(choose_session(self.workspace, self.repository()))
         self.workspace.refuse_links(current.session)
-        self.store = SessionStore(self.workspace, current.session, config)
-        if current.record is None:
-            self.read_record()
-        else:
-            self._bind_record(current.record)
+        self.store = SessionStore(
+            self.workspace, current.session, config, patience=HOOK_LOCK_TIMEOUT
+        )
+        self.read_record(current.record)
         self.startup_notes: tuple[str, ...] = ()
         self.archived_notes: tuple[str, ...] = ()
         """What is archived of an older session of the same name, where this one was begun."""
@@ -115,27 +120,18 @@ class Conversation:
         self._doubted_transcript: Transcript | None = None
         self._keep_to_transcript()
 
-    def _look_apart(self) -> tuple[bool, CurrentSession]:
-        """Work apart from files that nothing here vouches for; return whether that is so."""
-        if not self.workspace.is_recorded:
-            from gitguard.store.session import apart
+    def _session_apart(self) -> CurrentSession | None:
+        """Work apart from files that nothing here vouches for; return at which session, if so."""
+        from gitguard.store.session import apart
 
-            session = apart.session_of(self.workspace)
-            if session is not None and apart.is_unknown(self.workspace):
-                self.workspace = self.workspace.apart()
-                if not os.path.isdir(self.workspace.session_folder(session)):
-                    with self.workspace.lock(session, timeout=HOOK_LOCK_TIMEOUT):
-                        make_session_files(self.workspace, session)
-                return True, CurrentSession(session)
-        return False, self._current_session()
-
-    def _current_session(self) -> CurrentSession:
-        current = find_current(self.workspace)
-        if current is not None:
-            return current
-        from gitguard.sessions.choice import choose_session
-
-        return CurrentSession(choose_session(self.workspace, self.repository()))
+        session = apart.session_of(self.workspace)
+        if session is None or not apart.is_unknown(self.workspace):
+            return None
+        self.workspace = self.workspace.apart()
+        if not os.path.isdir(self.workspace.session_folder(session)):
+            with self.workspace.lock(session, timeout=HOOK_LOCK_TIMEOUT):
+                make_session_files(self.workspace, session)
+        return CurrentSession(session)
 
     def repository(self) -> Repository:
         """Return the repository of the workspace."""
@@ -159,7 +155,8 @@ class Conversation:
 
         Raises `MissingState` where the agent must stop. A foreign edit or history is marked.
         """
-        if self.is_apart or (not always and self._seems_fit()):
+        is_needed = always or self.record.lacks_state
+        if self.is_apart or (not is_needed and self._seems_fit()):
             return
         from gitguard.sessions.startup import begin
 
@@ -256,8 +253,9 @@ class Conversation:
                 # A host that goes on in another file is halted by that one, and none is let go.
                 there = self._pressure_by(self._doubted_transcript)
                 pressure = max(filter(None, (pressure, there)), key=_share, default=None)
-            if self.abilities.offers_pressure and pressure is not None:
-                self._expect_usage(pressure)
+            is_missing = pressure is not None and pressure.source == FIRST_TURN
+            if is_missing and self.abilities.offers_pressure:
+                self._expect_usage()
         except GitguardError as error:
             self.note_fault(error)
             return False, None
@@ -296,9 +294,8 @@ class Conversation:
         model = (reading.model if reading else "") or self.event.model
         self.record = with_proof(self.record, pressure, model)
 
-    def _expect_usage(self, pressure: Pressure) -> None:
-        late = self.record.turns > _TURNS_WITHOUT_USAGE and self.record.epoch == 0
-        if pressure.source == FIRST_TURN and late:
+    def _expect_usage(self) -> None:
+        if self.record.turns > _TURNS_WITHOUT_USAGE and self.record.epoch == 0:
             where = self.event.transcript.path if self.event.transcript else "nowhere"
             raise InvalidDocument(f"the transcript tells no usage; the host says it is `{where}`")
 
@@ -369,21 +366,17 @@ class Conversation:
     # Small parts
 
     @property
-    def tool(self) -> ToolCall:
-        return self.event.tool or events.ToolCall("")
-
-    @property
     def hears_after_tools(self) -> bool:
         """Whether what answers the end of a tool call reaches the agent."""
         return self.abilities.hears_after_tools and not self.event.ran_by
 
     def _seems_fit(self) -> bool:
-        """Look at working files and branch without git, for every tool call."""
-        is_in_doubt = self.record.lacks_state or not self._seems_on_branch()
-        return not is_in_doubt and self.store.states.seems_fit()
+        """Look at working files and branch without git, for every tool call.
 
-    def _seems_on_branch(self) -> bool:
-        """Say whether git may have the session's branch; a session without an anchor needs none."""
+        A session without an anchor needs no branch.
+        """
+        if not self.store.states.seems_fit():
+            return False
         place, ref = self.workspace.place, self.config.store.ref_prefix + self.store.session.name
         if os.path.lexists(os.path.join(place.common_dir, ref)):
             return True
@@ -473,7 +466,7 @@ class Conversation:
         return head
 
     def entry(self, event: str, *, summary: str = "") -> JournalEntry:
-        tool = self.tool
+        tool, relative = self.tool, self.workspace.place.relative
         return JournalEntry(
             event=event,
             at=self.said_at or self.store.now,
@@ -481,8 +474,8 @@ class Conversation:
             id=tool.id,
             tool=tool.name,
             summary=summary or tool.summary.replace(self.workspace.place.worktree + os.sep, ""),
-            read=self._relative(tool.paths_read),
-            written=self._relative(tool.paths_written),
+            read=tuple(map(relative, tool.paths_read[-_MOST_LISTED:])),
+            written=tuple(map(relative, tool.paths_written[-_MOST_LISTED:])),
             error=shorten(one_line(tool.error), 400),
             sub_agent=self.event.sub_agent,
             is_shell=bool(tool.command),
@@ -496,23 +489,16 @@ class Conversation:
             whole_plan=tool.whole_plan,
         )
 
-    def _relative(self, paths: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(self.workspace.place.relative(path) for path in paths[-_MOST_LISTED:])
-
-    def lock(self) -> Lock:
-        """Return the session's lock, which a hook waits for only so long."""
-        return self.store.lock(HOOK_LOCK_TIMEOUT)
-
     def recording(self) -> Recording:
         """Return a context in which the conversation's record may be changed."""
         return Recording(self)
 
-    def read_record(self) -> None:
-        """Read the conversation's record."""
-        self._bind_record(read_record(self.workspace, self.store.session))
+    def read_record(self, session_record: SessionRecord | None = None) -> None:
+        """Take the conversation's record out of `session.json`, with what holds it.
 
-    def _bind_record(self, session_record: SessionRecord) -> None:
-        """Take the conversation's record out of `session.json`, with what holds it."""
+        The file is read unless what it holds is given.
+        """
+        session_record = session_record or read_record(self.workspace, self.store.session)
         self._session_record = session_record
         key, host = self.event.host_session, self.event.host
         entry = session_record.host_sessions.get(key)
@@ -558,7 +544,7 @@ class Recording:
     def __init__(self, conversation: Conversation) -> None:
         """Prepare the lock; nothing is read yet."""
         self._conversation = conversation
-        self._lock = conversation.lock()
+        self._lock = conversation.store.lock()
 
     def __enter__(self) -> None:
         self._lock.__enter__()

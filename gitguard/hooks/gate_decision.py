@@ -99,8 +99,20 @@ def _band(
     pressure: float | None, thresholds: Thresholds, overridden_to: float | None, assumption: str
 ) -> tuple[str, list[str]]:
     """Return the action for a pressure, and why; an assumption or a human may lift a halt."""
-    band, reason = _band_of(pressure, thresholds)
-    reasons = [reason]
+    if pressure is None:
+        band, reasons = HALT, ["no context usage is known, and this is not the first turn"]
+    else:
+        levels = (
+            (HALT, "critical", thresholds.critical),
+            (COMPRESS, "compress", thresholds.compress),
+            (WARN, "warning", thresholds.warning),
+        )
+        band, compared = CONTINUE, "below every threshold"
+        for action, name, least in levels:
+            if pressure >= least:
+                band, compared = action, f"{name} from {least:.2f}"
+                break
+        reasons = [f"pressure is {floored(pressure)}, {compared}"]
     if assumption:
         reasons.append(assumption)
     # A missing pressure halts under an assumed window too: then nothing at all is known.
@@ -112,16 +124,3 @@ def _band(
         band = COMPRESS
         reasons.append("a human has overridden the halt")
     return band, reasons
-
-
-def _band_of(pressure: float | None, thresholds: Thresholds) -> tuple[str, str]:
-    if pressure is None:
-        return HALT, "no context usage is known, and this is not the first turn"
-    shown = f"pressure is {floored(pressure)}"
-    if pressure >= thresholds.critical:
-        return HALT, f"{shown}, critical from {thresholds.critical:.2f}"
-    if pressure >= thresholds.compress:
-        return COMPRESS, f"{shown}, compress from {thresholds.compress:.2f}"
-    if pressure >= thresholds.warning:
-        return WARN, f"{shown}, warning from {thresholds.warning:.2f}"
-    return CONTINUE, f"{shown}, below every threshold"

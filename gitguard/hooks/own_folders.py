@@ -39,7 +39,7 @@ def changed_folder(event: HookEvent, places: UserDirs) -> str:
     for path in tool.paths_written:
         if folder := our_folders.holding(path):
             return folder
-    if not tool.command or is_plainly_harmless(tool.command):
+    if is_plainly_harmless(tool.command):
         return ""
     from gitguard.hooks.owner_code import code_that_writes
     from gitguard.model.shell.writes import writes_of

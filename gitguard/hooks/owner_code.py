@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hooks.shell_commands import OWNER_COMMANDS
+from gitguard.hooks.shell_commands import OWNER_COMMANDS, is_plainly_harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ _MODES = tuple(f"{quote}{mode}" for quote in "\"'" for mode in ("w", "a", "x", "
 """How the mode of a file begins that is opened to be written."""
 _LONGEST, _MOST = 1 << 18, 1 << 20
 """Bytes that are read of a script, and of all scripts that a line runs."""
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""A named pipe would let us wait for its writer."""
 _NEAR = 40
 """Characters beside a name that are looked at."""
 _PYTHONS = ("python", "pypy", "ipython")
@@ -63,9 +65,8 @@ def owner_call(line: str, folders: tuple[str, ...]) -> str:
 
     folders is where the line may run.
     """
-    if "py" not in line:
-        return ""
-    return next(filter(None, map(_owner_call_in, _python_of(line, folders))), "")
+    codes = (code for code in _python_of(line, folders) if _PROGRAM in code)
+    return next(filter(None, map(_owner_call_in, codes)), "")
 
 
 def code_that_writes(line: str) -> Iterator[str]:
@@ -92,6 +93,13 @@ def _codes_of(programs: Iterable[ShellProgram]) -> Iterator[str]:
 
 def _python_of(line: str, folders: tuple[str, ...]) -> Iterator[str]:
     """Yield the Python code of a line: given, read from its input, or in a file that it runs."""
+    if is_plainly_harmless(line):
+        # One program and plain words, which need no parser.
+        name, *words = line.split() or [""]
+        if name.startswith(_PYTHONS):
+            yield "\n".join(words)
+            yield from _contents([next((word for word in words if word[:1] != "-"), "-")], folders)
+        return
     from gitguard.model.shell.programs import programs_of
 
     programs = [*programs_of(line)]
@@ -116,21 +124,19 @@ def _contents(scripts: Iterable[str], folders: tuple[str, ...]) -> Iterator[str]
             continue
         for folder in ("",) if os.path.isabs(path) else dict.fromkeys(folders):
             try:
-                with open(os.path.join(folder, path), "rb", opener=_open_at_once) as file:
-                    data = file.read(min(_LONGEST, left))
+                handle = os.open(os.path.join(folder, path), os.O_RDONLY | _NO_WAIT)
+                try:
+                    data = os.read(handle, min(_LONGEST, left))
+                finally:
+                    os.close(handle)
             except OSError:
                 continue  # there is no such file, as the interpreter will say
             left -= len(data)
             yield data.decode("utf-8", "replace")
 
 
-def _open_at_once(path: str, flags: int) -> int:
-    # A named pipe would let us wait.
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
-
-
 def _owner_call_in(code: str) -> str:
-    if _PROGRAM not in code or not any(mark in code for mark in _IMPORTS):
+    if not any(mark in code for mark in _IMPORTS):
         return ""
     dense = code.replace(" ", "")
     for part in _OWNER_CALLS:

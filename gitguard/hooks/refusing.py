@@ -6,7 +6,14 @@ writes, removes or replaces in the repository can keep a refusal from it.
 
 from __future__ import annotations
 
-from gitguard.hooks.shell_commands import HIDDEN, HOOK, REPAIR, only_mentions, owner_command
+from gitguard.hooks.shell_commands import (
+    HIDDEN,
+    HOOK,
+    REPAIR,
+    is_plainly_harmless,
+    only_mentions,
+    owner_command,
+)
 from gitguard.model import events
 from gitguard.model.events import HookReply
 from gitguard.store.session import holds
@@ -90,31 +97,28 @@ def _refusal_of_call(event: HookEvent, places: UserDirs) -> str:
 
     A fault of ours lets no call through that names gitguard.
     """
+    tool = event.tool
+    if tool is None:
+        return ""
     try:
-        return _read_call(event, places)
+        owner = owner_command(tool.command)
+        if owner and not only_mentions(tool.command):
+            return _refusal_of(owner)
+        if tool.paths_written or not is_plainly_harmless(tool.command):
+            from gitguard.hooks.own_folders import changed_folder
+
+            if folder := changed_folder(event, places):
+                return _FOLDER_REFUSAL.format(folder)
+        if "py" in tool.command:
+            from gitguard.hooks.owner_code import owner_call
+
+            if call := owner_call(tool.command, (event.folder, event.project_dir)):
+                return _CODE_REFUSAL.format(call)
     except Exception:
-        tool = event.tool
-        if tool and any("gitguard" in text for text in (tool.command, *tool.paths_written)):
+        if any("gitguard" in text for text in (tool.command, *tool.paths_written)):
             return _UNREAD_REFUSAL
         raise
-
-
-def _read_call(event: HookEvent, places: UserDirs) -> str:
-    command = event.tool.command if event.tool else ""
-    owner = owner_command(command)
-    if owner and not only_mentions(command):
-        return _refusal_of(owner)
-    from gitguard.hooks.own_folders import changed_folder
-
-    folder = changed_folder(event, places)
-    if folder:
-        return _FOLDER_REFUSAL.format(folder)
-    if "py" not in command:
-        return ""
-    from gitguard.hooks.owner_code import owner_call
-
-    call = owner_call(command, (event.folder, event.project_dir))
-    return _CODE_REFUSAL.format(call) if call else ""
+    return ""
 
 
 def _refusal_of(owner: str) -> str:

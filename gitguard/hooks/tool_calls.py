@@ -40,24 +40,21 @@ def answer(conversation: Conversation) -> HookReply:
 def _tool_start(conversation: Conversation) -> HookReply:
     # A refusal is decided before anything is looked at, folded or searched, all of which can stall.
     measured, pressure = conversation.measure()
-    if not measured and conversation.record.halt is None:
-        _make_usable(conversation)
-        return _begin_own_call(conversation)
-    verdict = gate_record.judge(conversation.record, pressure, conversation.config)
-    if verdict.halts:
-        return _halt(conversation, verdict, pressure)
+    is_fresh = True
+    if measured or conversation.record.halt is not None:
+        verdict = gate_record.judge(conversation.record, pressure, conversation.config)
+        if verdict.halts:
+            return _halt(conversation, verdict, pressure)
+        is_fresh = not verdict.write_summary
     _make_usable(conversation)
-    if verdict.write_summary:
-        _refresh_summary(conversation)
-    return _begin_own_call(conversation)
-
-
-def _begin_own_call(conversation: Conversation) -> HookReply:
-    """Begin a call of the conversation itself, which may come after the end of its task."""
+    if not is_fresh:
+        # A fresh summary comes before a major action from compress on.
+        with conversation.store.lock():
+            _fold(conversation)
     tool = conversation.tool
-    if not tool.paths_written and (not tool.command or is_plainly_harmless(tool.command)):
+    if not tool.paths_written and is_plainly_harmless(tool.command):
         return _begin_tool(conversation)
-    from gitguard.hooks.after_done import refuse_once
+    from gitguard.hooks.after_done import refuse_once  # the call may come after its task's end
 
     refusal, remark = refuse_once(conversation)
     return refusal or _begin_tool(conversation, remark)
@@ -97,7 +94,7 @@ def _begin_tool(conversation: Conversation, remark: str = "") -> HookReply:
 
             conversation.offer(BRANCH, f"[{edit}]")
         notices = [edit, _not_kept(conversation, reason)]
-    with conversation.lock():
+    with conversation.store.lock():
         entry = conversation.entry(entries.STARTED)
         conversation.store.journal.append(entry.replace(remark=remark) if remark else entry)
     return HookReply(notice=". ".join(filter(None, notices))) if any(notices) else NEUTRAL
@@ -208,12 +205,6 @@ def _recorded(conversation: Conversation) -> HostSession | None:
     return record.host_sessions.get(conversation.event.host_session)
 
 
-def _refresh_summary(conversation: Conversation) -> None:
-    """Write the fresh summary that comes before a major action from compress on."""
-    with conversation.lock():
-        _fold(conversation)
-
-
 def _fold(conversation: Conversation) -> None:
     if conversation.is_apart:
         return
@@ -319,7 +310,7 @@ def _end_tool(conversation: Conversation) -> int:
 
         is_guess = is_wrong_guess(conversation.tool.command, conversation.tool.error)
         entry = entry.replace(is_probe=entry.is_probe or is_guess)
-    with conversation.lock():
+    with conversation.store.lock():
         calls = (
             conversation.store.journal.calls(conversation.event.host_session) + 1 if counts else 0
         )

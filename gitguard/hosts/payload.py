@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 _REDACTOR = Redactor()
 """By the built-in rules; what only a configuration knows is taken out of what is left."""
+cut = _REDACTOR.shorten
+"""Returns a text without secrets, cut to a number of characters."""
 SUMMARY_LIMIT = 200
 """Characters of a call's parameters that people are shown."""
 NAME_LIMIT, _PATH_LIMIT = 200, 4096
@@ -60,11 +62,6 @@ def required(payload: dict[str, Any], name: str) -> str:
     if not value:
         raise InvalidDocument(f"the hook's input has no `{name}`")
     return value
-
-
-def cut(text: str, limit: int) -> str:
-    """Return a text without secrets, cut to a number of characters."""
-    return _REDACTOR.shorten(text, limit)
 
 
 def kept_command(command: str) -> str:

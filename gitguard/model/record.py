@@ -107,7 +107,7 @@ class Record(Value):
 
     def to_document(self) -> dict[str, Any]:
         """Return the mapping that `from_document` reads back to an equal record."""
-        document: dict[str, Any] = dict(self.extra)
+        document: dict[str, Any] = {**vars(self).get("extra", {})}
         for name, kind in self.kinds.items():
             if isinstance(kind.of, Later) and name not in vars(self):
                 continue
@@ -172,13 +172,15 @@ def read_field(kind: Kind, value: Any, where: str) -> Any:
         if type(value) is list and all(type(item) is str and item.isascii() for item in value):
             return tuple(value)  # most are, and naming each for an error costs more than the look
         return tuple(_text(item, f"{where}[{i}]") for i, item in enumerate(_list(value, where)))
-    if kind.shape == "records":
-        assert kind.record is not None
-        read = kind.record.from_document
-        return tuple(read(item, f"{where}[{i}]") for i, item in enumerate(_list(value, where)))
-    if kind.shape == "record":
-        assert kind.record is not None
-        return None if value is None else kind.record.from_document(value, where)
+    if kind.shape in ("record", "records"):
+        if value is None and kind.shape == "record":
+            return None
+        of = kind.of.record() if isinstance(kind.of, Later) else kind.of
+        assert of is not None
+        if kind.shape == "record":
+            return of.from_document(value, where)
+        items = enumerate(_list(value, where))
+        return tuple(of.from_document(item, f"{where}[{i}]") for i, item in items)
     return _SCALARS[kind.shape](value, where) if not kind.choices else _choice(kind, value, where)
 
 

@@ -147,31 +147,20 @@ def seconds(stamp: str) -> float:
     `datetime` would take a tenth of a bare Python start to import, in every hook.
     """
     fraction = stamp[19:-1]
-    if len(stamp) < 20 or stamp[-1] != "Z" or (fraction and not _is_fraction(fraction)):
+    is_fraction = fraction[:1] == "." and fraction.isascii() and fraction[1:].isdigit()
+    if len(stamp) < 20 or stamp[-1] != "Z" or (fraction and not is_fraction):
         raise ValueError(f"`{stamp[:40]}` is not a time in UTC")
     minute = _minutes.get(stamp[:16])
     if minute is None:
-        minute = _minute(stamp)
+        year, month, day = int(stamp[:4]), int(stamp[5:7]), int(stamp[8:10])
+        # Days since 1970; a year that begins in March has its leap day at its end.
+        year, month = (year, month - 3) if month > 2 else (year - 1, month + 9)
+        leap_days = year // 4 - year // 100 + year // 400
+        days = year * 365 + leap_days + (153 * month + 2) // 5 + day - 719469
+        minute = days * 86400 + int(stamp[11:13]) * 3600 + int(stamp[14:16]) * 60
+        if len(_minutes) < _MOST_MINUTES:
+            _minutes[stamp[:16]] = minute
     return minute + int(stamp[17:19]) + float(f"0{fraction}")
-
-
-def _minute(stamp: str) -> int:
-    days = _days(int(stamp[:4]), int(stamp[5:7]), int(stamp[8:10]))
-    minute = days * 86400 + int(stamp[11:13]) * 3600 + int(stamp[14:16]) * 60
-    if len(_minutes) < _MOST_MINUTES:
-        _minutes[stamp[:16]] = minute
-    return minute
-
-
-def _is_fraction(text: str) -> bool:
-    return text[0] == "." and text.isascii() and text[1:].isdigit()
-
-
-def _days(year: int, month: int, day: int) -> int:
-    # Days since 1970; a year that begins in March has its leap day at its end.
-    year, month = (year, month - 3) if month > 2 else (year - 1, month + 9)
-    leap_days = year // 4 - year // 100 + year // 400
-    return year * 365 + leap_days + (153 * month + 2) // 5 + day - 719469
 
 
 def is_timestamp(text: str) -> bool:

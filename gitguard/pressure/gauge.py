@@ -23,9 +23,9 @@ _LONGEST_NAME = 80
 _ABOVE_KNOWN = 1.05
 
 
-def newest(readings: Iterable[Reading], *, void_before: float) -> Reading | None:
-    """Return the newest reading that a compaction has not made void."""
-    valid = [reading for reading in readings if reading.at >= void_before]
+def newest(readings: Iterable[Reading | None], *, void_before: float) -> Reading | None:
+    """Return the newest reading that a compaction has not made void, of those that there are."""
+    valid = [reading for reading in readings if reading and reading.at >= void_before]
     return max(valid, key=lambda reading: reading.at, default=None)
 
 
@@ -37,7 +37,13 @@ def resolve_window(
     More tokens in use than the table or the default has prove it too small; then it is raised, and
     assumed.
     """
-    window = _raised(_uncapped(model, reported, config), model, used or 0)
+    window = _uncapped(model, reported, config)
+    # What an answer adds may end a little above a window that is known.
+    most = window.tokens * (_ABOVE_KNOWN if window.source == "model" else 1)
+    if used and used > most and window.source in ("model", "assumed"):
+        used = int(min(used, MOST_TOKENS))
+        tokens = next((size for size in LARGER_WINDOWS if size >= used), used)
+        window = _assumed(tokens, model, "assumed, raised")
     if config.cap and config.cap < window.tokens:
         window = Window(config.cap, f"{window.source}, cap")
     return window
@@ -53,20 +59,11 @@ def _uncapped(model: str, reported: int, config: WindowConfig) -> Window:
             return Window(tokens, "config")
     if reported:
         return Window(reported, "host")
-    return _published(model) or _default(model, config)
-
-
-def _published(model: str) -> Window | None:
-    """Return the window that hosts publish for a model; assumed where they do not agree."""
     from gitguard.pressure.models import published_window
 
     tokens, is_agreed = published_window(model)
-    if not tokens:
-        return None
-    return Window(tokens, "model") if is_agreed else _assumed(tokens, model)
-
-
-def _default(model: str, config: WindowConfig) -> Window:
+    if tokens:  # that hosts publish; assumed where they do not agree
+        return Window(tokens, "model") if is_agreed else _assumed(tokens, model)
     if config.default:
         return Window(config.default, "config")
     return _assumed(DEFAULT_WINDOW, model)
@@ -76,17 +73,6 @@ def _assumed(tokens: int, model: str, source: str = "assumed") -> Window:
     # The name comes from a host's files and is shown to the agent: one that is no name is left out.
     is_name = len(model) <= _LONGEST_NAME and all(c.isalnum() or c in "-._/:@[]" for c in model)
     return Window(tokens, source, model if is_name and model.isascii() else "")
-
-
-def _raised(window: Window, model: str, used: float) -> Window:
-    """Return a window in which what is used fits, where the user or the host did not name it."""
-    # What an answer adds may end a little above a window that is known.
-    most = window.tokens * (_ABOVE_KNOWN if window.source == "model" else 1)
-    if window.source not in ("model", "assumed") or used <= most:
-        return window
-    used = int(min(used, MOST_TOKENS))
-    tokens = next((size for size in LARGER_WINDOWS if size >= used), used)
-    return _assumed(tokens, model, "assumed, raised")
 
 
 def window_warning(window: Window) -> str:

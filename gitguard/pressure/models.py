@@ -280,16 +280,10 @@ def published_window(model: str) -> tuple[int, bool]:
     if name.endswith("[1m]"):
         return 1_000_000, True  # how its host names a model with its long window
     for each in (provider,) if provider in MODEL_WINDOWS else MAKERS:
-        prefix = _longest_prefix(name, MODEL_WINDOWS[each])
-        if prefix:
-            return MODEL_WINDOWS[each][prefix], f"{each}/{prefix}" not in DISPUTED
+        # The longest name of the table with which the model's begins.
+        for end in range(len(name), 0, -1):
+            prefix = name[:end]
+            is_end = end == len(name) or name[end] in _SEPARATORS
+            if is_end and prefix in MODEL_WINDOWS[each]:
+                return MODEL_WINDOWS[each][prefix], f"{each}/{prefix}" not in DISPUTED
     return 0, False
-
-
-def _longest_prefix(name: str, table: dict[str, int]) -> str:
-    """Return the longest name of the table that the model's begins with, empty for none."""
-    for end in range(len(name), 0, -1):
-        is_end = end == len(name) or name[end] in _SEPARATORS
-        if is_end and name[:end] in table:
-            return name[:end]
-    return ""

@@ -45,8 +45,7 @@ def newest_pressure(host_session: HostSession, config: Config) -> Pressure | Non
     """
     measured = _newest_of(host_session, None, None)
     answer_given = _stored(host_session.given) if host_session.given else None
-    readings = [reading for reading in (measured, answer_given) if reading is not None]
-    reading = newest(readings, void_before=host_session.compacted_at)
+    reading = newest((measured, answer_given), void_before=host_session.compacted_at)
     return _pressure_by(reading, host_session, config, first_turn=False)
 
 
@@ -81,8 +80,13 @@ def _pressure_by(
     first_turn: bool,
 ) -> Pressure | None:
     named = (reading.model if reading else "") or model
-    reported = (reading.window if reading else None) or reported_window(host_session, named)
-    used = max(reading.tokens or 0 if reading else 0, _proven(host_session, named))
+    reported, used = 0, 0
+    if reading is not None:
+        reported, used = reading.window or 0, reading.tokens or 0
+    if host_session.window and not reported:
+        reported = reported_window(host_session, named)
+    if host_session.proven_tokens > used:
+        used = max(used, _proven(host_session, named))
     window = resolve_window(named, reported, config.window, used)
     return measure(reading, window, first_turn=first_turn)
 
@@ -123,15 +127,13 @@ def _is_same(model: str, another_model: str) -> bool:
 def _newest_of(
     host_session: HostSession, pushed: Reading | None, transcript: Transcript | None
 ) -> Reading | None:
-    stored = [_stored(host_session.reading)] if host_session.reading else []
-    stored_or_pushed = newest(
-        [*stored, *([pushed] if pushed else [])], void_before=host_session.compacted_at
-    )
-    if pushed is not None and stored_or_pushed is not None:
-        return stored_or_pushed
-    transcript = transcript_of(host_session, transcript)
-    from_transcript = _from_transcript(transcript) if transcript is not None else []
-    return newest([*stored, *from_transcript], void_before=host_session.compacted_at)
+    stored = _stored(host_session.reading) if host_session.reading else None
+    void_before = host_session.compacted_at
+    if pushed is not None:
+        stored_or_pushed = newest((stored, pushed), void_before=void_before)
+        if stored_or_pushed is not None:
+            return stored_or_pushed
+    return newest((stored, _from_transcript(host_session, transcript)), void_before=void_before)
 
 
 def count_compactions(
@@ -189,9 +191,9 @@ def measure_compaction(
     Its mark in the transcript may be older than the event that tells us of it, so it counts if it
     is newer than the compaction before. Raises `InvalidDocument` if the transcript cannot be read.
     """
-    transcript = transcript_of(host_session, transcript)
-    from_transcript = _from_transcript(transcript) if transcript is not None else []
-    for reading in [*([pushed] if pushed else []), *from_transcript]:
+    for reading in (pushed, _from_transcript(host_session, transcript)):
+        if reading is None:
+            continue
         if reading.after_compaction and reading.at > host_session.compacted_at:
             pressure = _pressure_by(reading, host_session, config, model, first_turn=False)
             return (reading, pressure) if pressure is not None else None
@@ -221,11 +223,15 @@ def _stored(stored: HostReading) -> Reading:
     )
 
 
-def _from_transcript(transcript: Transcript) -> list[Reading]:
-    from gitguard.transcripts import find_format
+def _from_transcript(host_session: HostSession, named: Transcript | None) -> Reading | None:
+    """Return the newest reading in a conversation's transcript; None where neither is there."""
+    transcript = transcript_of(host_session, named)
+    if transcript is None:
+        return None
+    from gitguard.transcripts.formats import READING, load
 
-    reading = find_format(transcript.format).newest_reading(transcript)
-    return [] if reading is None else [reading]
+    reading: Reading | None = load(transcript.format, READING).newest_reading(transcript)
+    return reading
 
 
 def with_reading(host_session: HostSession, reading: Reading) -> HostSession:

@@ -96,7 +96,8 @@ def read_line(
     U+FFFD, as hosts do. What is nested too deeply, and a number that is too long, are texts that
     say so. To write the line again without loss, pass `surrogateescape` for errors and to_write.
     """
-    text = cleaned(raw)
+    is_bare = raw[:1] == b"{" and raw[-1:] == b"}"
+    text = raw if is_bare else cleaned(raw)
     if not text and not raw.strip(_BLANKS):
         return Unread()
     decode = _decoder_to_write() if to_write else _decode
@@ -110,7 +111,7 @@ def read_line(
         return Unread(str(problem)[:200])
     if not isinstance(document, dict):
         return Unread(f"it holds no object, but a {type(document).__name__}")
-    if is_deep(raw, document):
+    if len(raw) > SHALLOW and is_deep(raw, document):
         return _read_oddly(text, errors, to_write=to_write)
     return document
 

@@ -92,6 +92,8 @@ _FOLDERS = (
 """Folders in which such programs keep their transcripts."""
 _PLANNING = ("TaskCreate", "TaskUpdate", "TaskList", "TodoWrite")
 """Tools that write or list the plan; what each does to it is in `plan_calls`."""
+_READINGS = {"context_tokens", "context_window"}
+"""Members of an event that tell how full the context is."""
 _USAGE = (
     "input_tokens",
     "cache_read_input_tokens",
@@ -136,25 +138,26 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
     kind = _KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
     path = read.path(payload, "transcript_path")
     ran_by = _program_of(payload, path, environment)
+    prompt, model = read.text(payload, "prompt"), payload.get("model")
     return HookEvent(
         kind=kind,
         host_session=shorten(read.required(payload, "session_id"), read.NAME_LIMIT),
         project_dir=project_dir(environment) or _project_dir(payload),
         folder=read.path(payload, "cwd"),
         host=NAME,
-        version="" if ran_by else _version(environment),
+        version=_version(environment) if "AI_AGENT" in environment and not ran_by else "",
         ran_by=ran_by,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
-        prompt=_words_of_the_user(read.text(payload, "prompt")),
+        prompt=_words_of_the_user(prompt) if "<" in prompt else prompt,
         turn_id=read.name_of(payload, "prompt_id"),
         summary=read.text(payload, "compact_summary"),
         answer=read.text(payload, "last_assistant_message"),
         tool=_tool(payload) if "tool_name" in payload else None,
         sub_agent=read.name_of(payload, "agent_id"),
         from_tool=has_tool_marks(environment),
-        reading=_reading(payload, now),
+        reading=_reading(payload, now) if _READINGS & payload.keys() else None,
         transcript=Transcript(path, NAME) if path and not ran_by else None,
-        model=_model(payload),
+        model=_model(payload) if model else "",
     )
 
 
@@ -197,8 +200,6 @@ def _version(environment: Mapping[str, str]) -> str:
 
 
 def _words_of_the_user(prompt: str) -> str:
-    if "<" not in prompt:
-        return prompt  # most prompts, and without the import
     from gitguard.model.host_additions import outside_of
 
     return outside_of(prompt, BESIDE_THE_WORDS, _NOT_THE_USERS)
@@ -220,7 +221,14 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
     command = read.text(parameters, "command")
     path = read.path(parameters, "file_path") or read.path(parameters, "notebook_path")
     summary = command or path or read.parameters(parameters)
-    plan, is_whole = _plan(name, parameters, read.mapping(payload, "tool_response"))
+    response, error = read.mapping(payload, "tool_response"), read.text(payload, "error")
+    plan: tuple[PlanItem, ...] = ()
+    is_whole = False
+    if name in _PLANNING:
+        from gitguard.hosts.claude_code.plan_calls import plan_change
+
+        change = plan_change(name, parameters, response, read.cut)
+        plan, is_whole = change.items, change.is_whole
     return ToolCall(
         name=name,
         id=read.name_of(payload, "tool_use_id"),
@@ -230,12 +238,12 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         is_shell=name == "Bash",
         paths_read=(path,) if name == "Read" and path else (),
         paths_written=(path,) if name in _WRITING and path else (),
-        output=_output(read.mapping(payload, "tool_response")) if command else "",
-        error=read.ending(read.text(payload, "error")),
+        output=_output(response) if command and response else "",
+        error=read.ending(error) if error else "",
         interrupted=payload.get("is_interrupt") is True,
         milliseconds=read.count(payload, "duration_ms"),
         is_probe=name in _PROBES,
-        answers=_answers(name, read.mapping(payload, "tool_response")),
+        answers=_answers(response) if name == "AskUserQuestion" else (),
         plan=plan,
         whole_plan=is_whole,
     )
@@ -246,10 +254,8 @@ def _output(response: dict[str, Any]) -> str:
     return read.last_lines(read.text(response, "stdout") or read.text(response, "stderr"))
 
 
-def _answers(name: str, response: dict[str, Any]) -> tuple[str, ...]:
+def _answers(response: dict[str, Any]) -> tuple[str, ...]:
     """Return what the user answered to the agent's questions, as the host has recorded it."""
-    if name != "AskUserQuestion":
-        return ()
     from itertools import islice
 
     notes = read.mapping(response, "annotations")
@@ -270,24 +276,12 @@ def _with_notes(answer: str, annotation: dict[str, Any]) -> str:
     return notes if answer == _ONLY_NOTES else f"{answer} ({notes})"
 
 
-def _plan(
-    name: str, parameters: dict[str, Any], response: dict[str, Any]
-) -> tuple[tuple[PlanItem, ...], bool]:
-    """Return what a call did to the plan, and whether these are all items there are."""
-    if name not in _PLANNING:
-        return (), False  # most calls, and without the import
-    from gitguard.hosts.claude_code.plan_calls import plan_change
-
-    change = plan_change(name, parameters, response, read.cut)
-    return change.items, change.is_whole
-
-
 def _reading(payload: dict[str, Any], now: float) -> Reading | None:
     tokens = payload.get("context_tokens")
     if is_token_count(tokens):
         return Reading("hook", now, tokens=tokens)
     context = read.mapping(payload, "context_window")
-    used = [context_part for name in _USAGE if (context_part := _count(context, name))]
+    used = [part for name in _USAGE if context and (part := _count(context, name))]
     if not used:
         return None
     window = context.get("context_window_size")

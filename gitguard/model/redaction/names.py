@@ -53,6 +53,11 @@ _ENDINGS = (
     "authkey",
     "signingkey",
 )
+PARTS_OF_NAMES = _row(
+    """key token secret pass pwd psw cred auth api pat jwt bearer dsn webhook cookie hmac sas licen
+    otp mnemonic seed connstr connection [redacted:"""
+)
+"""In lower case; a name without any of them announces no secret."""
 _KEY_MAKERS = _set(
     """api app access secret private client signing signature sign encryption encrypt decryption
     master account storage service auth license licence admin consumer application subscription

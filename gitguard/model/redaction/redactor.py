@@ -20,6 +20,7 @@ from gitguard.model.redaction.names import (
     BARE,
     NAMED_BY_ANOTHER,
     NONE,
+    PARTS_OF_NAMES,
     is_placeholder,
     is_secret_leaf,
     looks_random,
@@ -76,6 +77,8 @@ _LONGEST_KNOWN, _MOST_KNOWN = 4096, 20_000
 """Of texts that were searched in vain so many are remembered."""
 _MOST_ORDINARY, _MOST_NEW = 500_000, 1024
 """So many characters of words that hold nothing are remembered, and so many words of one text."""
+_CONCEALING = "\\%\"'`"
+"""Of what is printed, all that may write a secret in another way, or in parts."""
 _ROUNDS = 4
 _OF_A_VIEW = 10_000
 """The rank of what is found behind how a text is written, after all that stands in it plainly."""
@@ -143,7 +146,20 @@ class Redactor:
 
     def text(self, text: str, name: str = "") -> str:
         """Return one leaf without its secrets; name is the key it stands under."""
+        if not name and self._holds_nothing(text):
+            return text
         return self._leaf(text, name, None, [])
+
+    def _holds_nothing(self, text: str) -> bool:
+        """Say whether a text is surely without secrets; most are, and need no search.
+
+        It has no quote, escape or character that may conceal one, and no word that a rule needs.
+        """
+        if self._engine is not None or len(text) > WINDOW:
+            return False
+        is_plain = text.isascii() and text.isprintable()
+        is_plain = is_plain and not any(mark in text for mark in _CONCEALING)
+        return is_plain and self._plan(text) is _NOTHING
 
     def holds_secret(self, part: str) -> bool:
         """Say whether a secret is in a text, or in a part of `WINDOW` + `OVERLAP` of a long one."""
@@ -178,23 +194,19 @@ class Redactor:
         """
         texts, names = _parts_of(value)
         unknown = texts - self._clean
-        joined = "\n".join(unknown)
+        joined = " ".join(unknown)
+        # Most documents hold nothing, and need no look at what stands where.
+        may_tell = [n for n in names if any(part in n.lower() for part in PARTS_OF_NAMES)]
+        tell_more = "Secret" in texts or not names.isdisjoint(NAMED_BY_ANOTHER)
+        tell_more = tell_more or any(self._strength(name) != NONE for name in may_tell)
+        if not tell_more and self._holds_nothing(joined):
+            return value, ()
         # What a large document holds somewhere says little about each of its leaves.
         plan = self._plan(joined) if len(joined) <= WINDOW else None
         findings: list[RuleMatch] = []
-        # Most documents hold nothing, and need no look at what stands where.
-        if self._tell_more(texts, names) or not all(self._is_clean(text, plan) for text in unknown):
+        if tell_more or any(self._leaf(text, "", plan, []) is not text for text in unknown):
             value = self._walk(value, "", path, plan, findings)
         return value, tuple(findings)
-
-    def _tell_more(self, texts: set[str], names: set[str]) -> bool:
-        """Say whether what stands under some name may be a secret for its name alone."""
-        if "Secret" in texts or not names.isdisjoint(NAMED_BY_ANOTHER):
-            return True
-        return any(self._strength(name) != NONE for name in names)
-
-    def _is_clean(self, text: str, plan: _SearchPlan | None) -> bool:
-        return self._leaf(text, "", plan, []) is text
 
     def know(self, value: Any, record: object = None) -> None:
         """Take a document, and its record, for clean, as after the same rules redacted them."""
@@ -404,9 +416,8 @@ class Redactor:
         # Most words stand in a text more than once and in other texts too, and what the rules need
         # lies within a word. So only words that are new, or that held something, are searched.
         words = set(text.split()) - self._ordinary
-        return self._plan_of(words) if words else _NOTHING
-
-    def _plan_of(self, words: set[str]) -> _SearchPlan:
+        if not words:
+            return _NOTHING
         joined = " ".join(words)
         low = _lower(joined)
         long = " ".join([word for word in words if len(word) >= SHORTEST])
@@ -417,26 +428,25 @@ class Redactor:
         key_words = [word for word in KEY_WORDS if word in low]
         tokens = tokens_in(long) if long else ()
         encoding = list(encoded(long)) if len(long) >= SHORTEST_ENCODED else []
-        if not (literals or scans or key_words or tokens or encoding):
-            self._remember_ordinary(words, len(joined))
-            return _NOTHING
-        if len(words) <= _MOST_NEW:
+        is_needed = bool(literals or scans or key_words or tokens or encoding)
+        if is_needed and len(words) <= _MOST_NEW:
             in_low = [*key_words, *[word for word, _at in (*literals, *scans)]]
             prefixes = [prefix for _at, rule_prefixes in tokens for prefix in rule_prefixes]
             holding = words_with(in_low, low, joined) | words_with(prefixes, joined, joined)
             holding |= words_with([long[begin:end] for begin, end, _plain in encoding], long, long)
-            self._remember_ordinary(words - holding, len(joined))
+            words -= holding
+        if not is_needed or len(words) <= _MOST_NEW:
+            # Words that hold nothing a rule needs are not searched again.
+            self._size_of_ordinary += len(joined)
+            if self._size_of_ordinary > _MOST_ORDINARY:
+                self._ordinary.clear()
+                self._size_of_ordinary = len(joined)
+            if len(joined) <= _MOST_ORDINARY:
+                self._ordinary |= words
+        if not is_needed:
+            return _NOTHING
         needed = [literal for _word, literal in literals]
         return _SearchPlan(tokens, needed, [at for _word, at in scans], key_words, bool(encoding))
-
-    def _remember_ordinary(self, words: set[str], size: int) -> None:
-        """Remember words that hold nothing a rule needs, so that they are not searched again."""
-        self._size_of_ordinary += size
-        if self._size_of_ordinary > _MOST_ORDINARY:
-            self._ordinary.clear()
-            self._size_of_ordinary = size
-        if size <= _MOST_ORDINARY:
-            self._ordinary |= words
 
     def _tokens(self, token: int, prefixes: Sequence[str], text: str) -> Iterator[Span]:
         name, _all, rest = TOKENS[token]
@@ -488,18 +498,12 @@ def _parts_of(value: Any) -> tuple[set[str], set[str]]:
         elif isinstance(item, dict):
             rest += item
             rest += item.values()
-            names.update(
-                name
-                for name, held in item.items()
-                if _is_or_lists_texts(held) and isinstance(name, str)
-            )
+            for name, value in item.items():
+                is_list = isinstance(value, (list, tuple))
+                lists_texts = is_list and any(not isinstance(listed, dict) for listed in value)
+                if isinstance(name, str) and (lists_texts or isinstance(value, str)):
+                    names.add(name)
     return texts, names
-
-
-def _is_or_lists_texts(held: Any) -> bool:
-    if isinstance(held, (list, tuple)):
-        return any(not isinstance(item, dict) for item in held)
-    return isinstance(held, str)
 
 
 def _rules_with(custom: tuple[Rule, ...]) -> _Rules:

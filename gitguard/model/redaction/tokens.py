@@ -341,7 +341,17 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
         for found in prefixes
         if found[1] in words
     }
-    present.update(_within(words))
+    present.update(prefix for prefix in _ANYWHERE if prefix[1] in words)
+    if "_" in words or "-" in words:
+        tails = _TAILS.intersection([part[-3:] for part in words.replace("-", "_").split("_")])
+        within = [prefix for tail in tails for prefix in _BY_TAIL[tail] if prefix[1] in words]
+        within += [prefix for prefix in _BY_TAIL["hf"] if prefix[1] in words]
+        if within:
+            long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
+            # What follows `_v1_` is in hex, which has small letters only.
+            long = [w for w in long if "_v1_" in w or not (w.islower() or w.isupper())]
+            mixed = " ".join(long)
+            present.update(prefix for prefix in within if prefix[1] in mixed)
     if not words.isascii():  # then quotes and dashes may stand before a token, and no letters
         words = words.encode("ascii", "replace").decode("ascii")
     if "\\" in words:
@@ -356,23 +366,6 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     for at, prefix in sorted(present):
         by_rule.setdefault(at, []).append(prefix)
     return tuple([(at, tuple(prefixes)) for at, prefixes in by_rule.items()])
-
-
-def _within(words: str) -> list[tuple[int, str]]:
-    """Return the prefixes that stand in a longer word."""
-    anywhere = [prefix for prefix in _ANYWHERE if prefix[1] in words]
-    if "_" not in words and "-" not in words:
-        return anywhere
-    tails = _TAILS.intersection([part[-3:] for part in words.replace("-", "_").split("_")])
-    prefixes = [prefix for tail in tails for prefix in _BY_TAIL[tail] if prefix[1] in words]
-    prefixes += [prefix for prefix in _BY_TAIL["hf"] if prefix[1] in words]
-    if not prefixes:
-        return anywhere
-    long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
-    # What follows `_v1_` is in hex, which has small letters only.
-    long = [word for word in long if "_v1_" in word or not (word.islower() or word.isupper())]
-    mixed = " ".join(long)
-    return anywhere + [prefix for prefix in prefixes if prefix[1] in mixed]
 
 
 def words_with(parts: Iterable[str], searched: str, words: str) -> set[str]:

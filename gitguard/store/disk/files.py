@@ -65,19 +65,15 @@ def read_bytes(path: str, *, limit: int) -> bytes | None:
             raise InvalidDocument(f"`{path}` is not a regular file")
         if size > limit:
             raise InvalidDocument(f"`{path}` has {size:,} bytes; the limit is {limit:,}")
-        return _read_all(handle, size)
+        parts = []
+        # One byte more than the size, so that one read usually shows the end; `/proc` says 0.
+        while chunk := os.read(handle, max(size, 1) + 1):
+            parts.append(chunk)
+        return b"".join(parts)
     except OSError as error:
         raise unreadable(path, error) from error
     finally:
         os.close(handle)
-
-
-def _read_all(handle: int, size: int) -> bytes:
-    parts = []
-    # One byte more than the size, so that one read usually shows the end; a file of `/proc` says 0.
-    while chunk := os.read(handle, max(size, 1) + 1):
-        parts.append(chunk)
-    return b"".join(parts)
 
 
 def unreadable(path: str, error: OSError) -> GitguardError:
@@ -315,8 +311,17 @@ def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
 
     A function is asked for the line with the offset at which it will stand.
     """
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW | _NO_WAIT
     try:
-        handle = _open_to_append(path)
+        with At(path) as at:
+            handle = os.open(at.name, flags, 0o600, dir_fd=at.folder)
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode) or facts.st_nlink != 1:
+            os.close(handle)
+            # A second name of a file may lie anywhere, and what it names stays as it is.
+            write_bytes(path, read_bytes(path, limit=_LARGEST_SHARED) or b"")
+            with At(path) as at:
+                handle = os.open(at.name, flags, 0o600, dir_fd=at.folder)
         try:
             size = os.fstat(handle).st_size
             # A crash may have left half a line. It gets an end of its own, so that readers skip
@@ -328,20 +333,6 @@ def append(path: str, line: bytes | Callable[[int], bytes]) -> None:
             os.close(handle)
     except OSError as error:
         raise refused(path, error) from error
-
-
-def _open_to_append(path: str) -> int:
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_FOLLOW | _NO_WAIT
-    with At(path) as at:
-        handle = os.open(at.name, flags, 0o600, dir_fd=at.folder)
-    facts = os.fstat(handle)
-    if stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1:
-        return handle
-    os.close(handle)
-    # A second name of a file may lie anywhere, and what it names stays as it is.
-    write_bytes(path, read_bytes(path, limit=_LARGEST_SHARED) or b"")
-    with At(path) as at:
-        return os.open(at.name, flags, 0o600, dir_fd=at.folder)
 
 
 def sync_file(path: str) -> None:

@@ -89,7 +89,34 @@ class Lock:
         self._is_first = False
 
     def __enter__(self) -> Self:
-        self._acquire()
+        files.refuse_link(os.path.dirname(self.path))
+        deadline = time.monotonic() + self._timeout
+        is_awaited = False
+        while True:
+            # Opened anew in each round: the holder may remove the file when it is done, and a lock
+            # on a file without a name excludes nobody.
+            handle = self._open()
+            if self._try(handle) and self._is_current(handle):
+                break
+            os.close(handle)
+            if not is_awaited:
+                is_awaited = True
+                self._at_step("lock-awaited")
+            if time.monotonic() >= deadline:
+                raise Locked(f"`{self.path}` is held by {self._holder()}", "Try again in a moment")
+            time.sleep(_RETRY)
+        self._handle = handle
+        if fcntl is not None:
+            _held[handle] = self.path, get_ident()
+        if os.fstat(handle).st_nlink > 1:
+            return self  # also a file of somebody else's, which stays as it is
+        # What others hold as well is not ours to remove.
+        self._is_first = os.fstat(handle).st_size == 0 and not self._is_shared
+        try:  # noqa: SIM105 - contextlib costs more to import than the whole lock
+            # Of a fixed width, so that no rest of a longer line before it stays.
+            os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
+        except OSError:
+            pass  # a full disk or a read-only lock file: held all the same, only not by name
         return self
 
     def __exit__(
@@ -111,36 +138,6 @@ class Lock:
             pass  # then it is released when they end
         finally:
             os.close(self._handle)
-
-    def _acquire(self) -> None:
-        files.refuse_link(os.path.dirname(self.path))
-        deadline = time.monotonic() + self._timeout
-        is_awaited = False
-        while True:
-            # Opened anew in each round: the holder may remove the file when it is done, and a lock
-            # on a file without a name excludes nobody.
-            handle = self._open()
-            if self._try(handle) and self._is_current(handle):
-                break
-            os.close(handle)
-            if not is_awaited:
-                is_awaited = True
-                self._at_step("lock-awaited")
-            if time.monotonic() >= deadline:
-                raise Locked(f"`{self.path}` is held by {self._holder()}", "Try again in a moment")
-            time.sleep(_RETRY)
-        self._handle = handle
-        if fcntl is not None:
-            _held[handle] = self.path, get_ident()
-        if os.fstat(handle).st_nlink > 1:
-            return  # also a file of somebody else's, which stays as it is
-        # What others hold as well is not ours to remove.
-        self._is_first = os.fstat(handle).st_size == 0 and not self._is_shared
-        try:
-            # Of a fixed width, so that no rest of a longer line before it stays.
-            os.pwrite(handle, f"{os.getpid():<10} {self._clock():<12.0f}\n".encode(), 0)
-        except OSError:
-            return  # a full disk or a read-only lock file: held all the same, only not by name
 
     def _open(self) -> int:
         try:

@@ -81,17 +81,14 @@ class Seal:
         return ending == _OPENING + _mac(key, place, body) + _CLOSING
 
     def _key(self) -> bytes:
-        if not self._key_read:  # one that is missing is looked for again: it may be made meanwhile
-            self._key_read = self._read() or b""
-        return self._key_read
-
-    def _read(self) -> bytes | None:
-        """Return the key, None only where there is none; a damaged one vouches for nothing."""
+        """Return the key, empty only where there is none; a damaged one vouches for nothing."""
+        if self._key_read:  # one that is missing is looked for again: it may be made meanwhile
+            return self._key_read
         try:
             key = files.read_bytes(self._path, limit=_KEY_SIZE)
         except InvalidDocument as error:
             if not os.path.lexists(self._path):
-                return None  # some sandboxes hide a folder by closing it
+                return b""  # some sandboxes hide a folder by closing it
             if isinstance(error, NotReadable):
                 raise
             raise InvalidDocument(error.message, _WAY_OUT) from error
@@ -99,7 +96,8 @@ class Seal:
             raise InvalidDocument(
                 f"the key of the seals `{self._path}` is damaged: it has {len(key)} bytes", _WAY_OUT
             )
-        return key
+        self._key_read = key or b""
+        return self._key_read
 
 
 def _mac(key: bytes, place: str, body: bytes) -> bytes:

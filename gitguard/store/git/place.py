@@ -59,22 +59,17 @@ def locate(start: str) -> Place:
         if git_dir:
             place = Place(folder, git_dir, _common_dir_of(git_dir))
             for path in (place.worktree, place.common_dir):
-                _refuse_undecodable(path)
+                spelled = encodable(path)
+                if spelled != path:  # records name it as text
+                    raise NotARepository(
+                        f"gitguard cannot work in `{spelled}`: the path is not UTF-8",
+                        "Rename the folder, or move the repository to another one",
+                    )
             return place
         parent = os.path.dirname(folder)
         if parent == folder:
             raise _not_found(start)
         folder = parent
-
-
-def _refuse_undecodable(path: str) -> None:
-    """Refuse a path that is not UTF-8, because records name it as text."""
-    spelled = encodable(path)
-    if spelled != path:
-        raise NotARepository(
-            f"gitguard cannot work in `{spelled}`: the path is not UTF-8",
-            "Rename the folder, or move the repository to another one",
-        )
 
 
 def _not_found(start: str) -> NotARepository:

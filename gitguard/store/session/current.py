@@ -56,11 +56,9 @@ def find_current(workspace: Workspace) -> CurrentSession | None:
     if workspace.places.session:
         return CurrentSession(Session.of(workspace.places.session))
     name = current_name(workspace)
-    return _with_key(workspace, name) if name else None
-
-
-def _with_key(workspace: Workspace, name: str) -> CurrentSession:
-    """Look up a session's key, also where `session.json` is damaged or gone."""
+    if not name:
+        return None
+    # The session's key is looked up also where `session.json` is damaged or gone.
     session = Session(name, name)
     try:
         record = read_record(workspace, session)

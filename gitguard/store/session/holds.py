@@ -37,7 +37,7 @@ def folder_in(state_home: str) -> str:
 def path_of(state_home: str, host: str, conversation: str) -> str:
     """Return where a conversation's record lies."""
     name = sha256(f"{host}\0{conversation}".encode("utf-8", "surrogatepass"))[:32]
-    return os.path.join(folder_in(state_home), f"{name}.json")
+    return os.path.join(state_home, _FOLDER, f"{name}.json")
 
 
 def read(path: str) -> Hold | None:

@@ -57,12 +57,13 @@ def open_workspace(
             raise
         workspace.note_fault("reading the repository's configuration", error)
         config = user
-    if config.names("redaction"):
+    if "redaction" in vars(config):  # a look at its defaults would import what they are made of
         from gitguard.model.config.redaction import redactor_of
 
         workspace.redactor = redactor_of(config.redaction)
     try:
-        _find_record(workspace, config.store.ref_prefix)
+        if not workspace.is_recorded:
+            _find_record(workspace, config.store.ref_prefix)
     except GitguardError as error:
         if not for_hook:
             raise
@@ -72,8 +73,6 @@ def open_workspace(
 
 def _find_record(workspace: Workspace, ref_prefix: str) -> None:
     """Find the record of a repository that was moved or copied to this path."""
-    if workspace.is_recorded:
-        return
     traces = (
         os.path.join(workspace.folder, "current"),
         os.path.join(workspace.place.common_dir, "gitguard", "identity"),
@@ -95,7 +94,7 @@ def load_user_config(config_home: str, state_home: str) -> Config:
 def load_config(user: Config, folder: str) -> Config:
     """Let a workspace's `config.yaml` tighten the user's configuration."""
     path = os.path.join(folder, "config.yaml")
-    document = _document(path, _cache_in(folder), limit=_LARGEST)
+    document = _document(path, _cache_in(folder), limit=_LARGEST) if os.path.lexists(path) else None
     if not document:
         return user
     allowed = _without(document, loosening(document))

@@ -175,7 +175,14 @@ class StateFiles:
             return False
         if data is None or not os.path.exists(self.summary_path):
             return False
-        return self._is_as_written(sha256(data)) or is_whole(data)
+        path = os.path.join(self._workspace.anchor_folder(self._session), STATE_FILE)
+        try:
+            copy = files.read_bytes(path, limit=_COPY_LIMIT)
+        except (InvalidDocument, NotReadable):
+            copy = None
+        # In the copy the state is one text, so the quotes of whatever it holds are escaped.
+        is_as_written = copy is not None and f'"sha256": "{sha256(data)}"'.encode() in copy
+        return is_as_written or is_whole(data)
 
     def may_be_done(self) -> bool:
         """Say whether the next action says that the task is done; cheap, for calls that write."""
@@ -186,16 +193,6 @@ class StateFiles:
         # In any text of the state the quotes would be escaped.
         _, _, behind = data.partition(b'"next_action": "')
         return behind.partition(b'"')[0].strip().upper() in DONE
-
-    def _is_as_written(self, digest: str) -> bool:
-        """Say whether this machine wrote a state of this hash last, by the text of its copy."""
-        path = os.path.join(self._workspace.anchor_folder(self._session), STATE_FILE)
-        try:
-            copy = files.read_bytes(path, limit=_COPY_LIMIT)
-        except (InvalidDocument, NotReadable):
-            return False
-        # In the copy the state is one text, so the quotes of whatever it holds are escaped.
-        return copy is not None and f'"sha256": "{digest}"'.encode() in copy
 
     def require_writable(self) -> None:
         """Raise `MissingState` where the folder of the working file takes no new files."""

@@ -67,8 +67,19 @@ class Saved(Value):
 class SessionStore:
     """Reads, writes and checkpoints one session."""
 
-    def __init__(self, workspace: Workspace, session: Session, config: Config) -> None:
-        """Describe the session; nothing is read yet."""
+    def __init__(
+        self,
+        workspace: Workspace,
+        session: Session,
+        config: Config,
+        *,
+        patience: float = LOCK_TIMEOUT,
+    ) -> None:
+        """Describe the session; nothing is read yet.
+
+        patience is for how many seconds its lock is waited for.
+        """
+        self._patience = patience
         self.workspace = workspace
         self.session = session
         self.config = config
@@ -103,8 +114,9 @@ class SessionStore:
         """The time, as files carry it."""
         return timestamp(self.clock())
 
-    def lock(self, timeout: float = LOCK_TIMEOUT) -> Lock:
+    def lock(self, timeout: float | None = None) -> Lock:
         """Return the session's lock."""
+        timeout = self._patience if timeout is None else timeout
         return self.workspace.lock(self.session, timeout=timeout)
 
     # State

@@ -68,13 +68,23 @@ class Workspace:
         self._directory = directory
         self.folder = os.path.join(place.worktree, directory)
         self._root = place.worktree
-        # Where users share a repository, each of them reads the ignore file and the identity.
-        mode = folders.READABLE if _is_shared(place.common_dir) else folders.PRIVATE
+        self.state_folder = os.path.join(
+            places.state_home, sha256(os.fsencode(place.common_dir))[:16]
+        )
+        """This repository's folder in the state directory, by its common git directory's path."""
+        # Where users share a repository, each of them reads the ignore file and the identity. Git
+        # gives its folders another mode then (`core.sharedRepository`).
+        try:
+            is_shared = os.stat(place.common_dir).st_mode & stat.S_ISGID
+        except OSError:
+            is_shared = 0
+        mode = folders.READABLE if is_shared else folders.PRIVATE
         folders.claim(self.folder, place.worktree, mode)
         folders.claim(os.path.join(place.common_dir, "gitguard"), place.common_dir, mode)
         folders.claim(places.state_home, places.state_home)
         self.redactor = Redactor()
-        self._seal: Seal | None = None
+        self.seal = Seal(self.state_folder)
+        """The seal on working files that are read back."""
         self._moments: dict[str, ConsistentRead] = {}
         self.read_once: Repository | None = None
         """The door to git during a look at many sessions (`ReadingOnce`)."""
@@ -125,26 +135,13 @@ class Workspace:
     # Folders
 
     @property
-    def state_folder(self) -> str:
-        """This repository's folder in the state directory, by its common git directory's path."""
-        digest = sha256(os.fsencode(self.place.common_dir))[:16]
-        return os.path.join(self.places.state_home, digest)
-
-    @property
     def is_recorded(self) -> bool:
         """Whether the state directory has a record of the repository at this path."""
         return os.path.exists(os.path.join(self.state_folder, "_repository.json"))
 
     def forget_seal(self) -> None:
         """Read the key of the seals again, because another folder is in force now."""
-        self._seal = None
-
-    @property
-    def seal(self) -> Seal:
-        """The seal on working files that are read back."""
-        if self._seal is None:
-            self._seal = Seal(self.state_folder)
-        return self._seal
+        self.seal = Seal(self.state_folder)
 
     @property
     def is_initialised(self) -> bool:
@@ -244,7 +241,17 @@ class Workspace:
         """
         folder = self.session_folder(session) if session else self.folder
         while len(folder) > len(self._root):
-            _require_folder(folder)
+            try:
+                mode = os.lstat(folder).st_mode
+            except OSError:
+                mode = stat.S_IFDIR  # nothing is there, or what lies above it is said next
+            if not stat.S_ISDIR(mode):
+                is_link = stat.S_ISLNK(mode)
+                what = "a symbolic link, which is refused" if is_link else "not a folder"
+                raise MissingState(
+                    f"the durable state cannot be reached: `{folder}` is {what}",
+                    "Move it away, then run `gitguard ensure`",
+                )
             folder = os.path.dirname(folder)
 
     # Sessions
@@ -262,7 +269,8 @@ class Workspace:
         """
         # Nothing of a session is written without its lock, so what stands in the way is said here.
         self.refuse_links(session)
-        self._refuse_secret_key(session)
+        if not os.path.isdir(self.session_folder(session)):
+            self._refuse_secret_key(session)
         self.seal.check()
         shared, beside_files = self._lock_paths(session)
         folder = os.path.dirname(shared)
@@ -318,26 +326,3 @@ class Workspace:
         except MissingState:
             return [self.state_folder]
         return [self.folder, self.state_folder]
-
-
-def _require_folder(path: str) -> None:
-    """Raise `MissingState` where something else than a folder lies in a folder's place."""
-    try:
-        mode = os.lstat(path).st_mode
-    except OSError:
-        return  # there is none, or what lies above it is no folder, and is said next
-    if stat.S_ISDIR(mode):
-        return
-    what = "a symbolic link, which is refused" if stat.S_ISLNK(mode) else "not a folder"
-    raise MissingState(
-        f"the durable state cannot be reached: `{path}` is {what}",
-        "Move it away, then run `gitguard ensure`",
-    )
-
-
-def _is_shared(common_dir: str) -> bool:
-    """Say whether `core.sharedRepository` is set, by the mode that git gives its folders then."""
-    try:
-        return bool(os.stat(common_dir).st_mode & stat.S_ISGID)
-    except OSError:
-        return False

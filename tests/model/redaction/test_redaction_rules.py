@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from gitguard.model.redaction import names
 from gitguard.model.redaction.names import PASSWORD, STRONG, WEAK, strength
 from gitguard.model.redaction.redactor import (
     Redactor,
@@ -217,3 +218,10 @@ def test_a_weak_name_takes_what_looks_random() -> None:
     assert strength("okta_api") == WEAK
     assert REDACTOR.text(some(40), "okta_api") != ""
     assert REDACTOR.text("https://okta.example/api/v1", "okta_api").startswith("https")
+
+
+def test_every_name_that_announces_a_secret_holds_a_part_that_is_looked_for() -> None:
+    sure = {*names._PASSWORDS, *names._SECRETS, *names._WEAK, *names._ENDINGS, "key", "token"}
+    assert {
+        name for name in sure if not any(part in name for part in names.PARTS_OF_NAMES)
+    } == set()

@@ -39,34 +39,22 @@ _USAGE, _BOUNDARY, _ROLES = b'"usage"', b'"compact_boundary"', (b'"user"', b'"as
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
-    is_heard = _Hearing(transcript.path)
+    is_side: bool | None = None
     for line in backwards(transcript.path):
         is_marked = not across and _BOUNDARY in line
         if not (is_marked or _USAGE in line):
             continue
         entry = parse(line)
-        if not is_heard(entry):
-            continue
+        if entry.get("isSidechain"):
+            # Only now, because the file's beginning has to be read for it.
+            is_side = is_sub_agents(transcript.path) if is_side is None else is_side
+            if not is_side:
+                continue
         if is_marked and _is_boundary(entry):
             return _after_compaction(entry)
         if reading := _reading(entry):
             return reading
     return None
-
-
-class _Hearing:
-    """Whether an entry belongs to the conversation of a file: a side chain's does in its own."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-        self._is_own: bool | None = None
-
-    def __call__(self, entry: dict[str, Any]) -> bool:
-        if not entry.get("isSidechain"):
-            return True
-        if self._is_own is None:  # only now, because the file's beginning has to be read for it
-            self._is_own = is_sub_agents(self._path)
-        return self._is_own
 
 
 def is_sub_agents(path: str) -> bool:
@@ -211,11 +199,14 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     from gitguard.transcripts import jsonl
 
     begin = jsonl.cursor(transcript.path, since)
-    is_heard = _Hearing(transcript.path)
+    is_side: list[bool] = []
 
     def turning_point(line: bytes) -> tuple[str, str, float]:
         entry = parse(line)
-        kind = COMPACTION if _is_boundary(entry) and is_heard(entry) else ""
+        kind = COMPACTION if _is_boundary(entry) else ""
+        if kind and entry.get("isSidechain"):  # which belongs to the conversation of its own file
+            is_side[:] = is_side or [is_sub_agents(transcript.path)]
+            kind = COMPACTION if is_side[0] else ""
         return kind, str(entry.get("uuid") or ""), time_of(entry)
 
     points = jsonl.turning_points(transcript.path, begin, (_BOUNDARY,), turning_point)
