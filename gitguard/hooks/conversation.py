@@ -32,7 +32,7 @@ from gitguard.state.entries import STARTED, JournalEntry
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
-from gitguard.store.session.own_journal import make_session_files
+from gitguard.store.session.journal import make_session_files
 from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 

@@ -19,8 +19,8 @@ from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.disk import files
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.host_session import HostSession
+from gitguard.store.session.journal import make_session_files
 from gitguard.store.session.naming import Session
-from gitguard.store.session.own_journal import make_session_files
 from gitguard.store.session.session_record import read_record
 
 TYPE_CHECKING = False

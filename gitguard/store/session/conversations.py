@@ -175,7 +175,7 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
 
 def _carry_open_calls(workspace: Workspace, source: Session, target: Session) -> None:
     """Journal the calls that run in target as well, where their ends will be journaled."""
-    from gitguard.store.session.own_journal import OwnJournal
+    from gitguard.store.session.journal import OwnJournal
 
     try:
         open_calls = OwnJournal(workspace, source).open_calls()

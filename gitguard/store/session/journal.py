@@ -1,11 +1,16 @@
-"""The journal file: increments between checkpoints, one line each, appended in one write."""
+"""The journal: increments between checkpoints, one line each, appended in one write.
+
+Of a session's own journal nothing is read that somebody else wrote or began.
+"""
 
 from __future__ import annotations
 
 import os
 
+from gitguard.errors import EditedState, InvalidDocument, NotWritable
 from gitguard.model import json_text
-from gitguard.model.codec import check_format, dump_line
+from gitguard.model.codec import check_format, dump_json, dump_line, load_json
+from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.model.value import Value
 from gitguard.state.entries import (
     ENDED,
@@ -22,6 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from gitguard.store.session.moment import ConsistentRead
+    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Workspace
 
 FORMAT = 1
 _READ_LIMIT = 1 << 24
@@ -290,3 +298,212 @@ def _document(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None  # a torn line, or nobody's
     return document if isinstance(document, dict) else None
+
+
+def make_session_files(workspace: Workspace, session: Session) -> None:
+    """Create a session's working folders, and its journal in them.
+
+    The journal begins here because its id is noted in the state directory, and a calm hook, which
+    appends to it, has no time for that.
+    """
+    workspace.make_folders(session)
+    OwnJournal(workspace, session).begin()
+
+
+class OwnJournal(JournalFile):
+    """A session's journal, of which those that somebody else began are never read."""
+
+    def __init__(self, workspace: Workspace, session: Session, *, words: str = WORDS_WHOLE) -> None:
+        """Use the session's working file; words is how much is kept of what was said."""
+        super().__init__(workspace.working_file(session, "journal.jsonl"), workspace.clock)
+        self._workspace = workspace
+        self._session = session
+        self._words = words
+
+    def begin(self) -> None:
+        """Make the file if it is not there, so that only entries are left to append."""
+        if self._is_new():
+            files.append(self.path, self._header())
+
+    def _line(self, entry: JournalEntry) -> bytes:
+        if self._words != WORDS_WHOLE:
+            from gitguard.state.spoken import kept_entry
+
+            entry = kept_entry(entry, self._words)
+        return dump_line(self._workspace.redactor.document(entry.line())[0])
+
+    def read(self, folded_id: str, folded_offset: int) -> JournalPart:
+        """Read the journal as it was at one moment."""
+        return self._moment.look(lambda: self._read(folded_id, folded_offset))
+
+    def open_calls(self) -> tuple[JournalEntry, ...]:
+        """Return the tool calls that began and never ended, as it was at one moment."""
+        return self._moment.look(self._read_open_calls)
+
+    @property
+    def _moment(self) -> ConsistentRead:
+        return self._workspace.moment(self._session)
+
+    def _refuse_unsettled(self) -> None:
+        """Refuse to call foreign what another process may be replacing at this very moment."""
+        if not self._moment.is_settled:
+            from gitguard.store.session.moment import Unsettled
+
+            raise Unsettled(f"`{self.path}` changes while it is read", "Try again in a moment")
+
+    def restart(self, entries: tuple[JournalEntry, ...]) -> JournalPart:
+        """Begin a new file; the one before is nobody's from then on, should it come back."""
+        replaced = id_in(self._begins())
+        part = super().restart(entries)
+        _forget_id(self._workspace, self._session, replaced)
+        return part
+
+    def _is_to_end(self, part: JournalPart) -> bool:
+        """Say whether a journal is large, or was begun when there was no key to seal it with."""
+        unsealed = bool(part.id) and not part.id.endswith(SEALED)
+        return super()._is_to_end(part) or (unsealed and self._workspace.seal.is_there)
+
+    def _sealed(self, line: bytes, journal_id: str, offset: int) -> bytes:
+        return self._workspace.seal.put_on(line, self._place(journal_id, offset))
+
+    def _place(self, journal_id: str, offset: int) -> str:
+        # With the offset in it, a sealed line cannot be copied or moved to another place.
+        return f"journal {self._session.name} {journal_id} {offset}"
+
+    def _trusted(self, lines: list[tuple[int, bytes]], journal_id: str) -> list[bytes]:
+        """Leave out what somebody wrote into a sealed journal by hand, and leave a mark."""
+        holds = self._workspace.seal.holds
+        if not journal_id.endswith(SEALED):
+            return [line for _, line in lines]
+        # The header, at byte 0, carries no seal: its id is among those that we began.
+        trusted = [line for at, line in lines if not at or holds(line, self._place(journal_id, at))]
+        if len(trusted) < len(lines):
+            self._refuse_unsettled()
+            count = len(lines) - len(trusted)
+            foreign = EditedState(
+                f"{count} lines of `{self.path}` were not written by gitguard and are not used"
+            )
+            self._workspace.note_fault("reading the journal", foreign)
+        return trusted
+
+    def _begun(self) -> str:
+        """Return the journal's id; one that somebody else began is set aside first."""
+        begun = super()._begun()
+        is_there = begun or not self._is_new()
+        if is_there and not _is_ours(self._workspace, self._session, begun):
+            self._refuse_unsettled()
+            _refuse_foreign(self._workspace, self._session, begun, self.path)
+        return begun if os.path.exists(self.path) else ""
+
+    def _header(self) -> bytes:
+        sealed = self._workspace.seal.is_there
+        begun = _new_id(self._workspace, self._unique(), sealed=sealed)
+        _remember_id(self._workspace, self._session, begun)
+        return header_of(begun)
+
+
+# Which journals gitguard began here, kept outside the repository. A branch can bring a journal in:
+# git overwrites ignored files without a word when it checks one out. What such a journal says must
+# never become state.
+
+_IDS_FORMAT = 1
+_IDS_LIMIT = 1 << 16
+_MOST_IDS = 50
+"""Every worktree that works at a session has a journal, and a large one is followed by another."""
+
+
+def _remember_id(workspace: Workspace, session: Session, journal_id: str) -> None:
+    """Keep the id of a journal that we begin; where nothing can be written it stays unknown."""
+    path = _ids_path(workspace, session)
+    _keep_ids(path, [*_listed_ids(path), journal_id])
+
+
+def _forget_id(workspace: Workspace, session: Session, journal_id: str) -> None:
+    """Drop the id of a journal that another one took the place of."""
+    path = _ids_path(workspace, session)
+    listed = _listed_ids(path)
+    if journal_id in listed:
+        _keep_ids(path, [item for item in listed if item != journal_id])
+
+
+def _keep_ids(path: str, ids: list[str]) -> None:
+    try:
+        files.make_folder(os.path.dirname(path))
+        files.write_bytes(path, dump_json({"format": _IDS_FORMAT, "journals": ids[-_MOST_IDS:]}))
+    except NotWritable as error:
+        if not files.is_refusal(error):
+            raise
+
+
+def _is_ours(workspace: Workspace, session: Session, journal_id: str) -> bool:
+    """Say whether a journal is known as one that we began."""
+    listed = _listed_ids(_ids_path(workspace, session))
+    return bool(journal_id) and (
+        journal_id in listed or journal_id == _folded_id(workspace, session)
+    )
+
+
+def _refuse_foreign(workspace: Workspace, session: Session, journal_id: str, path: str) -> None:
+    """Set a journal aside that is not known as ours, and leave a mark; the lock is held.
+
+    Where nothing is known of any, as in a sandbox, one that was begun here is taken, unless git
+    tracks it; an archive may have brought in any other.
+    """
+    is_any_known = bool(
+        _listed_ids(_ids_path(workspace, session)) or _folded_id(workspace, session)
+    )
+    if not is_any_known and _is_begun_here(workspace, journal_id, path):
+        _remember_id(workspace, session, journal_id)
+        return
+    bad_file = workspace.set_aside(path)
+    workspace.note_fault(
+        "reading the journal",
+        EditedState(
+            f"`{path}` was not begun by gitguard in this place; it is kept as `{bad_file}`"
+        ),
+    )
+
+
+def _new_id(workspace: Workspace, unique: str, *, sealed: bool) -> str:
+    """Return the id of a journal that is begun here, and where every line carries a seal."""
+    return f"{unique}@{_whereabouts(workspace)}{SEALED if sealed else ''}"
+
+
+def _is_begun_here(workspace: Workspace, journal_id: str, path: str) -> bool:
+    begun = journal_id.removesuffix(SEALED).rpartition("@")[2]
+    return begun == _whereabouts(workspace) and not _is_tracked(workspace, path)
+
+
+def _whereabouts(workspace: Workspace) -> str:
+    from gitguard.store.session.anchor import whereabouts
+
+    return whereabouts(workspace.place.common_dir)
+
+
+def _listed_ids(path: str) -> list[str]:
+    try:
+        data = files.read_bytes(path, limit=_IDS_LIMIT)
+        document = {} if data is None else load_json(data, what=f"`{path}`", limit=_IDS_LIMIT)
+    except InvalidDocument:
+        return []
+    ids = document.get("journals")
+    return [item for item in ids if isinstance(item, str)] if isinstance(ids, list) else []
+
+
+def _folded_id(workspace: Workspace, session: Session) -> str:
+    from gitguard.store.session.anchor import AnchorFile
+
+    try:
+        written = AnchorFile(workspace.anchor_folder(session)).read_copy()
+    except InvalidDocument:
+        return ""
+    return written.journal_id if written else ""
+
+
+def _is_tracked(workspace: Workspace, path: str) -> bool:
+    folder = os.path.relpath(os.path.dirname(path), workspace.place.worktree)
+    return bool(workspace.repository().tracked_under(folder))
+
+
+def _ids_path(workspace: Workspace, session: Session) -> str:
+    return os.path.join(workspace.anchor_folder(session), "journals.json")

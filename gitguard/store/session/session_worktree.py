@@ -28,9 +28,8 @@ if TYPE_CHECKING:
     from gitguard.state.entries import JournalEntry
     from gitguard.store.git.differences import Differences, Looker
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.journal import JournalPart
+    from gitguard.store.session.journal import JournalPart, OwnJournal
     from gitguard.store.session.naming import Session
-    from gitguard.store.session.own_journal import OwnJournal
     from gitguard.store.session.shell_edits import ShellEdits
     from gitguard.store.session.workspace import Workspace
     from gitguard.store.worktree.file_store import FileStore

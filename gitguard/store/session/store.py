@@ -21,7 +21,7 @@ from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session import state_file
-from gitguard.store.session.own_journal import OwnJournal, make_session_files
+from gitguard.store.session.journal import OwnJournal, make_session_files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
