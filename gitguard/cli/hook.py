@@ -89,20 +89,16 @@ def respond(arguments: list[str], stream: BinaryIO | None) -> str:
     _decided.clear()
     try:
         _arm(_SHORTEST_LIMIT)
-        data, end = _read(stream) if stream else (b"", b"")
+        data, end = stream.read(_HELD) if stream else b"", b""
+        # Of an event that is too large to be held, its beginning and its end are looked at.
+        while stream and len(data) == _HELD and (part := stream.read(_HELD_END)):
+            end = part if len(part) == _HELD_END else (end + part)[-_HELD_END:]
+        data, end = (data[:_HELD_END], end) if len(end) == _HELD_END else (data + end, b"")
         return answer(arguments, data, end)
     except BaseException as error:  # noqa: BLE001 - a hook must never break its host
         doing = "answering in time" if isinstance(error, Overdue) else "reading a hook's input"
         _mark(doing, error, _root(arguments))
         return "".join(_decided)
-
-
-def _read(stream: BinaryIO) -> tuple[bytes, bytes]:
-    """Return an event; of one that is too large to be held, its beginning and its end."""
-    data, end = stream.read(_HELD), b""
-    while len(data) == _HELD and (part := stream.read(_HELD_END)):
-        end = part if len(part) == _HELD_END else (end + part)[-_HELD_END:]
-    return (data[:_HELD_END], end) if len(end) == _HELD_END else (data + end, b"")
 
 
 def _arm(limit: float) -> None:

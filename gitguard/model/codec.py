@@ -211,22 +211,23 @@ def _yaml_lines(
     elif isinstance(value, list) and value:
         yield ""
         for item in value:
-            yield from _yaml_item(item, deeper, block)
-    elif isinstance(value, str) and is_free and _fits_a_block(value):
+            if isinstance(item, dict) and item:
+                first, *rest = _yaml_members(item, deeper + "  ", block)
+                yield f"{deeper}- {first.lstrip()}"
+            else:
+                first, *rest = _yaml_lines(item, deeper, block)
+                yield f"{deeper}-{first}"
+            yield from rest
+    elif (
+        isinstance(value, str)
+        # A block scalar can carry neither control characters nor leading or trailing blank space.
+        and (is_free and value and value == value.strip())
+        and all(c == "\n" or c.isprintable() for c in value)
+    ):
         yield " |-"
         yield from (f"{deeper}{line}" if line else "" for line in value.split("\n"))
     else:
         yield f" {_quoted(value) if isinstance(value, str) else _compact(value)}"
-
-
-def _yaml_item(item: Any, indent: str, block: frozenset[str]) -> Iterator[str]:
-    if isinstance(item, dict) and item:
-        first, *rest = _yaml_members(item, indent + "  ", block)
-        yield f"{indent}- {first.lstrip()}"
-    else:
-        first, *rest = _yaml_lines(item, indent, block)
-        yield f"{indent}-{first}"
-    yield from rest
 
 
 def _quoted(text: str) -> str:
@@ -239,8 +240,3 @@ def _quoted(text: str) -> str:
 
 def _escaped(code: int) -> str:
     return f"\\U{code:08x}"
-
-
-def _fits_a_block(text: str) -> bool:
-    # A block scalar can carry neither control characters nor leading or trailing blank space.
-    return bool(text) and text == text.strip() and all(c == "\n" or c.isprintable() for c in text)

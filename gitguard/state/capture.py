@@ -105,7 +105,7 @@ def fold(
     commands, failures = _current(_commands(state, entries, code), _failures(state, entries, code))
     lists: dict[str, tuple[Any, ...]] = {
         "tools_used": _tools(state, entries),
-        "files_read": _files_read(state, ended),
+        "files_read": _newest_last(state.files_read, (path for e in ended for path in e.read)),
         "artifacts": merge_artifacts(
             state.artifacts, (*_written(state, entries, code), *_commits(state, ended, code))
         ),
@@ -137,12 +137,15 @@ def bounded(items: tuple[T, ...], bound: Bound) -> tuple[T, ...]:
 
     An item that would fill half of the room is not kept: it would drive everything else out.
     """
-    if len(items) <= bound.items and _fits_anyway(items, bound.size):
-        return items
+    if len(items) <= bound.items and all(type(item) is str for item in items):
+        # Even if each character were escaped, they cannot be too large.
+        texts: tuple[Any, ...] = items
+        if _ESCAPED * len("".join(texts)) + _AROUND * len(texts) <= bound.size:
+            return items
     places, room = bound.items, bound.size
     kept: list[T] = []
     for item in reversed(items):
-        if not _is_gathered(item):
+        if isinstance(item, Item) and item.is_noted:
             kept.append(item)
             continue
         size = _size(item)
@@ -153,17 +156,6 @@ def bounded(items: tuple[T, ...], bound: Bound) -> tuple[T, ...]:
         if places >= 0 and room >= 0:
             kept.append(item)
     return tuple(reversed(kept))
-
-
-def _is_gathered(item: object) -> bool:
-    return not (isinstance(item, Item) and item.is_noted)
-
-
-def _fits_anyway(items: tuple[Any, ...], room: int) -> bool:
-    """Say whether items cannot be too large even if each character were escaped."""
-    if not all(type(item) is str for item in items):
-        return False
-    return (_ESCAPED * len("".join(items))) + _AROUND * len(items) <= room
 
 
 def _size(item: Any) -> int:
@@ -190,10 +182,6 @@ def _newest_last(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]
 def _tools(state: TaskState, entries: tuple[JournalEntry, ...]) -> tuple[str, ...]:
     called = (entry.tool for entry in entries if entry.event in _CALLED and entry.tool)
     return _newest_last(state.tools_used, called)
-
-
-def _files_read(state: TaskState, ended: tuple[JournalEntry, ...]) -> tuple[str, ...]:
-    return _newest_last(state.files_read, (path for entry in ended for path in entry.read))
 
 
 def _written(

@@ -133,7 +133,9 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
     """Read a commit object of ours; return the checkpoint and its tree's id."""
     commit = parse_commit(body)
     parents, trailers = commit.parents, _trailers(commit.message)
-    _refuse_newer(commit_id, trailers.get("Format", ""))
+    version = trailers.get("Format", "")
+    if version.isdecimal() and version.isascii() and int(version[:9]) > FORMAT:
+        raise NewerFormat(f"commit {commit_id} has format {version[:9]}", "upgrade gitguard")
     lines = commit.message.split("\n")
     signed = "gpgsig" if len(commit_id) == _SHA1_LENGTH else "gpgsig-sha256"
     try:
@@ -163,11 +165,6 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
         why = f"it has no trailer `Gitguard-{error.args[0]}`" if lacking else str(error)
         raise InvalidDocument(f"commit {commit_id[:12]} is not a checkpoint: {why}") from error
     return checkpoint, tree
-
-
-def _refuse_newer(commit_id: str, version: str) -> None:
-    if version.isdecimal() and version.isascii() and int(version[:9]) > FORMAT:
-        raise NewerFormat(f"commit {commit_id} has format {version[:9]}", "upgrade gitguard")
 
 
 def _trailers(message: str) -> Mapping[str, str]:

@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.state.items import Exchange
     from gitguard.state.task import TaskState
 
 SCHEMA = "openclaw/checkpoint"
@@ -174,17 +173,13 @@ def snapshot_of(state: TaskState, work: Work, meta: SnapshotMeta) -> Snapshot:
         thread=ThreadSection(
             work.thread_summary,
             tuple(
-                KeyExchange(USER if e.origin.by == USER else AGENT, _gist(e))
+                KeyExchange(USER if e.origin.by == USER else AGENT, labelled(e)[:KEY_GIST])
                 for e in key_exchanges(state.exchanges)
             ),
         ),
         open_items=tuple(labelled_text(item.text, item.origin) for item in state.open_items),
         learnings=tuple(labelled_text(note.text, note.origin) for note in state.learnings),
     )
-
-
-def _gist(exchange: Exchange) -> str:
-    return labelled(exchange)[:KEY_GIST]
 
 
 def render_snapshot(snapshot: Snapshot) -> bytes:

@@ -290,26 +290,22 @@ class Redactor:
         if len(text) < 3:
             return text
         found: list[str] = []
-        clean = text if text in self._clean else self._searched(text, plan, found)
-        if name and self._is_secret_under(name, clean):
+        clean = text
+        if text not in self._clean:
+            plan = plan or self._plan(text)
+            may_hide = "\n" in text or may_conceal(text) or joins(text)
+            if plan.any or self._engine or may_hide:
+                clean = self._without(text, plan, 0, found)
+            if clean == text and len(text) <= _LONGEST_KNOWN:
+                if len(self._clean) >= _MOST_KNOWN:
+                    self._clean.clear()
+                self._clean.add(text)
+        is_secret = bool(name) and is_secret_leaf(self._strength(name), clean)
+        if is_secret and not is_wall(clean) and not self._is_allowed(clean):
             clean = PLACEHOLDER.format(rule=LEAF)
             found = [LEAF]
         rules.extend(found)
         return text if clean == text else clean
-
-    def _is_secret_under(self, name: str, text: str) -> bool:
-        named = is_secret_leaf(self._strength(name), text) and not is_wall(text)
-        return named and not self._is_allowed(text)
-
-    def _searched(self, text: str, plan: _SearchPlan | None, found: list[str]) -> str:
-        plan = plan or self._plan(text)
-        is_searched = plan.any or self._engine or "\n" in text or may_conceal(text) or joins(text)
-        clean = self._without(text, plan, 0, found) if is_searched else text
-        if clean == text and len(text) <= _LONGEST_KNOWN:
-            if len(self._clean) >= _MOST_KNOWN:
-                self._clean.clear()
-            self._clean.add(text)
-        return clean
 
     def _strength(self, name: str) -> int:
         sure = self._strengths.get(name)

@@ -132,7 +132,17 @@ def _opened(path: str, our_folder: str, *, make: bool = False) -> int:
             mine = mode if here == our_folder else PRIVATE
             is_new = make and _make_below(handle, name)
             # If opening fails, `handle` still is the folder above, which the `except` below closes.
-            above, handle = handle, _below(handle, name, here)
+            try:
+                above, handle = handle, os.open(name, _BELOW, dir_fd=handle)
+            except OSError as error:
+                # With `O_DIRECTORY` and `O_NOFOLLOW` together, Linux answers ENOTDIR for a link,
+                # others ELOOP; ENOTDIR is also the answer for a file.
+                is_in_the_way = error.errno in (errno.ELOOP, errno.ENOTDIR)
+                if is_in_the_way and _is_link(handle, name):
+                    raise InvalidDocument(
+                        f"`{here}` is a symbolic link, which is refused", "Remove the link"
+                    ) from error
+                raise
             os.close(above)
             # `mkdir` was given the private mode, so that nobody can write there before this line.
             if is_new and mine != PRIVATE:
@@ -152,19 +162,6 @@ def _make_below(above: int, name: str) -> bool:
     except FileExistsError:
         return False
     return True
-
-
-def _below(above: int, name: str, path: str) -> int:
-    try:
-        return os.open(name, _BELOW, dir_fd=above)
-    except OSError as error:
-        # With `O_DIRECTORY` and `O_NOFOLLOW` together, Linux answers ENOTDIR for a link, others
-        # ELOOP; ENOTDIR is also the answer for a file.
-        if error.errno in (errno.ELOOP, errno.ENOTDIR) and _is_link(above, name):
-            raise InvalidDocument(
-                f"`{path}` is a symbolic link, which is refused", "Remove the link"
-            ) from error
-        raise
 
 
 def _is_link(above: int, name: str) -> bool:

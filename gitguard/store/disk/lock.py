@@ -96,7 +96,7 @@ class Lock:
             # Opened anew in each round: the holder may remove the file when it is done, and a lock
             # on a file without a name excludes nobody.
             handle = self._open()
-            if self._try(handle) and self._is_current(handle):
+            if self._holds(handle):
                 break
             os.close(handle)
             if not is_awaited:
@@ -158,25 +158,16 @@ class Lock:
         except OSError:
             raise files.refused(self.path, refusal) from refusal
 
-    def _try(self, handle: int) -> bool:
-        if fcntl is None:
-            return True
+    def _holds(self, handle: int) -> bool:
+        """Try to lock an open file; say whether it is locked, and still the one at the path."""
         try:
-            kind = fcntl.LOCK_SH if self._is_shared else fcntl.LOCK_EX
-            fcntl.flock(handle, kind | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError as error:
-            os.close(handle)
-            raise files.refused(self.path, error) from error
-        return True
-
-    def _is_current(self, handle: int) -> bool:
-        # The last holder's folder may have been removed while we waited for its lock.
-        try:
+            if fcntl is not None:
+                kind = fcntl.LOCK_SH if self._is_shared else fcntl.LOCK_EX
+                fcntl.flock(handle, kind | fcntl.LOCK_NB)
+            # The last holder's folder may have been removed while we waited for its lock.
             with At(self.path) as at:
                 here = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
-        except FileNotFoundError:
+        except (BlockingIOError, FileNotFoundError):
             return False
         except OSError as error:
             os.close(handle)

@@ -67,6 +67,7 @@ class Attributes:
         return attributes
 
     def _may_have_any(self, paths: Iterable[str]) -> bool:
+        """Say whether attributes stand, or may stand, anywhere that counts for some paths."""
         folders = {""}
         for path in paths:
             while path := path.rpartition("/")[0]:
@@ -74,18 +75,13 @@ class Attributes:
         root = self._place.worktree
         if any(os.path.lexists(os.path.join(root, folder, FILE)) for folder in folders):
             return True
-        return self._is_set_elsewhere() or self._is_in_index()
-
-    def _is_set_elsewhere(self) -> bool:
-        """Say whether attributes stand, or may stand, outside of the worktree."""
-        paths = (
+        outside = (
             os.path.join(self._place.common_dir, "info", "attributes"),
             os.path.join(self._git.user_folder, "git", "attributes"),
         )
-        return any(map(os.path.lexists, paths)) or self._git.may_be_configured(*_SETTINGS)
-
-    def _is_in_index(self) -> bool:
-        """Say whether the index may hold a file of attributes, which counts where none lies."""
+        if any(map(os.path.lexists, outside)) or self._git.may_be_configured(*_SETTINGS):
+            return True
+        # A file of attributes in the index counts where none lies in the worktree.
         git_dir = self._place.git_dir
         try:
             if any(name.startswith(_REST_OF_INDEX) for name in names_in(git_dir)):

@@ -199,7 +199,10 @@ class Looker:
             with _PendingGit(self._git, *_LIST_NEW, settings=self._conversions.user_rules()) as new:
                 tracked, tracked_unseen = self._tracked(base)
                 names, new_unseen = _new(new, self._limits.new)
-                names = self._without_unfinished(names)
+                if any(map(is_temporary, names)):
+                    # What a restore that was cut off left may hold a secret of any file.
+                    unfinished = self._unfinished()
+                    names = tuple(n for n in names if n.rpartition("/")[2] not in unfinished)
             if tracked_unseen:
                 # What the commit has cannot be told from what is new.
                 return Differences(commit, (), tracked_unseen, new_unseen or "untracked files")
@@ -210,13 +213,6 @@ class Looker:
         return Differences(commit, compared, tracked_unseen, new_unseen, self._ignore_rules())
 
     # What git says
-
-    def _without_unfinished(self, names: tuple[str, ...]) -> tuple[str, ...]:
-        """Pass over what a restore that was cut off left: it may hold a secret of any file."""
-        if not any(map(is_temporary, names)):
-            return names
-        unfinished = self._unfinished()
-        return tuple(name for name in names if name.rpartition("/")[2] not in unfinished)
 
     def _tracked(self, base: str) -> tuple[_Entries, str]:
         """Return what is not as in the commit, or may be; or why that is not known."""
@@ -254,20 +250,22 @@ class Looker:
         }
         attributes = self._conversions.attributes(doubtful)
         converts_all = any(readings[path].unix_id for path in doubtful) and self._converts_all()
-        present = {path: self._as_listed(path, entry) for path, entry in tracked.items()}
+        present: dict[str, ChangedFile] = {}
+        for path, entry in tracked.items():
+            commit = entry.id
+            if entry.mode == SUBMODULE and not commit.strip("0"):
+                commit = self._commit_of_submodule(path) or commit
+            present[path] = ChangedFile(path, entry.mode, commit)
         for path, reading in readings.items():
             # What lies there byte by byte as in the commit is unchanged, converted or not.
             is_converted = converts_all and path in doubtful
             stored = _as_stored(path, reading, attributes.get(path, {}), converts_all=is_converted)
-            present[path] = _with_mode_of_git(stored, tracked.get(path))
+            listed = tracked.get(path)
+            if listed is not None and stat.S_ISREG(listed.mode) and stat.S_ISREG(stored.mode):
+                stored = stored.replace(mode=listed.mode)  # the file system may make one up
+            present[path] = stored
         compared = (_against(present[path], tracked.get(path)) for path in sorted(present))
         return tuple(difference for difference in compared if difference is not None)
-
-    def _as_listed(self, path: str, entry: _ListedEntry) -> ChangedFile:
-        commit = entry.id
-        if entry.mode == SUBMODULE and not commit.strip("0"):
-            commit = self._commit_of_submodule(path) or commit
-        return ChangedFile(path, entry.mode, commit)
 
     def _without_secrets(self, compared: tuple[ChangedFile, ...]) -> tuple[ChangedFile, ...]:
         names = "\n".join(file.path for file in compared)
@@ -338,13 +336,6 @@ def _converts(attributes: Mapping[str, str], *, converts_all: bool) -> bool:
     if "unset" in values:
         return False
     return converts_all or any(value != "unspecified" for value in values)
-
-
-def _with_mode_of_git(stored: ChangedFile, entry: _ListedEntry | None) -> ChangedFile:
-    """Take the mode that git sees, which ignores one that the file system makes up."""
-    if entry is None or not stat.S_ISREG(entry.mode) or not stat.S_ISREG(stored.mode):
-        return stored
-    return stored.replace(mode=entry.mode)
 
 
 def _against(present: ChangedFile, base: _ListedEntry | None) -> ChangedFile | None:

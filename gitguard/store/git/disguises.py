@@ -64,7 +64,10 @@ class Disguises:
         return frozenset(self._first_words("shallow"))
 
     def _replacing(self) -> Iterator[str]:
-        packed = self._packed()
+        try:
+            packed = self._read("packed-refs")
+        except InvalidDocument:
+            packed = None  # too many to look through
         # Reftables keep refs in a format of their own, which only git reads.
         if packed is None or os.path.isdir(os.path.join(self._common_dir, "reftable")):
             yield from self._listed_by_git()
@@ -77,13 +80,6 @@ class Disguises:
         for place, _, names in os.walk(folder):
             inside = os.path.relpath(place, self._common_dir)
             yield from (f"{inside}/{name}" for name in names)
-
-    def _packed(self) -> bytes | None:
-        """Return the packed refs, None where they are too many to look through."""
-        try:
-            return self._read("packed-refs")
-        except InvalidDocument:
-            return None
 
     def _listed_by_git(self) -> list[str]:
         listed = self._git.run("for-each-ref", "--format=%(refname)", _FOLDER)

@@ -54,7 +54,12 @@ class LooseObjects:
 
     def write(self, kind: str, data: bytes) -> str:
         """Store an object of a kind aside; return its id."""
-        name, content = _encode_loose(kind, data)
+        import zlib
+
+        header = b"%s %d\0" % (kind.encode(), len(data))
+        # Checkpoints are small, and git packs them anew anyway: speed counts, not size.
+        name = sha1(header, data)
+        content = zlib.compress(header + data, zlib.Z_BEST_SPEED)
         aside = os.path.join(self._objects, f"{_PREFIX}{os.getpid()}-{name}")
         # A dead process may have had our number. Noted before it is made, so that whatever fails
         # from here on is cleaned up.
@@ -144,15 +149,6 @@ def _sync_at_once(paths: Sequence[str]) -> None:
         thread.join()
     if failures:
         raise failures[0]
-
-
-def _encode_loose(kind: str, data: bytes) -> tuple[str, bytes]:
-    """Return an object's id and the content of its file."""
-    import zlib
-
-    header = b"%s %d\0" % (kind.encode(), len(data))
-    # Checkpoints are small, and git packs them anew anyway: speed counts, not size.
-    return sha1(header, data), zlib.compress(header + data, zlib.Z_BEST_SPEED)
 
 
 class GitObjects:

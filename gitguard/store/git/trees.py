@@ -156,7 +156,13 @@ class Trees:
         entries.update({name: entry for name, entry in changes.items() if entry is not None})
         if entries == self.entries(tree):
             return tree
-        return write("tree", _encoded(entries)) if entries else ""
+        # Sorted as git does, by bytes and folders as if `/` followed.
+        rows = []
+        for name, entry in entries.items():
+            spelled = os.fsencode(name)
+            order = spelled + b"/" if entry.mode == FOLDER else spelled
+            rows.append((order, b"%o %s\0" % (entry.mode, spelled) + bytes.fromhex(entry.id)))
+        return write("tree", b"".join(row for _, row in sorted(rows))) if rows else ""
 
 
 def file_at(trees: Trees, tree: str, path: str) -> TreeEntry | None:
@@ -192,13 +198,3 @@ def _parsed(tree: str, data: bytes) -> Iterator[tuple[str, TreeEntry]]:
         if not is_plain_name(os.fsdecode(name)):
             raise InvalidDocument(f"tree {tree} has an entry that no worktree may have")
         yield os.fsdecode(name), TreeEntry(int(mode, 8), data[end + 1 : start].hex())
-
-
-def _encoded(entries: Mapping[str, TreeEntry]) -> bytes:
-    """Return the content of a tree: sorted as git does, by bytes and folders as if `/` followed."""
-    rows = []
-    for name, entry in entries.items():
-        spelled = os.fsencode(name)
-        order = spelled + b"/" if entry.mode == FOLDER else spelled
-        rows.append((order, b"%o %s\0" % (entry.mode, spelled) + bytes.fromhex(entry.id)))
-    return b"".join(row for _, row in sorted(rows))

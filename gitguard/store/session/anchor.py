@@ -132,7 +132,9 @@ class StateCopy(Record):
 def identity_of(git_dir: str) -> Identity:
     """Ask the system which folder this is; a path or an inode alone is soon used again."""
     status = os.stat(git_dir)
-    return Identity(status.st_dev, status.st_ino, _birth_time(git_dir, status))
+    born = getattr(status, "st_birthtime_ns", None) or getattr(status, "st_birthtime", None)
+    born = int(born) if born is not None else _statx_birth_time(git_dir)
+    return Identity(status.st_dev, status.st_ino, born)
 
 
 def whereabouts(git_dir: str) -> str:
@@ -142,11 +144,6 @@ def whereabouts(git_dir: str) -> str:
     """
     here = identity_of(git_dir)
     return f"{here.inode:x}-{here.born:x}"
-
-
-def _birth_time(path: str, status: os.stat_result) -> int:
-    born = getattr(status, "st_birthtime_ns", None) or getattr(status, "st_birthtime", None)
-    return int(born) if born is not None else _statx_birth_time(path)
 
 
 def _statx_birth_time(path: str) -> int:

@@ -98,9 +98,10 @@ class Chain:
 
     def _compare(self) -> Head:
         anchor = self.anchors.read()
-        self._refuse_another_identity(anchor)
+        if anchor is not None and not self._is_another_repository(anchor):
+            identity.refuse_changed(self._workspace)
         current = self._repository.checked_out()
-        patterns = [self.ref, *_branch_pattern(current)]
+        patterns = [self.ref, *([current] if current.startswith("refs/") else [])]
         if anchor is None:
             patterns.append(f"refs/remotes/*/gitguard/{self._session.name}")
         refs = self._repository.refs(*patterns)
@@ -122,7 +123,10 @@ class Chain:
             if head.committed:
                 return head
             raise symbolic(head, self.ref)
-        self._refuse_disguised(ref.id)
+        try:
+            self._repository.disguises().refuse(ref.id)
+        except InvalidDocument as error:
+            raise Tampered(error.message, error.hint) from error
         return self._against(Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in), anchor)
 
     def _has_objects(self, anchor: Anchor) -> bool:
@@ -141,16 +145,6 @@ class Chain:
                 return True
         self._complete.add(commit)
         return True
-
-    def _refuse_disguised(self, commit: str) -> None:
-        try:
-            self._repository.disguises().refuse(commit)
-        except InvalidDocument as error:
-            raise Tampered(error.message, error.hint) from error
-
-    def _refuse_another_identity(self, anchor: Anchor | None) -> None:
-        if anchor is not None and not self._is_another_repository(anchor):
-            identity.refuse_changed(self._workspace)
 
     def _against(self, head: Head, anchor: Anchor | None) -> Head:
         if anchor is None:
@@ -525,10 +519,6 @@ class Chain:
 
 def _is_foreign(head: Head) -> bool:
     return head.standing not in (NONE, OURS) or head.replaced_repository
-
-
-def _branch_pattern(checked_out: str) -> list[str]:
-    return [checked_out] if checked_out.startswith("refs/") else []
 
 
 def _code(checked_out: str, refs: Mapping[str, Ref]) -> Code:

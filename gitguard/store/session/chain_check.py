@@ -129,7 +129,11 @@ class Verification:
 
     def _commit(self, commit: str, sequence: int) -> ChainLink:
         """Read a commit; sequence is the number it has to have, 0 for any."""
-        body = self._body(commit)
+        if commit not in self._ahead:
+            place = self._places.get(commit)
+            ids = [commit] if place is None else self._order[place : place + _AT_ONCE]
+            self._ahead = self._reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
+        body = self._ahead.pop(commit)
         if isinstance(body, InvalidDocument):
             return ChainLink(commit, problems=(self._as_tampered(body),))
         try:
@@ -144,13 +148,6 @@ class Verification:
         for problem in self._problems_of(checkpoint, sequence):
             link = link.but(problem)
         return link
-
-    def _body(self, commit: str) -> bytes | InvalidDocument:
-        if commit not in self._ahead:
-            place = self._places.get(commit)
-            ids = [commit] if place is None else self._order[place : place + _AT_ONCE]
-            self._ahead = self._reader.read_all(ids, "commit", limit=_COMMIT_LIMIT)
-        return self._ahead.pop(commit)
 
     def _problems_of(self, checkpoint: Checkpoint, sequence: int) -> Iterator[Tampered]:
         if not self._session.is_known_as(checkpoint.session_key):

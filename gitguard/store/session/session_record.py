@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.workspace import Workspace
 
 FORMAT = 1
+_SEALED_AT = "session.json {}"
 
 
 def read_record(workspace: Workspace, session: Session) -> SessionRecord:
@@ -36,7 +37,7 @@ def read_record(workspace: Workspace, session: Session) -> SessionRecord:
     if data is None:
         return _recalled(workspace, session.key, session)
     record = decode_record(data, path)
-    if not workspace.seal.holds(data, _record_place(session)):
+    if not workspace.seal.holds(data, _SEALED_AT.format(session.name)):
         moment = workspace.moment(session)
         if not moment.is_settled:  # somebody may be sealing it for the first time
             return moment.settled(lambda: read_record(workspace, session))
@@ -73,7 +74,7 @@ def write_record(workspace: Workspace, session: Session, record: SessionRecord) 
     path = workspace.working_file(session, "session.json")
     # Read back before anything is replaced: a fault of ours must not cost a record that was good.
     decode_record(data, path)
-    files.write_bytes(path, workspace.seal.put_on(data, _record_place(session)))
+    files.write_bytes(path, workspace.seal.put_on(data, _SEALED_AT.format(session.name)))
 
 
 def decode_record(data: bytes, path: str) -> SessionRecord:
@@ -93,10 +94,6 @@ def decode_record(data: bytes, path: str) -> SessionRecord:
             f"`{path}` is damaged: {error}", "Run `gitguard repair --local`"
         ) from error
     return record.replace(host_sessions=sessions)
-
-
-def _record_place(session: Session) -> str:
-    return f"session.json {session.name}"
 
 
 def remember_held(workspace: Workspace, session: Session, hosts: Mapping[str, HostSession]) -> None:

@@ -238,7 +238,8 @@ class SessionWorktree:
         if seen is None or not seen.snapshot:
             return
         try:
-            if before is not None and self._has_left(before.look.commit, seen.look.commit):
+            left, head = before.look.commit if before is not None else "", seen.look.commit
+            if left not in ("", head) and not self._repository.is_ancestor(left, head):
                 self.move_snapshots(self._config.seconds)
             if trigger in WITHOUT_HASTE and (self._is_disk_due or self.file_store.young >= MANY):
                 consolidate(self.file_store, patience=0, limit=_PACKING_LIMIT)
@@ -246,9 +247,6 @@ class SessionWorktree:
             return  # the next one tries again
         except GitguardError as error:
             self._workspace.note_fault("packing the snapshots of files", error)
-
-    def _has_left(self, commit: str, head: str) -> bool:
-        return commit not in ("", head) and not self._repository.is_ancestor(commit, head)
 
     def move_snapshots(self, seconds: float = inf) -> int:
         """Lay snapshots on HEAD whose commits no ref reaches any more; return how many.

@@ -380,7 +380,10 @@ class StateFiles:
             return self._write_pending(state, data, before, written, str(error), redacted)
         self._workspace.at_step("state-copy-written")
         if not keeps_file:
-            self._write_file(data)
+            files.write_bytes(self.path, data)
+            self._workspace.at_step("state-written")
+            # The mark goes last: as long as the file holds the pending state, it says whose it is.
+            files.remove(self._pending_path)
         position = (written.journal_id, written.journal_offset)
         return OwnState(
             state,
@@ -392,12 +395,6 @@ class StateFiles:
             redacted=redacted,
             keeps_file=keeps_file,
         )
-
-    def _write_file(self, data: bytes) -> None:
-        files.write_bytes(self.path, data)
-        self._workspace.at_step("state-written")
-        # The mark goes last: as long as the file holds the pending state, it says whose that is.
-        files.remove(self._pending_path)
 
     def _copy_after(
         self, before: OwnState | None, data: bytes, journal_id: str, journal_offset: int

@@ -287,7 +287,11 @@ class SessionStore:
         self.workspace.at_step("look-kept")
         files.remove(self._waiting_path)
         self.workspace.at_step("waiting-removed")
-        self._rotate_journal(ready, part)
+        # Only after the commit: whatever the old journal held is in a checkpoint by then.
+        anew = self.journal.rotate(part)
+        if anew is not None:
+            self.workspace.at_step("journal-rotated")
+            self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
         self.sweep()
         self.worktree.tidy(before, seen, trigger)
         return saved
@@ -297,14 +301,6 @@ class SessionStore:
         from gitguard.store.session.standing import REFUSE, judge
 
         return judge(self.chain.head(), self.chain.ref).action == REFUSE
-
-    def _rotate_journal(self, ready: OwnState, part: JournalPart) -> None:
-        """Begin another journal where this one has to end, and let the state name it."""
-        # Only after the commit: whatever the old journal held is in a checkpoint by then.
-        anew = self.journal.rotate(part)
-        if anew is not None:
-            self.workspace.at_step("journal-rotated")
-            self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
 
     @property
     def waits(self) -> bool:
