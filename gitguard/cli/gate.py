@@ -22,7 +22,7 @@ from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line
 
 if TYPE_CHECKING:
-    from gitguard.hooks.gate_decision import GateVerdict
+    from gitguard.hooks.gate import GateVerdict
     from gitguard.hooks.gate_question import Gated
 
 _OVERRIDE = "To continue anyway, a human runs `gitguard override --reason …` in a terminal"

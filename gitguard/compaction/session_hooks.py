@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.hooks import gate_record
+from gitguard.hooks import gate
 from gitguard.model import triggers
 from gitguard.pressure.readings import measure_pressure
 from gitguard.pressure.usage import is_told_of
@@ -127,7 +127,7 @@ class SessionHooks:
         key, host_session = self._record()
         if key:
             workspace, config = self._store.workspace, self._store.config
-            noted = gate_record.notice_compaction(host_session, config, self._transcript, "")
+            noted = gate.notice_compaction(host_session, config, self._transcript, "")
             keep_conversation(workspace, self._store.session, key, noted)
 
     def _record(self) -> tuple[str, HostSession]:

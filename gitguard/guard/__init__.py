@@ -81,7 +81,7 @@ class Anywhere:
 
         It is read from the state directory alone, so it answers where no repository opens.
         """
-        from gitguard.hooks.gate_decision import halt_reason
+        from gitguard.hooks.gate import halt_reason
         from gitguard.store.session import holds
 
         for hold in holds.all_in(places.state_home):

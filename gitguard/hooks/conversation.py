@@ -17,7 +17,7 @@ from gitguard.errors import (
     NotReadable,
     Tampered,
 )
-from gitguard.hooks import gate_record, rises
+from gitguard.hooks import gate, rises
 from gitguard.model import events
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
@@ -350,9 +350,7 @@ class Conversation:
         """Return the record after a compaction of which only the transcript tells."""
         record, transcript = self.record, self.event.transcript
         try:
-            noticed = gate_record.notice_compaction(
-                record, self.config, transcript, self.event.model
-            )
+            noticed = gate.notice_compaction(record, self.config, transcript, self.event.model)
         except GitguardError as error:
             self.note_fault(error)
             return record

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidInput
-from gitguard.hooks.gate_decision import GateVerdict
-from gitguard.hooks.gate_record import halted, judge, saved_text
+from gitguard.hooks.gate import GateVerdict, halted, judge, saved_text
 from gitguard.hooks.rises import checkpointed, risen_to
 from gitguard.model import triggers
 from gitguard.model.pressure import Pressure

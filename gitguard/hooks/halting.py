@@ -7,7 +7,7 @@ prompts in its place.
 
 from __future__ import annotations
 
-from gitguard.hooks.gate_decision import HALT_STATUS, halt_reason
+from gitguard.hooks.gate import HALT_STATUS, halt_reason
 from gitguard.hooks.shell_commands import own_command
 from gitguard.model.events import HookReply
 from gitguard.model.text import one_line, shorten

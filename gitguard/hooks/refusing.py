@@ -177,7 +177,7 @@ def _judge_alone(
 ) -> HookReply | None:
     """Deny a call at critical pressure; nothing is recorded, so that it ends with the pressure."""
     from gitguard.errors import GitguardError
-    from gitguard.hooks import gate_record
+    from gitguard.hooks import gate
     from gitguard.hooks.halting import deny, gauge_of, is_exempt
     from gitguard.model.text import timestamp
     from gitguard.pressure.readings import measure_pressure
@@ -197,7 +197,7 @@ def _judge_alone(
         )
     except GitguardError:
         return None  # nothing tells the pressure
-    verdict = gate_record.judge(record, pressure, config)
+    verdict = gate.judge(record, pressure, config)
     if not verdict.halts or pressure is None or is_exempt(event, places):
         return None
     reason, gauge = verdict.reasons[0], gauge_of(pressure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import Complete, GitguardError
-from gitguard.hooks import gate_record, rises
+from gitguard.hooks import gate, rises
 from gitguard.hooks.shell_commands import is_plainly_harmless
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.errors import MissingState
     from gitguard.hooks.conversation import Conversation
-    from gitguard.hooks.gate_decision import GateVerdict
+    from gitguard.hooks.gate import GateVerdict
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import Halt, HostSession
 
@@ -42,7 +42,7 @@ def _tool_start(conversation: Conversation) -> HookReply:
     measured, pressure = conversation.measure()
     is_fresh = True
     if measured or conversation.record.halt is not None:
-        verdict = gate_record.judge(conversation.record, pressure, conversation.config)
+        verdict = gate.judge(conversation.record, pressure, conversation.config)
         if verdict.halts:
             return _halt(conversation, verdict, pressure)
         is_fresh = not verdict.write_summary
@@ -142,7 +142,7 @@ def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure |
         _make_usable(conversation)
         return _begin_tool(conversation)
     noted, warning = halt_line(conversation.record, pressure, conversation.config)
-    record = gate_record.halted(conversation.record, conversation.store.now, verdict).replace(
+    record = gate.halted(conversation.record, conversation.store.now, verdict).replace(
         warned=noted.warned
     )
     assert record.halt is not None
@@ -186,7 +186,7 @@ def _save_halt(
             text = _SAVED_BEFORE
             if recorded is None or recorded.halt is None:
                 reason = verdict.reasons[0]
-                text = gate_record.saved_text(
+                text = gate.saved_text(
                     conversation.checkpoint(triggers.HALT, reason, pressure=pressure)
                 )
             halt = record.halt.replace(saved=text)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, MissingState
-from gitguard.hooks import capture, delivery, gate_record, rises
-from gitguard.hooks.gate_decision import HALT_STATUS
+from gitguard.hooks import capture, delivery, gate, rises
+from gitguard.hooks.gate import HALT_STATUS
 from gitguard.hooks.missing_hooks import offer_missing_hooks
 from gitguard.hooks.told_line import BRANCH, CONVERSATION, NOTES, PRESSURE, STATUS, outranks
 from gitguard.model import events, triggers
@@ -242,7 +242,7 @@ def _about_halt(conversation: Conversation) -> str:
         saved = conversation.checkpoint(
             triggers.HALT, halt.reason, pressure=pressure, if_changed=True
         )
-        halt = halt.replace(saved=gate_record.saved_text(saved))
+        halt = halt.replace(saved=gate.saved_text(saved))
         conversation.record = conversation.record.replace(halt=halt)
     return pass_prompt(conversation.abilities, halt, pressure)
 
@@ -412,7 +412,7 @@ def _compacted(conversation: Conversation) -> None:
     with conversation.recording():
         now = conversation.workspace.clock()
         try:
-            conversation.record = gate_record.after_compaction(
+            conversation.record = gate.after_compaction(
                 conversation.record,
                 conversation.config,
                 now,

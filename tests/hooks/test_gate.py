@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from gitguard.errors import HeadAdvanced, InvalidInput
 from gitguard.guard import Guard
-from gitguard.hooks.gate_decision import HALT_STATUS, decide
-from gitguard.hooks.gate_record import after_compaction, judge
+from gitguard.hooks.gate import HALT_STATUS, after_compaction, decide, judge
 from gitguard.model.config.config import Config, Thresholds, WindowConfig
 from gitguard.model.events import Reading
 from gitguard.model.pressure import Pressure, Window

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from gitguard.errors import EditedState, GitguardError, InvalidDocument
-from gitguard.hooks import gate_record, turns
+from gitguard.hooks import gate, turns
 from gitguard.hooks.asking import FIRST_LINE
 from gitguard.hooks.conversation import Conversation as OpenConversation
 from gitguard.hosts.claude_code import hooks
@@ -802,11 +802,11 @@ def test_a_compaction_that_leaves_it_critical_does_not_end_the_halt(
     talk.compacts(tokens)
     talk.clock.pass_by(2)
     now = talk.clock()
-    after = gate_record.after_compaction(halted, talk.guard.config, now)
+    after = gate.after_compaction(halted, talk.guard.config, now)
     assert after.epoch == halted.epoch + 1
     assert (after.halt is not None) is stays
     talk.clock.pass_by(2)
-    again = gate_record.after_compaction(after, talk.guard.config, talk.clock())
+    again = gate.after_compaction(after, talk.guard.config, talk.clock())
     assert again.halt is None, "the mark of the compaction before tells nothing of this one"
 
 

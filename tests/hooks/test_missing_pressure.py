@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.hooks.gate_decision import CONTINUE, HALT, decide
+from gitguard.hooks.gate import CONTINUE, HALT, decide
 from gitguard.model.config.config import Thresholds, WindowConfig
 from gitguard.model.events import Reading
 from gitguard.pressure.gauge import measure, resolve_window

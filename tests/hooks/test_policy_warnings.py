@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gitguard.hooks import tool_calls, warnings
 from gitguard.hooks.conversation import Conversation as OpenConversation
-from gitguard.hooks.gate_decision import decide as gate_decision
+from gitguard.hooks.gate import decide as gate
 from gitguard.hooks.notices import Occasion, calls_left, line_of
 from gitguard.hooks.rises import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.warnings import highest, tokens_per_call, warning_line
@@ -89,8 +89,8 @@ def test_no_share_is_rounded_up_to_a_level_that_it_is_below() -> None:
     assert full.gauge_line() == "[Context: 84% | 169k/200k tokens]"
     by_share = Pressure(0.29, None, Window(200_000, "model"), "given")
     assert "29% | 58k/200k" in by_share.gauge_line()
-    assert gate_decision(0.8499, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.84,")
-    assert gate_decision(0.29, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.29,")
+    assert gate(0.8499, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.84,")
+    assert gate(0.29, DEFAULTS.thresholds).reasons[0].startswith("pressure is 0.29,")
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.hooks.gate_decision import HALT
-from gitguard.hooks.gate_decision import decide as gate_decision
+from gitguard.hooks.gate import HALT
+from gitguard.hooks.gate import decide as gate
 from gitguard.hooks.notices import Occasion, halt_line, line_of
 from gitguard.hosts.openclaw import hooks
 from gitguard.model.config.config import DEFAULTS, Thresholds
@@ -89,7 +89,7 @@ def test_a_configured_halt_moves_band_advice_and_halt_line(critical: float) -> N
         _, halt = halt_line(record, pressure, config)
         return band_of(share, config).name, "gitguard checkpoint" in advice, bool(halt)
 
-    assert gate_decision(critical, thresholds).action == HALT
+    assert gate(critical, thresholds).action == HALT
     assert spoken(critical) == ("checkpoint", True, True)
     below, is_saving_advised, is_halted = spoken(critical - 0.01)
     assert below != "checkpoint"
