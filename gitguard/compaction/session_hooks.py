@@ -7,7 +7,7 @@ import os
 from gitguard.errors import GitguardError
 from gitguard.hooks import gate
 from gitguard.model import triggers
-from gitguard.pressure.readings import measure_pressure
+from gitguard.pressure.gauge import measure_pressure
 from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.handoff.handoff_file import current_work
 from gitguard.sessions.resume.sections import sections_of

@@ -19,7 +19,7 @@ from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.pressure.bands import Band, band_of
-from gitguard.pressure.readings import has_reading, newest_pressure, transcript_of
+from gitguard.pressure.gauge import has_reading, newest_pressure, transcript_of
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session.session_record import read_record
 

@@ -21,7 +21,7 @@ from gitguard.hooks import gate, rises
 from gitguard.model import events
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
-from gitguard.pressure.readings import (
+from gitguard.pressure.gauge import (
     kept_transcript,
     may_open_gate,
     measure_pressure,

@@ -12,7 +12,7 @@ from __future__ import annotations
 from gitguard.hooks.rises import OVERRIDE_ROOM
 from gitguard.model.text import floored, timestamp
 from gitguard.model.value import Value
-from gitguard.pressure.readings import count_compactions, measure_compaction, with_reading
+from gitguard.pressure.gauge import count_compactions, measure_compaction, with_reading
 from gitguard.store.session.host_session import Halt
 
 TYPE_CHECKING = False

@@ -9,9 +9,9 @@ from gitguard.model import triggers
 from gitguard.model.pressure import Pressure
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import window_warning
-from gitguard.pressure.readings import (
+from gitguard.pressure.gauge import (
     measure_pressure,
+    window_warning,
     with_given,
 )
 from gitguard.state.circumstances import Circumstances

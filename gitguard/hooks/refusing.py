@@ -180,7 +180,7 @@ def _judge_alone(
     from gitguard.hooks import gate
     from gitguard.hooks.halting import deny, gauge_of, is_exempt
     from gitguard.model.text import timestamp
-    from gitguard.pressure.readings import measure_pressure
+    from gitguard.pressure.gauge import measure_pressure
     from gitguard.store.session.host_session import Halt, HostSession
     from gitguard.store.session.settings_files import load_user_config
 

@@ -11,7 +11,7 @@ from gitguard.model import events, triggers
 from gitguard.model.config.maintenance import ENFORCE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
-from gitguard.pressure.readings import with_reading
+from gitguard.pressure.gauge import with_reading
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.identity import take_unsaid
 from gitguard.store.session.state_file import newest_own

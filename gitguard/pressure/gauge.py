@@ -6,21 +6,267 @@ Readings are host-owned: nothing here is guessed from characters
 
 from __future__ import annotations
 
+import os
+
 from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW
-from gitguard.model.events import MOST_TOKENS
+from gitguard.model.events import MOST_TOKENS, Reading, Transcript, is_token_count
 from gitguard.model.pressure import FIRST_TURN, Pressure, Window
+from gitguard.store.session.host_session import HostReading, HostSession
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.config.config import WindowConfig
-    from gitguard.model.events import Reading
+    from gitguard.model.config.config import Config, WindowConfig
 
 LARGER_WINDOWS = (400_000, 1_000_000, 2_000_000)
 """Sizes that windows have; one that a reading proves too small is taken for the next."""
 _LONGEST_NAME = 80
 _ABOVE_KNOWN = 1.05
+_LONGEST_READ = 1 << 23
+"""Bytes of a transcript behind a cursor; to read more keeps a prompt waiting."""
+
+
+def measure_pressure(
+    host_session: HostSession,
+    config: Config,
+    *,
+    given: Reading | None = None,
+    pushed: Reading | None = None,
+    transcript: Transcript | None = None,
+    model: str = "",
+    first_turn: bool,
+) -> Pressure | None:
+    """Return the pressure by the newest valid reading; None when it is missing.
+
+    A given reading counts for this one question: later it would only hide that there is none. A
+    pushed one came with the event itself, and the transcript knows nothing newer then.
+    Raises `InvalidDocument` when the transcript should tell and cannot be read.
+    """
+    reading = given or _newest_of(host_session, pushed, transcript)
+    return _pressure_by(reading, host_session, config, model, first_turn=first_turn)
+
+
+def newest_pressure(host_session: HostSession, config: Config) -> Pressure | None:
+    """Return the pressure by the newest reading of all; None where there is none.
+
+    What the gate was told is one of them, so this is for advice and never for the gate. Raises
+    `InvalidDocument` as `measure_pressure` does.
+    """
+    measured = _newest_of(host_session, None, None)
+    answer_given = _stored(host_session.given) if host_session.given else None
+    reading = newest((measured, answer_given), void_before=host_session.compacted_at)
+    return _pressure_by(reading, host_session, config, first_turn=False)
+
+
+def may_open_gate(
+    reading: Reading, host_session: HostSession, config: Config, transcript: Transcript | None
+) -> bool:
+    """Say whether a pushed reading makes the pressure less than without it, or proves a window.
+
+    A window that it proves would make later readings less. Raises `InvalidDocument` as
+    `measure_pressure` does.
+    """
+    after = _pressure_by(reading, host_session, config, first_turn=False)
+    if after is None or "raised" in after.window.source:
+        return True
+    newest_before = _newest_of(host_session, None, transcript)
+    before = _pressure_by(newest_before, host_session, config, first_turn=False)
+    return before is not None and after.share < before.share
+
+
+def has_reading(host_session: HostSession) -> bool:
+    """Say whether there is anything that tells how full a conversation is."""
+    is_kept = host_session.reading is not None or host_session.given is not None
+    return is_kept or transcript_of(host_session) is not None
+
+
+def _pressure_by(
+    reading: Reading | None,
+    host_session: HostSession,
+    config: Config,
+    model: str = "",
+    *,
+    first_turn: bool,
+) -> Pressure | None:
+    named = (reading.model if reading else "") or model
+    reported, used = 0, 0
+    if reading is not None:
+        reported, used = reading.window or 0, reading.tokens or 0
+    if host_session.window and not reported:
+        reported = reported_window(host_session, named)
+    if host_session.proven_tokens > used:
+        used = max(used, _proven(host_session, named))
+    window = resolve_window(named, reported, config.window, used)
+    return measure(reading, window, first_turn=first_turn)
+
+
+def _proven(host_session: HostSession, named: str) -> int:
+    """Return how many tokens were once in use with a model, so that its window holds them."""
+    is_same = not named or _is_same(named, host_session.proven_model)
+    return host_session.proven_tokens if is_same else 0
+
+
+def with_proof(host_session: HostSession, pressure: Pressure | None, model: str) -> HostSession:
+    """Remember that more was in use than a window was taken to hold: a compaction erases it."""
+    if pressure is None or "raised" not in pressure.window.source:
+        return host_session
+    used = min(int(pressure.used), MOST_TOKENS)
+    if used <= _proven(host_session, model):
+        return host_session
+    return host_session.replace(proven_tokens=used, proven_model=model)
+
+
+def reported_window(host_session: HostSession, named: str) -> int:
+    """Return the window the host reported, if it was for the model that is measured now."""
+    before = host_session.window_model
+    return host_session.window if not (named and before) or _is_same(named, before) else 0
+
+
+def _is_same(model: str, another_model: str) -> bool:
+    # A host may say its own name for a model in one place and the dated one in another.
+    short, long = sorted((model.rpartition("/")[2], another_model.rpartition("/")[2]), key=len)
+    suffix = long.removeprefix(short) if long.startswith(short) else "another"
+    return (
+        not suffix
+        or suffix[0] == "["
+        or (suffix[0] == "-" and len(suffix) == 9 and suffix[1:].isdigit())
+    )
+
+
+def _newest_of(
+    host_session: HostSession, pushed: Reading | None, transcript: Transcript | None
+) -> Reading | None:
+    stored = _stored(host_session.reading) if host_session.reading else None
+    void_before = host_session.compacted_at
+    if pushed is not None:
+        stored_or_pushed = newest((stored, pushed), void_before=void_before)
+        if stored_or_pushed is not None:
+            return stored_or_pushed
+    return newest((stored, _from_transcript(host_session, transcript)), void_before=void_before)
+
+
+def count_compactions(
+    host_session: HostSession, transcript: Transcript | None
+) -> tuple[HostSession, float]:
+    """Go on counting the compactions that the transcript tells of; also say when the newest was.
+
+    Raises `InvalidDocument` when the transcript cannot be read.
+    """
+    transcript = transcript_of(host_session, transcript)
+    if transcript is None:
+        return host_session, 0.0
+    from gitguard.transcripts import find_format
+
+    compactions = find_format(transcript.format).compactions(transcript, host_session.counted_upto)
+    before = 0 if compactions.anew else host_session.compactions
+    counted = host_session.replace(
+        compactions=before + compactions.count, counted_upto=compactions.upto
+    )
+    return counted, compactions.newest_at
+
+
+def summary_tokens(host_session: HostSession, transcript: Transcript | None) -> int:
+    """Estimate what the newest summary takes that was written since compactions were counted.
+
+    0 where there is none, or where so much was written that reading it would keep a prompt waiting.
+    Raises `InvalidDocument` when the transcript cannot be read.
+    """
+    transcript = transcript_of(host_session, transcript)
+    if transcript is None:
+        return 0
+    since = host_session.counted_upto
+    if os.path.isfile(transcript.path):
+        size = os.path.getsize(transcript.path)
+        since = since if since <= size else 0  # somebody wrote it anew, as counting sees too
+        if size - since > _LONGEST_READ:
+            return 0
+    from gitguard.transcripts import find_format
+    from gitguard.transcripts.fitting.context import context_of
+    from gitguard.transcripts.fitting.tokens import estimate
+
+    written = find_format(transcript.format).entries(transcript, since)
+    return estimate(len(context_of(written).summary))
+
+
+def measure_compaction(
+    host_session: HostSession,
+    config: Config,
+    pushed: Reading | None,
+    transcript: Transcript | None,
+    model: str = "",
+) -> tuple[Reading, Pressure] | None:
+    """Return what the compaction that just ended has left, None when nothing tells.
+
+    Its mark in the transcript may be older than the event that tells us of it, so it counts if it
+    is newer than the compaction before. Raises `InvalidDocument` if the transcript cannot be read.
+    """
+    for reading in (pushed, _from_transcript(host_session, transcript)):
+        if reading is None:
+            continue
+        if reading.after_compaction and reading.at > host_session.compacted_at:
+            pressure = _pressure_by(reading, host_session, config, model, first_turn=False)
+            return (reading, pressure) if pressure is not None else None
+    return None
+
+
+def transcript_of(host_session: HostSession, named: Transcript | None = None) -> Transcript | None:
+    """Return a conversation's transcript, or the given one; None where it is not there."""
+    named = named or kept_transcript(host_session)
+    return named if named is not None and os.path.exists(named.path) else None
+
+
+def kept_transcript(host_session: HostSession) -> Transcript | None:
+    """Return a conversation's transcript as its record has it."""
+    path, name = host_session.transcript, host_session.transcript_format
+    return Transcript(path, name, host_session.transcript_session) if path else None
+
+
+def _stored(stored: HostReading) -> Reading:
+    return Reading(
+        source=stored.source,
+        at=stored.at,
+        tokens=int(stored.tokens) if stored.tokens >= 0 else None,
+        share=stored.share if stored.share >= 0 else None,
+        model=stored.model,
+        window=stored.window,
+    )
+
+
+def _from_transcript(host_session: HostSession, named: Transcript | None) -> Reading | None:
+    """Return the newest reading in a conversation's transcript; None where neither is there."""
+    transcript = transcript_of(host_session, named)
+    if transcript is None:
+        return None
+    from gitguard.transcripts.formats import READING, load
+
+    reading: Reading | None = load(transcript.format, READING).newest_reading(transcript)
+    return reading
+
+
+def with_reading(host_session: HostSession, reading: Reading) -> HostSession:
+    """Store a pushed reading and the window it came with."""
+    window, window_model = host_session.window, host_session.window_model
+    if is_token_count(reading.window):
+        window, window_model = reading.window or 0, reading.model
+    stored = _kept(reading)
+    return host_session.replace(reading=stored, window=window, window_model=window_model)
+
+
+def with_given(host_session: HostSession, reading: Reading, at: float) -> HostSession:
+    """Store what the gate was told."""
+    return host_session.replace(given=_kept(reading.replace(at=at)))
+
+
+def _kept(reading: Reading) -> HostReading:
+    return HostReading(
+        source=reading.source,
+        at=reading.at,
+        tokens=-1 if reading.tokens is None else min(reading.tokens, MOST_TOKENS),
+        share=-1 if reading.share is None else min(reading.share, 1.0),
+        model=reading.model,
+        window=(reading.window or 0) if is_token_count(reading.window) else 0,
+    )
 
 
 def newest(readings: Iterable[Reading | None], *, void_before: float) -> Reading | None:

@@ -8,8 +8,7 @@ from gitguard.errors import InvalidDocument, InvalidInput, NotPermitted
 from gitguard.model.events import Transcript
 from gitguard.model.pressure import Window
 from gitguard.model.value import Value
-from gitguard.pressure.gauge import measure, resolve_window
-from gitguard.pressure.readings import count_compactions, reported_window
+from gitguard.pressure.gauge import count_compactions, measure, reported_window, resolve_window
 from gitguard.store.session.host_session import NEVER, HostSession
 
 TYPE_CHECKING = False

@@ -11,7 +11,7 @@ import os
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.pressure.readings import count_compactions, measure_pressure
+from gitguard.pressure.gauge import count_compactions, measure_pressure
 from gitguard.pressure.usage import is_told_of
 from gitguard.sessions.archiving import histories_if_archived, refuse_archived
 from gitguard.sessions.choice import refuse_unknown

@@ -18,12 +18,13 @@ from gitguard.model.pressure import Pressure, Window
 from gitguard.pressure.gauge import (
     crosses_checkpoint,
     measure,
+    measure_pressure,
     newest,
     resolve_window,
     window_warning,
+    with_proof,
 )
 from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
-from gitguard.pressure.readings import measure_pressure, with_proof
 from gitguard.store.session.host_session import Halt, HostSession
 from tests.conftest import Git
 from tests.support.session_branches import BRANCH
