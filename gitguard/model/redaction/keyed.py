@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 Span = tuple[int, int, str]
 """Where a secret begins and ends, and the rule that found it."""
 
-_WORDS = """key token secret pass pwd psw cred auth api pat dsn webhook jwt bearer cookie sig
-hmac sas license licence otp mnemonic connstr connectionstring value"""
-KEY_WORDS = tuple(_WORDS.split())
 ASSIGNMENT, ENV_LINE, OPTION = "secret-assignment", "env-assignment", "cli-option"
 _NAME = LETTERS + DIGITS + "_-."
 _IDENTIFIER = LETTERS + DIGITS + "_"

@@ -53,6 +53,11 @@ _ENDINGS = (
     "authkey",
     "signingkey",
 )
+KEY_WORDS = _row(
+    """key token secret pass pwd psw cred auth api pat dsn webhook jwt bearer cookie sig hmac sas
+    license licence otp mnemonic connstr connectionstring value"""
+)
+"""In lower case; a text without any of them assigns no secret to a name."""
 PARTS_OF_NAMES = _row(
     """key token secret pass pwd psw cred auth api pat jwt bearer dsn webhook cookie hmac sas licen
     otp mnemonic seed connstr connection [redacted:"""

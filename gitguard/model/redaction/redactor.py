@@ -15,9 +15,9 @@ from __future__ import annotations
 from gitguard import __version__
 from gitguard.model.redaction.encoded import SHORTEST as SHORTEST_ENCODED
 from gitguard.model.redaction.encoded import encoded, joins, may_conceal
-from gitguard.model.redaction.keyed import KEY_WORDS, assigned_secrets, merged
 from gitguard.model.redaction.names import (
     BARE,
+    KEY_WORDS,
     NAMED_BY_ANOTHER,
     NONE,
     PARTS_OF_NAMES,
@@ -350,6 +350,8 @@ class Redactor:
             window = text if len(text) <= WINDOW else text[start : start + WINDOW + OVERLAP]
             for rank, (begin, end, rule) in self._search_window(window, plan):
                 ranked.append((start + begin, start + end, rank, rule))
+        from gitguard.model.redaction.keyed import merged
+
         return merged(ranked)
 
     def _search_window(self, text: str, plan: _SearchPlan) -> Iterator[tuple[int, Span]]:
@@ -394,6 +396,8 @@ class Redactor:
 
     def _search(self, text: str, plan: _SearchPlan) -> Iterator[tuple[int, Span]]:
         """Yield all finds with the rank of their rule: what is most specific comes first."""
+        from gitguard.model.redaction.keyed import assigned_secrets
+
         low = _lower(text)
         for at in sorted({at for literal, at in plan.literals if literal in low}):
             rank = at if at < self._custom else 3000 + at

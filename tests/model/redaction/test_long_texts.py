@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from gitguard.model.redaction import encoded, keyed, views
 from gitguard.model.redaction.encoded import joins
-from gitguard.model.redaction.keyed import KEY_WORDS, Span, assigned_secrets
+from gitguard.model.redaction.keyed import Span, assigned_secrets
+from gitguard.model.redaction.names import KEY_WORDS
 from gitguard.model.redaction.redactor import OVERLAP, WINDOW, Redactor
 from gitguard.model.redaction.tokens import tokens_in
 

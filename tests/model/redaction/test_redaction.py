@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from gitguard.model.redaction.keyed import KEY_WORDS
+from gitguard.model.redaction.names import KEY_WORDS
 from gitguard.model.redaction.redactor import (
     Redactor,
     RuleMatch,
