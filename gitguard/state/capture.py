@@ -101,6 +101,8 @@ def fold(
     code is the commit that is checked out, empty where that is not known. Wider bounds serve a
     state that is read once and never stored.
     """
+    if not entries:
+        return state  # as after each checkpoint, which folds all that there is
     ended = tuple(entry for entry in entries if entry.event == journal.ENDED)
     commands, failures = _current(_commands(state, entries, code), _failures(state, entries, code))
     lists: dict[str, tuple[Any, ...]] = {
