@@ -38,11 +38,8 @@ def parse_commit(body: bytes) -> CommitObject:
         if not line.startswith(" "):
             name, _, value = line.partition(" ")
             headers.setdefault(name, []).append(value)
-    return CommitObject(headers, _decoded(message, encoding))
-
-
-def _decoded(text: bytes, encoding: str) -> str:
     try:
-        return text.decode(encoding, "replace")
+        text = message.decode(encoding, "replace")
     except (LookupError, ValueError):  # an encoding that Python does not know
-        return text.decode("utf-8", "replace")
+        text = message.decode("utf-8", "replace")
+    return CommitObject(headers, text)

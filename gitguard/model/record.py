@@ -181,7 +181,11 @@ def read_field(kind: Kind, value: Any, where: str) -> Any:
             return of.from_document(value, where)
         items = enumerate(_list(value, where))
         return tuple(of.from_document(item, f"{where}[{i}]") for i, item in items)
-    return _SCALARS[kind.shape](value, where) if not kind.choices else _choice(kind, value, where)
+    if kind.choices:
+        if value not in kind.choices:
+            raise _wrong(where, "one of " + ", ".join(kind.choices), value)
+        return str(value)
+    return _SCALARS[kind.shape](value, where)
 
 
 def _list(value: Any, where: str) -> list[Any]:
@@ -236,12 +240,6 @@ def _counts(value: Any, where: str) -> dict[str, int]:
     if not isinstance(value, dict):
         raise _wrong(where, "a mapping of names to whole numbers", value)
     return {str(key): _count(item, f"{where}.{key}") for key, item in value.items()}
-
-
-def _choice(kind: Kind, value: Any, where: str) -> str:
-    if value not in kind.choices:
-        raise _wrong(where, "one of " + ", ".join(kind.choices), value)
-    return str(value)
 
 
 _SCALARS = {

@@ -138,6 +138,7 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
         raise NewerFormat(f"commit {commit_id} has format {version[:9]}", "upgrade gitguard")
     lines = commit.message.split("\n")
     signed = "gpgsig" if len(commit_id) == _SHA1_LENGTH else "gpgsig-sha256"
+    snapshot = trailers.get("Files", "")
     try:
         checkpoint = Checkpoint(
             id=commit_id,
@@ -152,7 +153,7 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
             forked_from=trailers.get("Forked-From", ""),
             purged=trailers.get("Purged", ""),
-            files=_files_of(trailers),
+            files=snapshot if len(snapshot) in _ID_LENGTHS and not snapshot.strip(_HEX) else "",
             signature="\n".join(commit.headers.get(signed, ())),
         )
         (tree,) = commit.headers.get("tree", ())
@@ -171,11 +172,6 @@ def _trailers(message: str) -> Mapping[str, str]:
     last = message.rstrip("\n").rpartition("\n\n")[2]
     found = (line.partition(": ") for line in last.split("\n") if line.startswith("Gitguard-"))
     return {name.removeprefix("Gitguard-"): value for name, _, value in found}
-
-
-def _files_of(trailers: Mapping[str, str]) -> str:
-    snapshot = trailers.get("Files", "")
-    return snapshot if len(snapshot) in _ID_LENGTHS and not snapshot.strip(_HEX) else ""
 
 
 def _whole(text: str) -> int:

@@ -227,9 +227,15 @@ class Looker:
         try:
             settings = (*self._conversions.filters_off(), *self._conversions.user_rules())
             with _PendingGit(self._git, *_COMPARE, base, "--", settings=settings) as compared:
-                return _parsed(compared.answer()), ""
+                words = compared.answer().split(b"\0")[:-1]
         except GitFailed:
             return {}, "tracked files (git cannot compare them)"
+        entries = {}
+        for facts, path in zip(words[::2], words[1::2], strict=True):
+            old_mode, mode, old_id, new_id, _ = facts.removeprefix(b":").decode("ascii").split(" ")
+            entry = _ListedEntry(int(old_mode, 8), int(mode, 8), old_id, new_id)
+            entries[os.fsdecode(path)] = entry
+        return entries, ""
 
     def _converts_all(self) -> bool:
         """Say whether line endings are converted in files without attributes."""
@@ -264,8 +270,14 @@ class Looker:
             if listed is not None and stat.S_ISREG(listed.mode) and stat.S_ISREG(stored.mode):
                 stored = stored.replace(mode=listed.mode)  # the file system may make one up
             present[path] = stored
-        compared = (_against(present[path], tracked.get(path)) for path in sorted(present))
-        return tuple(difference for difference in compared if difference is not None)
+        different = []
+        for path, file in sorted(present.items()):
+            base = tracked.get(path)
+            if base is None or not base.old_mode:
+                different += [file.replace(is_new=True)] if file.mode else []
+            elif (file.mode, file.id) != (base.old_mode, base.old_id):
+                different.append(file)
+        return tuple(different)
 
     def _without_secrets(self, compared: tuple[ChangedFile, ...]) -> tuple[ChangedFile, ...]:
         names = "\n".join(file.path for file in compared)
@@ -298,17 +310,6 @@ class _PendingGit:
         return done.stdout
 
 
-def _parsed(answer: bytes) -> _Entries:
-    """Read what git says with `--raw -z`."""
-    words = answer.split(b"\0")[:-1]
-    entries = {}
-    for facts, path in zip(words[::2], words[1::2], strict=True):
-        old_mode, mode, old_id, new_id, _ = facts.removeprefix(b":").decode("ascii").split(" ")
-        entry = _ListedEntry(int(old_mode, 8), int(mode, 8), old_id, new_id)
-        entries[os.fsdecode(path)] = entry
-    return entries
-
-
 def _new(listing: _PendingGit, most: int) -> tuple[tuple[str, ...], str]:
     """Return the untracked paths, or why they are not known."""
     try:
@@ -336,10 +337,3 @@ def _converts(attributes: Mapping[str, str], *, converts_all: bool) -> bool:
     if "unset" in values:
         return False
     return converts_all or any(value != "unspecified" for value in values)
-
-
-def _against(present: ChangedFile, base: _ListedEntry | None) -> ChangedFile | None:
-    """Return what is different from the commit, None where nothing is."""
-    if base is None or not base.old_mode:
-        return present.replace(is_new=True) if present.mode else None
-    return None if (present.mode, present.id) == (base.old_mode, base.old_id) else present

@@ -76,7 +76,18 @@ class LooseObjects:
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         try:
             if kind is None:
-                self._publish()
+                unsynced = list(self._aside.values())
+                if len(unsynced) < _MANY:
+                    for aside in unsynced:
+                        files.sync_file(aside)
+                else:
+                    _sync_at_once(unsynced)
+                # Only now do objects get their names, in the order in which they were written:
+                # blobs, tree, commit. So no object ever names one that is not there yet.
+                for name, aside in self._aside.items():
+                    folder = os.path.join(self._objects, name[:2])
+                    self._make_fanout(folder)
+                    os.replace(aside, os.path.join(folder, name[2:]))
         except FileNotFoundError as failure:
             raise ObjectsGone(f"somebody cleaned `{self._objects}` while we wrote") from failure
         except OSError as failure:
@@ -86,24 +97,6 @@ class LooseObjects:
                 files.remove(aside)
         if isinstance(error, OSError):
             raise files.refused(self._objects, error) from error
-
-    def _publish(self) -> None:
-        self._sync()
-        # Only now do objects get their names, in the order in which they were written: blobs, tree,
-        # commit. So no object ever names one that is not there yet.
-        for name, aside in self._aside.items():
-            folder = os.path.join(self._objects, name[:2])
-            self._make_fanout(folder)
-            os.replace(aside, os.path.join(folder, name[2:]))
-
-    def _sync(self) -> None:
-        """Make the contents durable, with no writing in between."""
-        unsynced = list(self._aside.values())
-        if len(unsynced) < _MANY:
-            for aside in unsynced:
-                files.sync_file(aside)
-        else:
-            _sync_at_once(unsynced)
 
     def _make_fanout(self, folder: str) -> None:
         # In a shared repository the others write there too; their permissions are the parent's.

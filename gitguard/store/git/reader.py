@@ -73,7 +73,9 @@ class ObjectReader:
         is_loose = self._is_listed if len(unique_ids) > _MANY else lambda _: True
         for object_id in unique_ids:
             try:
-                self._refuse(object_id)
+                if not is_object_id(object_id):
+                    raise InvalidDocument(f"`{object_id[:80]}` is not an object id")
+                self.disguises.refuse(object_id)
                 data = self._read_loose(object_id, kind, limit) if is_loose(object_id) else None
             except InvalidDocument as error:
                 contents[object_id] = error
@@ -89,11 +91,6 @@ class ObjectReader:
     def entries(self, tree: str) -> Iterator[tuple[str, str]]:
         """Yield name and blob id of a flat tree of plain files; anything else is refused."""
         return entries_of(tree, self.read(tree, "tree", limit=TREE_LIMIT))
-
-    def _refuse(self, object_id: str) -> None:
-        if not is_object_id(object_id):
-            raise InvalidDocument(f"`{object_id[:80]}` is not an object id")
-        self.disguises.refuse(object_id)
 
     # Loose objects
 

@@ -105,8 +105,11 @@ class Chain:
         if anchor is None:
             patterns.append(f"refs/remotes/*/gitguard/{self._session.name}")
         refs = self._repository.refs(*patterns)
-        code = _code(current, refs)
-        code = code.replace(branch=self._workspace.redactor.text(code.branch))
+        code = Code(head=current)
+        if current.startswith("refs/"):
+            tip = refs[current].id if current in refs else ""
+            branch = self._workspace.redactor.text(current.removeprefix("refs/heads/"))
+            code = Code(tip, branch)
         head = self._head_at(refs.get(self.ref), anchor, code, refs)
         if not head.id and current == self.ref:
             head = head.replace(checked_out_in=self._workspace.place.worktree)
@@ -519,13 +522,6 @@ class Chain:
 
 def _is_foreign(head: Head) -> bool:
     return head.standing not in (NONE, OURS) or head.replaced_repository
-
-
-def _code(checked_out: str, refs: Mapping[str, Ref]) -> Code:
-    if not checked_out.startswith("refs/"):
-        return Code(head=checked_out)
-    ref = refs.get(checked_out)
-    return Code(ref.id if ref else "", checked_out.removeprefix("refs/heads/"))
 
 
 def own_sessions(repository: Repository, prefix: str) -> dict[str, str]:
