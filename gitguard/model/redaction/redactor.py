@@ -64,7 +64,6 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.views import View
 
     _Groups = Sequence[tuple[str, Sequence[tuple[str, tuple[str, int]]]]]
-    _Rules = tuple[tuple["Rule", ...], _Groups, _Groups]
 
 _LONGEST_SECRET = 8192
 """A cut looks so many characters behind itself for a secret that it would go through."""
@@ -132,9 +131,10 @@ class Redactor:
         allowed: tuple[str, ...] = (),
         engine: SecondEngine | None = None,
     ) -> None:
-        self._custom = len(custom)
+        self._custom = custom
+        self._all_rules: tuple[Rule, ...] = ()  # made when one of them applies
         self._engine = engine
-        self._rules, self._in_phrases, self._in_words = _rules_with(custom)
+        self._in_phrases, self._in_words = _literals_with(custom)
         self._allowed = frozenset(allowed)
         self._clean: set[str] = set()
         self._ordinary: set[str] = set()  # words that hold nothing a rule needs
@@ -212,6 +212,12 @@ class Redactor:
         """Take a document, and its record, for clean, as after the same rules redacted them."""
         self._clean |= _parts_of(value)[0]
         self.whole = (*self.whole, record)
+
+    @property
+    def _rules(self) -> tuple[Rule, ...]:
+        if not self._all_rules:
+            self._all_rules = (*self._custom, *map(rule_of, PHRASES), *map(rule_of, WORDS))
+        return self._all_rules
 
     @property
     def rules_id(self) -> str:
@@ -400,7 +406,7 @@ class Redactor:
 
         low = _lower(text)
         for at in sorted({at for literal, at in plan.literals if literal in low}):
-            rank = at if at < self._custom else 3000 + at
+            rank = at if at < len(self._custom) else 3000 + at
             yield from ((rank, span) for span in self._matches(self._rules[at], text))
         for at in plan.scans:
             if SCANS[at][0] in low:
@@ -506,26 +512,21 @@ def _parts_of(value: Any) -> tuple[set[str], set[str]]:
     return texts, names
 
 
-def _rules_with(custom: tuple[Rule, ...]) -> _Rules:
-    """Return all rules, and their literals grouped: those of custom rules and phrases, and others.
+def _literals_with(custom: tuple[Rule, ...]) -> tuple[_Groups, _Groups]:
+    """Return the rules' literals grouped: those of custom rules and phrases, and others.
 
-    The built-in rules alone are sorted once, because a hook makes several redactors.
+    Those of the built-in rules alone are sorted once, because a hook makes several redactors.
     """
     if not custom and _BUILT_IN:
         return _BUILT_IN[0]
-    rules = (*custom, *map(rule_of, PHRASES), *map(rule_of, WORDS))
-    first_word = len(custom) + len(PHRASES)
-    phrases, words = [], []
-    for at, rule in enumerate(rules):
-        for word in rule.literals:
-            if at < first_word:
-                phrases.append((_longest_word(word), (word, at)))
-            else:
-                words.append((word, (word, at)))
-    sorted_rules = (rules, _grouped(phrases), _grouped(words))
+    literals = [*(rule.literals for rule in custom), *(line[1].split() for line in PHRASES)]
+    phrases = [(_longest_word(word), (word, at)) for at, of in enumerate(literals) for word in of]
+    first = len(literals)
+    words = [(w, (w, first + at)) for at, line in enumerate(WORDS) for w in line[1].split()]
+    groups = (_grouped(phrases), _grouped(words))
     if not custom:
-        _BUILT_IN.append(sorted_rules)
-    return sorted_rules
+        _BUILT_IN.append(groups)
+    return groups
 
 
 def _grouped(needed: Sequence[tuple[str, tuple[str, int]]]) -> _Groups:
@@ -547,8 +548,8 @@ def _longest_word(literal: str) -> str:
     return max(literal.split(), key=len)
 
 
-_BUILT_IN: list[_Rules] = []
-"""The rules without custom ones, once they are sorted."""
+_BUILT_IN: list[tuple[_Groups, _Groups]] = []
+"""The literals without those of custom rules, once they are sorted."""
 _IN_SCANS = [(_longest_word(literal), at) for at, (literal, _scan) in enumerate(SCANS)]
 """The scans by a word that a text must hold."""
 
