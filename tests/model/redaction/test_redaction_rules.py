@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gitguard.model.redaction import names
 from gitguard.model.redaction.names import PASSWORD, STRONG, WEAK, strength
@@ -225,3 +227,42 @@ def test_every_name_that_announces_a_secret_holds_a_part_that_is_looked_for() ->
     assert {
         name for name in sure if not any(part in name for part in names.PARTS_OF_NAMES)
     } == set()
+
+
+_PARTS = [
+    f"{prefix}{a_match(parsed(rest))}"
+    for _n, prefixes, rest in TOKENS[::7]
+    for prefix in [prefixes.split()[0]]
+]
+_PARTS += [
+    "python3 hello.py",
+    "2026-11-22T04:00:00Z",
+    "toolu_01A09q90qw90lq",
+    "src/a.py",
+    "key",
+    "password",
+]
+_PARTS += [
+    some(40),
+    some(40, HEX),
+    "bearer",
+    "value",
+    "https://user:",
+    "@host/x",
+    "-u",
+    "curl",
+    "x",
+]
+
+
+@given(
+    st.lists(st.sampled_from(_PARTS), max_size=6), st.sampled_from([" ", "", "=", ": ", "\n", "'"])
+)
+def test_what_is_taken_for_plain_holds_nothing_that_the_whole_search_would_find(
+    parts: list[str], joint: str
+) -> None:
+    text = joint.join(parts)
+    assert REDACTOR.text(text) == Redactor()._leaf(text, "", None, [])
+    searched = Redactor()
+    whole = searched._walk({"a": text, "b": [text]}, "", "", None, [])
+    assert REDACTOR.document({"a": text, "b": [text]})[0] == whole
