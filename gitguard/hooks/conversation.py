@@ -22,7 +22,6 @@ from gitguard.model import events
 from gitguard.model.pressure import FIRST_TURN
 from gitguard.model.text import one_line, shorten
 from gitguard.pressure.gauge import (
-    kept_transcript,
     may_open_gate,
     measure_pressure,
     summary_tokens,
@@ -183,7 +182,7 @@ class Conversation:
 
         A transcript tells which calls ended and when a compaction was, so it has to be the host's.
         """
-        before, event = kept_transcript(self.record), self.event
+        before, event = self.record.host_transcript, self.event
         if before is None or event.transcript in (None, before):
             return
         self.event = event.replace(transcript=before)

@@ -212,14 +212,8 @@ def measure_compaction(
 
 def transcript_of(host_session: HostSession, named: Transcript | None = None) -> Transcript | None:
     """Return a conversation's transcript, or the given one; None where it is not there."""
-    named = named or kept_transcript(host_session)
+    named = named or host_session.host_transcript
     return named if named is not None and os.path.exists(named.path) else None
-
-
-def kept_transcript(host_session: HostSession) -> Transcript | None:
-    """Return a conversation's transcript as its record has it."""
-    path, name = host_session.transcript, host_session.transcript_format
-    return Transcript(path, name, host_session.transcript_session) if path else None
 
 
 def _stored(stored: HostReading) -> Reading:

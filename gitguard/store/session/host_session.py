@@ -7,6 +7,7 @@ or lifts another's halt (references/design/contract.md, "What belongs to what").
 from __future__ import annotations
 
 from gitguard.model import fields
+from gitguard.model.events import Transcript
 from gitguard.model.record import Record
 
 TYPE_CHECKING = False
@@ -204,6 +205,12 @@ class HostSession(Record):
         default=False,
         sparse=True,
     )
+
+    @property
+    def host_transcript(self) -> Transcript | None:
+        """Where the host writes the conversation down, None where that is not known."""
+        path, name = self.transcript, self.transcript_format
+        return Transcript(path, name, self.transcript_session) if path else None
 
     @property
     def last_use(self) -> str:
