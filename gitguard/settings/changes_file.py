@@ -56,14 +56,8 @@ class MadeChange(Value):
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> MadeChange:
         """Read what the file holds."""
-        texts = {name: str(document[name]) for name in cls.field_names if name not in _OTHERS}
-        changes = tuple((str(k), str(b), str(a)) for k, b, a in document["changes"])
-        hidden = tuple(map(str, document["hidden"]))
-        wrote = str(document["wrote"])
-        return cls(**texts, mode=int(document["mode"]), changes=changes, hidden=hidden, wrote=wrote)
-
-
-_OTHERS = ("mode", "changes", "hidden", "wrote")
+        changes = tuple(map(tuple, document["changes"]))
+        return cls(**{**document, "changes": changes, "hidden": tuple(document["hidden"])})
 
 
 class ChangesFile(RecordFile):

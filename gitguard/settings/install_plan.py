@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.base import SECTION, WHOLE, HostPlan, InstallSite, WantedFile
+from gitguard.hosts.base import SECTION, WHOLE, HostPlan, InstallOptions, InstallSite, WantedFile
 from gitguard.model.document_edits import JSON
 from gitguard.model.value import Value
 from gitguard.rendering import template_source
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.base import Installation, InstallOptions
+    from gitguard.hosts.base import Installation
     from gitguard.settings.changes_file import MadeChange
     from gitguard.store.git.worktree import Worktree
 
@@ -256,14 +256,17 @@ def plan_user_folder(sites: Sites, options: InstallOptions | None) -> InstallPla
         named = ", ".join(f"`{user}`" for user in users)
         note = f"other workspaces still use `{folder}`, so it is kept: {named}"
         return InstallPlan(ledger={**others, folder: known.replace(users=users)}, notes=(note,))
-    wanted = _host_plan(sites, options) if options else HostPlan()
+    wanted = _host_plan(sites, options or InstallOptions())
     edits = sites.edits(folder, known)
-    names = {file.name for file in wanted.in_user_folder}
+    names = {file.name for file in wanted.in_user_folder} if options else frozenset()
     for name in known.files:
         if name not in names:
             edits.take_out(name, WHOLE)
     for file in wanted.in_user_folder:
-        edits.put(file)
+        if options:
+            edits.put(file)
+        elif not known.files:  # what is recognized goes without a ledger, too
+            edits.take_out(file.name, file.form, file.content)
     planned = sites.program().plan(options)
     plan = InstallPlan(tuple(edits.changes), others, notes=tuple(edits.notes), program=planned)
     if not options:

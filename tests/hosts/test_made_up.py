@@ -115,7 +115,6 @@ def test_only_our_edits_go_from_a_file_that_somebody_changed_since(
     config.write_text(changed)
     if memory == "lost":
         (Path(guard.workspace.places.state_home) / f"_{HOST}.json").unlink()
-        install(guard)
     guard.uninstall(HOST)
     document = tomllib.loads(config.read_text())
     assert document == {

@@ -74,27 +74,22 @@ class Installed(Value):
     def to_document(self) -> dict[str, Any]:
         """Return it as the ledger's file holds it."""
         return {
+            **{name: getattr(self, name) for name in self.field_names},
             "files": {name: entry.to_document() for name, entry in self.files.items()},
-            "folders": list(self.folders),
-            "status_line": self.status_line,
-            "status_line_file": self.status_line_file,
             "settings": {name: vars(setting) for name, setting in self.settings.items()},
-            "users": list(self.users),
-            "executable": self.executable,
         }
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> Installed:
         """Read what `to_document` returns."""
-        return cls(
-            {n: EditedFile.from_document(entry) for n, entry in document["files"].items()},
-            tuple(map(str, document["folders"])),
-            str(document["status_line"]),
-            {n: HostSetting(**setting) for n, setting in document["settings"].items()},
-            tuple(map(str, document["users"])),
-            str(document["executable"]),
-            str(document["status_line_file"]),
-        )
+        edited, made = document["files"].items(), document["settings"].items()
+        values: dict[str, Any] = {
+            "files": {name: EditedFile.from_document(entry) for name, entry in edited},
+            "settings": {name: HostSetting(**setting) for name, setting in made},
+            "folders": tuple(map(str, document["folders"])),
+            "users": tuple(map(str, document["users"])),
+        }
+        return cls(**{**document, **values})
 
 
 class RecordFile:
