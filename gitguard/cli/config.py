@@ -156,7 +156,7 @@ def _apply(console: Console, settings: Settings, advice: Advice, *, yes: bool) -
     try:
         problem = settings.remember_change(advice, applied)
     except KeyboardInterrupt as interrupt:
-        interrupt.add_note(f"The settings were changed by then; `{rollback}` goes back")
+        interrupt.add_note(f"The settings were already changed; `{rollback}` goes back")
         raise
     undo = settings.undo_help(advice.host)
     text = applied_text(advice, applied, undo, rollback=rollback, problem=problem)

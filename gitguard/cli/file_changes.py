@@ -89,7 +89,7 @@ def paths_from_root(console: Console, paths: tuple[str, ...]) -> tuple[str, ...]
             return ()
         if not full.startswith(root + os.sep):
             raise InvalidInput(
-                f"`{path:.200}` lies outside of the worktree `{root}`",
+                f"`{path:.200}` is outside the worktree `{root}`",
                 "Name a file or folder in it, as seen from the current folder",
             )
         named.append(full.removeprefix(root + os.sep))

@@ -38,7 +38,7 @@ def pattern_of(
     except (re.error, OverflowError, RecursionError) as error:
         raise InvalidInput(
             f"`{option} {value:.80}` is not a regular expression: {error}",
-            "Put a backslash before each of .^$*+?{}[]()|\\ that stands for itself",
+            "Put a backslash before each of .^$*+?{}[]()|\\ that you mean literally",
         ) from error
 
 

@@ -27,7 +27,7 @@ def pin(console: Console, checkpoint: str, remove: bool) -> None:
     text = (
         f"Pinned: the files of {name} are kept until `gitguard pin {name} --remove`"
         if changed.is_pinned
-        else f"Not pinned any more: the files of {name} are kept as long as others"
+        else f"No longer pinned: the files of {name} are kept as long as others"
     )
     console.say(text, fields_of(changed))
 

@@ -73,7 +73,9 @@ class _Choice(NamedTuple):
 @click.option("--patch", is_flag=True, help="Print what would change in the files as a patch")
 @click.option("--explain", is_flag=True, help="Print git commands that put the files back")
 @click.option(
-    "--untrusted", is_flag=True, help="Also take an archived state that may be somebody else's"
+    "--untrusted",
+    is_flag=True,
+    help="Also take an archived state that another machine may have written",
 )
 @asking
 @with_console
@@ -254,7 +256,7 @@ def _plan_lines(plan: FilePlan, *, force: bool = False) -> Iterator[str]:
         hint = "; --theirs-too takes those that somebody else changed" if is_theirs else ""
         yield f"Left as they are{hint}:"
         yield from _shown(f"{path_word(file.path)}: {one_line(file.refusal)}" for file in refused)
-    yield from (f"Not looked at: {one_line(unseen)}" for unseen in plan.unseen)
+    yield from (f"Not checked: {one_line(unseen)}" for unseen in plan.unseen)
     if plan.remark:
         yield f"Note: {plan.remark}."
     if plan.obstacle and not force:

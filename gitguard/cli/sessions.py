@@ -165,7 +165,7 @@ def _file_lines(status: FileStatus) -> Iterator[str]:
     if gaps.left_out:
         yield "Left out of the newest one:"
         yield from (f"  {one_line(f.path)}: {one_line(f.reason)}" for f in gaps.left_out)
-    yield from (f"Not looked at: {one_line(unseen)}" for unseen in gaps.unseen)
+    yield from (f"Not checked: {one_line(unseen)}" for unseen in gaps.unseen)
     if status.restores:
         yield "Restores of files, which `gitguard restore --undo TIME` undoes:"
         for restore in status.restores[:_RESTORES]:

@@ -95,9 +95,7 @@ def _text(done: Compacted) -> str:
         f"Tokens: about {done.tokens_before:,} before{measured}, "
         f"about {done.tokens_after:,} after, of a window of {done.window:,}",
         _left_out_text(done) if done.left_out else "",
-        "The first turn that is kept was split: its beginning is summarized."
-        if done.splits_turn
-        else "",
+        "The first kept turn was split: its beginning is summarized." if done.splits_turn else "",
         *(f"The summarizer did not answer: {said}" for said in done.complaints),
         f"Summary: {len(done.summary):,} characters, {_AUTHORS[done.summarized_by]}",
         *(f"Note: {note}" for note in done.notes),

@@ -128,8 +128,8 @@ def _stay(conversation: Conversation, change: BranchChange, error: GitguardError
     conversation.offer(
         BRANCH,
         f"[gitguard: the branch {_name(change.branch)} is checked out, but its session cannot be "
-        f"used: {one_line(error.message)}.{hint} Until then the work is kept in the session "
-        f"{_name(conversation.store.session.key)}.]",
+        f"used: {one_line(error.message)}.{hint} Until then, gitguard saves the work in the "
+        f"session {_name(conversation.store.session.key)}.]",
     )
     try:
         refuse(conversation.workspace, conversation.store.session, change)
@@ -179,9 +179,9 @@ def _line(branch: str, followed: BranchFollowing, source_key: str) -> str:
             "not its task"
         )
     elif followed.how == REOPENED:
-        what = f"its archived session {session} was reopened; the task before stays in {source}"
+        what = f"its archived session {session} was reopened; the previous task stays in {source}"
     else:
-        what = f"its session {session} goes on; the task before stays in {source}"
+        what = f"its session {session} continues; the previous task stays in {source}"
     return f"[gitguard: the branch {_name(branch)} is checked out: {what}.]"
 
 

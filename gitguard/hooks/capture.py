@@ -77,7 +77,7 @@ def _fill(conversation: Conversation, state: TaskState, before: OwnState, prompt
     conversation.store.write_summary(saved.state)
     if filled.task_id != before.state.task_id:
         is_known = any(task.task_id == filled.task_id for task in before.state.earlier)
-        why = "The conversation goes on with its own task." if is_known else "A new task begins."
+        why = "The conversation continues with its own task." if is_known else "A new task begins."
         conversation.checkpoint(triggers.START, why, ready=saved)
 
 

@@ -27,7 +27,7 @@ COMPACTED = "--compacted"
 RESTORES_OF_A_PERSON = frozenset(
     {"--untrusted", "--files", "--undo", "--theirs-too", "--to", "--force"}
 )
-"""Of `restore`: takes what may be somebody else's, or changes files."""
+"""Of `restore`: takes what another machine may have written, or changes files."""
 DELETE = "--delete"
 """Of `session maintain`: deletes what is archived."""
 SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})

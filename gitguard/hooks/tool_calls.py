@@ -113,7 +113,7 @@ def _not_kept(conversation: Conversation, reason: str) -> str:
     lacking += [*gaps.unseen, *([f"any file, since {gaps.refusal}"] if gaps.refusal else [])]
     if not lacking:
         return ""
-    return one_line(f"gitguard: no copy was kept before `{reason}` of {', '.join(lacking)}")
+    return one_line(f"gitguard: no copy was saved before `{reason}` of {', '.join(lacking)}")
 
 
 def _destructive_reason(conversation: Conversation) -> str:

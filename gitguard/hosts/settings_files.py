@@ -68,8 +68,8 @@ def read_layers(
     for path, document in zip(paths, documents, strict=True):
         if not isinstance(document.get(part, {}), dict):
             raise InvalidDocument(
-                f"`{part}` in `{path}` is `{json.dumps(document[part])[:40]}` and no object, so no "
-                "setting can stand in it",
+                f"`{part}` in `{path}` is `{json.dumps(document[part])[:40]}`, not an object, so "
+                "it holds no settings",
                 "Correct it; nothing was changed",
             )
     set_values = {key: text for document in documents for key, text in flat(document)}

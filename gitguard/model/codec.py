@@ -67,7 +67,7 @@ def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         earlier: set[str] = set()
         for name, _ in pairs:
             if name in earlier:
-                raise ValueError(f"the key `{name[:80]}` stands there twice")
+                raise ValueError(f"the key `{name[:80]}` occurs twice")
             earlier.add(name)
     return members
 

@@ -55,7 +55,7 @@ def classify(story: Story) -> Pattern:
     share = share_of_tools(story.parts)
     if share is None or turns + answers + calls < LEAST_SAID or characters < LEAST_CHARACTERS:
         return Pattern(UNKNOWN, (f"not enough to tell: {counts}",))
-    share_in_words = f"{share:.0%} of what was said and done is calls of tools and their results"
+    share_in_words = f"{share:.0%} of the conversation is tool calls and their results"
     if bursts := _bursts(story):
         return Pattern(BURSTY, (bursts, share_in_words, counts))
     name, why = _by_share(share, calls, turns)

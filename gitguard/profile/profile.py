@@ -262,7 +262,7 @@ def _notes(facts: Facts, total: Range) -> Iterator[str]:
             "your configuration"
         )
     if facts.left_out:
-        yield f"{facts.left_out:,} older entries are not looked at; they would not fit a window"
+        yield f"{facts.left_out:,} older entries were not read; they would not fit in a window"
     elif facts.used is not None and facts.used < total.low:
         yield (
             "the transcript holds more than its host measured, so something in it no longer "

@@ -119,7 +119,7 @@ def read_target(target: str, worktree: str) -> CodeLine:
         raise InvalidInput(f"`{name:.200}` is a folder", "Name a file in it")
     if not path.startswith(worktree + os.sep):
         raise InvalidInput(
-            f"`{name:.200}` lies outside of the worktree `{worktree}`",
+            f"`{name:.200}` is outside the worktree `{worktree}`",
             "Name a file of this repository, or another repository with --root",
         )
     return CodeLine(path.removeprefix(worktree + os.sep), int(number))

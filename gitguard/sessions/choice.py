@@ -102,7 +102,7 @@ def refuse_tracked(workspace: Workspace, repository: Repository) -> None:
     if tracked:
         raise EditedState(
             f"git tracks `{tracked[0]}`: state must not come in with a clone",
-            f"Run `git rm -r --cached {folder}` and commit, or look at who added it",
+            f"Run `git rm -r --cached {folder}` and commit, or find out who added it",
         )
 
 

@@ -50,7 +50,7 @@ def obstacle_to(
 def _by_git(place: Place, repository: Repository) -> Obstacle | None:
     if place.operation:
         way_out = f"Finish or abort it first, as `git status` says; {_FORCE}"
-        return Obstacle(f"{place.operation} goes on in this worktree", way_out)
+        return Obstacle(f"{place.operation} is in progress in this worktree", way_out)
     lock = os.path.join(place.git_dir, "index.lock")
     if os.path.lexists(lock):
         way_out = f"Wait until it has ended, and if no git runs, remove `{lock}`; {_FORCE}"

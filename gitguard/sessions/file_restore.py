@@ -120,7 +120,7 @@ def _other_commit(then: str, now: str) -> str:
 
 def _passed_over(hidden: Iterable[str], paths: Sequence[str]) -> str:
     number = sum(is_below(path, paths) for path in hidden)
-    return f"{counted(number, 'file')} that git is told to pass over" if number else ""
+    return f"{counted(number, 'file')} that git is set to ignore" if number else ""
 
 
 def _meet(path: str, paths: Sequence[str]) -> bool:

@@ -35,8 +35,8 @@ def pin(store: SessionStore, name: str) -> Pin:
     listed = kept_snapshots.list()
     if not any(item.id == snapshot for item in listed):
         raise NothingFound(
-            f"the files of {checkpoint.name} are not kept any more",
-            "`gitguard status --files` says from when on snapshots are kept",
+            f"the files of {checkpoint.name} are no longer kept",
+            "`gitguard status --files` shows the oldest snapshot",
         )
     pinned = _with_pin(listed, snapshot, checkpoint.name)
     kept_snapshots.put(pinned)

@@ -21,8 +21,8 @@ _NOTHING = Circumstances()
 def plan_restore(store: SessionStore, name: str, *, untrusted: bool = False) -> StateChange:
     """Show what restoring a checkpoint would change.
 
-    name is a checkpoint's name, number or commit. An archived one that may be somebody else's is
-    refused with `Untrusted`, unless untrusted is given.
+    name is a checkpoint's name, number or commit. An archived one that another machine may have
+    written is refused with `Untrusted`, unless untrusted is given.
     """
     checkpoint, after = _look_up(store, name, untrusted=untrusted)
     return StateChange(store.state().state, after, checkpoint)

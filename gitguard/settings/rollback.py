@@ -115,7 +115,7 @@ def _without_hooks(change: MadeChange, before: bytes | None, now: bytes | None) 
 
 
 def _what_of_backup(change: MadeChange) -> str:
-    wrong = "is not what was kept" if os.path.lexists(change.backup) else "is gone"
+    wrong = "has other content" if os.path.lexists(change.backup) else "is gone"
     return f"`{change.backup}` {wrong}"
 
 
@@ -207,10 +207,10 @@ def refuse_moved_since(planned: Rollback, *, even_if_moved: bool) -> None:
         way = f"Run `gitguard uninstall --host {change.host}` first, or use"
     elif planned.newer:
         newest = planned.newer[-1]
-        by = f", by its change at {newest.at}, of which the backup {_what_of_backup(newest)}"
+        by = f", by its change at {newest.at}, whose backup {_what_of_backup(newest)}"
     raise SettingsMoved(
         f"`{change.file}` was changed after gitguard changed it at {change.at}{by}",
-        f"{way} --even-if-changed to roll back anyway; the current file is kept beside it",
+        f"{way} --even-if-changed to roll back anyway; gitguard saves the current file beside it",
         planned.difference(),
     )
 

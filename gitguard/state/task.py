@@ -87,7 +87,7 @@ class TaskState(Record):
     )
     status: str = fields.text("Where the task stands.", choices=STATUSES)
     current_phase: str = fields.text(
-        "The part of the work that is going on.",
+        "Current phase.",
         noted=NotedField(HEADLINE, "The current phase", option="phase"),
     )
     next_action: str = fields.text(

@@ -86,7 +86,7 @@ def test_paths_count_from_the_folder_in_which_they_are_typed(place: Place) -> No
     )
     assert "- b " in place.type("cd src; gitguard diff 2 --files ..")
     done = place.run("gitguard log --files /somewhere/else")
-    assert "lies outside of the worktree" in done.stderr
+    assert "is outside the worktree" in done.stderr
 
 
 @pytest.mark.parametrize("command", ["log", "diff"])

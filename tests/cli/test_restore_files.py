@@ -91,7 +91,7 @@ def test_json_names_what_would_change(changed: Place) -> None:
 
 def test_a_path_outside_is_refused(changed: Place) -> None:
     done = changed.run("gitguard restore cp_002 ../elsewhere")
-    assert (done.returncode, "outside of the worktree" in done.stderr) == (23, True)
+    assert (done.returncode, "outside the worktree" in done.stderr) == (23, True)
 
 
 def test_an_agent_may_not_put_files_back(changed: Place) -> None:

@@ -77,7 +77,7 @@ def test_back_on_a_branch_its_session_goes_on(talk: Conversation) -> None:
     turn(talk, "Fix the login page")
     talk.git("switch", "-q", "main")
     context = turn(talk, "continue")
-    assert "its session `main` goes on" in context
+    assert "its session `main` continues" in context
     assert "Port the parser to Rust" in context.split(BLOCK)[1]
     assert (current(talk), goal(talk)) == ("main", "Port the parser to Rust")
 
@@ -224,7 +224,7 @@ def test_a_session_known_only_from_a_remote_waits_until_somebody_trusts_it(
     assert context.splitlines()[0].startswith(
         "[gitguard: the branch `login` is checked out, but its session cannot be used: "
     )
-    assert "Until then the work is kept in the session `main`." in context
+    assert "Until then, gitguard saves the work in the session `main`." in context
     assert "cannot be used" not in turn(talk, "and its tests")
     assert current(talk) == "main"
     store = talk.guard.sessions.store(talk.guard.sessions.find("login"))

@@ -934,7 +934,7 @@ def test_a_journal_that_a_branch_brings_in_is_never_folded(
     check_out_a_journal(talk)
     talk.send("Stop")
     assert "evil" not in json.dumps(talk.guard.state().to_document())
-    assert any("was not begun by gitguard" in fault for fault in talk.faults())
+    assert any("was not started by gitguard" in fault for fault in talk.faults())
     assert any(talk.root.glob(".gitguard/sessions/main/journal.jsonl.bad-*"))
     talk.send("PostToolUse.Bash")
     talk.send("Stop")

@@ -97,7 +97,7 @@ class Key(str):
 
 def test_a_key_that_stands_there_twice_is_found_by_looking_at_each_key_once() -> None:
     pairs = [(Key(f"k{number}"), 0) for number in range(5_000)]
-    with pytest.raises(ValueError, match="the key `k4999` stands there twice"):
+    with pytest.raises(ValueError, match="the key `k4999` occurs twice"):
         codec._without_duplicates([*pairs, (Key("k4999"), 1)])
     assert Key.compared < 3 * len(pairs)
 

@@ -65,4 +65,4 @@ def test_a_key_that_stands_in_two_lines_is_refused_after_an_object_that_has_it_o
     reader = SimilarObjects(what="it")
     reader.load(b'{\n  "a": 1\n}\n')
 
-    assert "stands there twice" in str(read_by(reader, b'{\n  "a": 1,\n  "a": 1\n}\n'))
+    assert "occurs twice" in str(read_by(reader, b'{\n  "a": 1,\n  "a": 1\n}\n'))

@@ -144,14 +144,14 @@ def test_bursts_count_before_shares_and_both_are_told() -> None:
     assert found.name == BURSTY
     assert found.evidence == (
         "3 bursts with 15 of 15 tool calls, and 99% of 5.6 hours at rest",
-        "90% of what was said and done is calls of tools and their results",
+        "90% of the conversation is tool calls and their results",
         "5 user messages, 5 answers, 15 tool calls",
     )
 
 
 def test_the_evidence_says_the_numbers() -> None:
     assert classify(story(0.8)).evidence == (
-        "80% of what was said and done is calls of tools and their results",
+        "80% of the conversation is tool calls and their results",
         "2.0 calls for each message of the user",
         "5 user messages, 5 answers, 10 tool calls",
     )

@@ -195,8 +195,8 @@ def test_a_secret_in_a_subject_is_not_shown(begun: Guard, git: Git) -> None:
         (".", "`.` is a folder"),
         ("image.png", "`image.png` is a binary file, which has no lines"),
         ("link.md", "`link.md` is not committed at HEAD as a plain file"),
-        ("../elsewhere", "`../elsewhere` lies outside of the worktree"),
-        ("/etc/hostname", "`/etc/hostname` lies outside of the worktree"),
+        ("../elsewhere", "`../elsewhere` is outside the worktree"),
+        ("/etc/hostname", "`/etc/hostname` is outside the worktree"),
     ],
 )
 def test_what_cannot_be_asked_about_is_refused(

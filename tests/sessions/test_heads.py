@@ -346,7 +346,7 @@ def test_a_branch_in_the_way_keeps_the_memory_and_says_why(talk: Conversation) -
     deleted(talk)
     talk.git("branch", "gitguard")
     text = talk.beside("S2").prompt("Go on")
-    assert "stands where gitguard keeps" in text.partition("\n")[0]
+    assert "takes the name that gitguard needs" in text.partition("\n")[0]
     assert BLOCK in text
     talk.git("branch", "--quiet", "-D", "gitguard")
     assert "put it back" in talk.beside("S2").prompt("Go on")

@@ -113,7 +113,7 @@ def test_one_that_is_not_pinned_any_more_is_forgotten_as_others(few: Guard, git:
 
 def test_what_is_forgotten_already_cannot_be_pinned(few: Guard, git: Git) -> None:
     forgotten, *_ = save_each(few, git, "one", "two", "three", "four")
-    with pytest.raises(NothingFound, match=f"the files of {forgotten} are not kept any more"):
+    with pytest.raises(NothingFound, match=f"the files of {forgotten} are no longer kept"):
         few.files.pin(forgotten)
     with pytest.raises(NothingFound, match=f"the files of {forgotten} are not pinned"):
         few.files.unpin(forgotten)

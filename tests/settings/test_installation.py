@@ -577,7 +577,7 @@ def test_thresholds_that_do_not_fit_the_trigger_are_warned_of(
         (b"{", "not valid JSON"),
         (b"\xef\xbb\xbf{}", "begins with a byte order mark"),
         (b"[]", "must be a JSON object"),
-        (b'{"env": {}, "env": {}}', "`env` stands there twice"),
+        (b'{"env": {}, "env": {}}', "`env` occurs twice"),
         (b'{"hooks": []}', "`hooks` must be an object"),
         (b'{"hooks": {"Stop": {}}}', "`hooks.Stop` must be a list"),
         (b'{"hooks": {"Stop": ["x"]}}', "`hooks.Stop[0]` must be an object"),

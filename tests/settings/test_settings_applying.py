@@ -638,7 +638,7 @@ def test_a_backup_that_is_not_what_was_kept_is_not_put_back(
 ) -> None:
     made = applied(desk, tmp_path).made
     Path(made.backup).write_text("{}")
-    with pytest.raises(InvalidDocument, match="is not what was kept"):
+    with pytest.raises(InvalidDocument, match="has other content"):
         plan_rollback(desk, HOST)
     Path(made.backup).unlink()
     with pytest.raises(InvalidDocument, match="is gone") as refused:

@@ -215,7 +215,7 @@ def test_an_interrupt_after_settings_were_made_says_that_they_are_changed(place:
     [folder] = {path.parent for path in Path(record.path).parent.glob("*/_repository.json")}
     with Lock(f"{advice_log.path_in(str(folder))}.lock", timeout=0, clock=time.time):
         said = interrupt(place, is_made)
-    assert "hint: The settings were changed by then" in said
+    assert "hint: The settings were already changed" in said
     assert "`gitguard config rollback openclaw`" in said
     assert place.type("gitguard config rollback openclaw --yes").returncode == 0
     assert place.host.config.read_bytes() == before

@@ -235,7 +235,7 @@ def test_a_value_where_an_object_has_to_be_is_said_with_the_advice(
     write(path, f'{{"{name}": {value}}}')
     with pytest.raises(InvalidDocument) as refused:
         advise(desk, find_adviser(host), question_for(host))
-    assert f"`{name}` in `{path}` is `{value}` and no object" in refused.value.message
+    assert f"`{name}` in `{path}` is `{value}`, not an object" in refused.value.message
 
 
 def test_a_value_in_a_file_that_counts_later_is_said_though_an_earlier_one_has_an_object(
@@ -244,7 +244,7 @@ def test_a_value_in_a_file_that_counts_later_is_said_though_an_earlier_one_has_a
     own = '{"compaction": {"reserveTokens": 1, "keepRecentTokens": 2}}'
     write(home / ".pi/agent/settings.json", own)
     path = write(repo / ".pi/settings.json", '{"compaction": "yes"}')
-    with pytest.raises(InvalidDocument, match=f'in `{path}` is `"yes"` and no object'):
+    with pytest.raises(InvalidDocument, match=f'in `{path}` is `"yes"`, not an object'):
         advise(desk, find_adviser("pi"), QUESTION)
 
 

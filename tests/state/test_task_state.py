@@ -142,7 +142,7 @@ def test_endless_nesting_in_an_unknown_field_is_refused() -> None:
         (b"", "not valid JSON"),
         (b"{", "not valid JSON"),
         (b"[]", "must be a JSON object"),
-        (b'{"a": 1, "a": 2}', "`a` stands there twice"),
+        (b'{"a": 1, "a": 2}', "`a` occurs twice"),
         (b'{"a": NaN}', "NaN"),
         (b'{"a": -Infinity}', "Infinity"),
         (b'{"a": 1e999}', "too large"),

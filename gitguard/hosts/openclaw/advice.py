@@ -168,14 +168,14 @@ def _exception(name: str, agent: dict[str, Any], windows: Mapping[str, int], usu
     window = _capped(window, agent.get("contextTokens"))
     if not window and model:
         return (
-            f"the agent `{name}` has a model of its own, `{model}`: where its window is another, "
-            "the same tokens are another share of it"
+            f"the agent `{name}` has a model of its own, `{model}`: if its window differs, "
+            "the same tokens are a different share of it"
         )
     if window == usual:
         return ""
     return (
-        f"the agent `{name}` has a window of {window:,} tokens, of which the same tokens are "
-        "another share"
+        f"the agent `{name}` has a window of {window:,} tokens; the same tokens are a "
+        "different share of it"
     )
 
 
@@ -184,8 +184,8 @@ def _version(ask: Ask) -> str:
     version = version_of(answer.stdout)
     if not version:
         raise InvalidDocument(
-            f"`{PROGRAM} --version` does not say a version, but: {answer.complaint}",
-            "Advice depends on the version; look at the installation",
+            f"`{PROGRAM} --version` names no version, but: {answer.complaint}",
+            "Advice depends on the version; check the installation",
         )
     return ".".join(map(str, version))
 
@@ -225,9 +225,7 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
     newer = version_of(configuration.version) >= _NEWER
     settings, notes = (_newer if newer else _older)(configuration, figures)
     tools, tips = _tools(configuration, figures)
-    rewrite = (
-        "OpenClaw's own command writes the file anew: comments in it go, and its order changes"
-    )
+    rewrite = "OpenClaw's own command rewrites the file: it drops comments and changes the order"
     notes += [*tips, *configuration.exceptions]
     return Offer((*settings, *tools), tuple(notes), (UNDO.counts, rewrite))
 
@@ -246,7 +244,7 @@ _ABOUT = {
         20_000,
     ),
     _RESERVE: _About(
-        "How much is kept free besides",
+        "How much more is kept free",
         "the larger of it and the floor counts, so that the floor decides",
         _BESIDES_THE_FLOOR,
     ),

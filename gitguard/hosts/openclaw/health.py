@@ -38,9 +38,9 @@ def look(site: InstalledSite, read: Read) -> HookHealth:
         document = read(path)
         problems += _settings_problems(site, document)
         if not document or "$include" in str(document):
-            notes.append(f"which settings are in force is unknown, not all stand in `{path}`")
+            notes.append(f"the settings in force are unknown: not all of them are in `{path}`")
     except GitguardError as error:
-        notes.append(f"which settings are in force is unknown: {error.message}")
+        notes.append(f"the settings in force are unknown: {error.message}")
     if site.environment.get(HOOKS_VARIABLE) == HOOKS_OFF:
         problems.append(f"`{HOOKS_VARIABLE}={HOOKS_OFF}` is set in this environment; unset it")
     return HookHealth(NAME, site.root, tuple(problems), tuple(notes))

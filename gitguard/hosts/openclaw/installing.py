@@ -310,7 +310,7 @@ def _compaction(
     warnings: tuple[str, ...] = ()
     if not options.checkpoint_at < trigger < options.critical:
         warnings = (
-            f"the compaction trigger lies at {trigger:.1%} of the window, not between "
+            f"the compaction trigger is at {trigger:.1%} of the window, not between "
             f"`gauge.checkpoint_at` {options.checkpoint_at} and `thresholds.critical` "
             f"{options.critical}",
         )

@@ -102,7 +102,7 @@ class SessionSecrets:
         before = [leak for leak in leaks if leak.commit in older]
         if before:
             raise InvalidInput(
-                f"{before[-1].checkpoint} holds a secret as well ({before[-1].rule}), and comes "
+                f"{before[-1].checkpoint} also holds a secret ({before[-1].rule}), and comes "
                 f"before {first.name}",
                 f"Run `gitguard purge {before[-1].checkpoint}`, which takes both out",
             )

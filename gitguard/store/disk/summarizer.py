@@ -123,7 +123,7 @@ def _reply(process: Child, seconds: float, stdout: bytes, stderr: bytes) -> Answ
         return Answer(complaint="it did not end in time")
     text = visible(stdout.decode("utf-8", "replace")).strip()
     if code == 0:
-        return Answer(text, "" if text else "it said nothing")
+        return Answer(text, "" if text else "it printed nothing")
     lines = (stderr or stdout)[-_LAST_WORDS:].decode("utf-8", "replace").strip().splitlines()
-    last = shorten(one_line(" ".join(lines[-3:])), 300) or "it said nothing"
+    last = shorten(one_line(" ".join(lines[-3:])), 300) or "it printed nothing"
     return Answer(complaint=f"it ended with {code}: {last}")

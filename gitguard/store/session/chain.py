@@ -318,8 +318,8 @@ class Chain:
         blocking = self.ref.rpartition("/")[0]
         if blocking in self._repository.refs(blocking):
             return GitFailed(
-                f"the branch `{blocking.removeprefix('refs/heads/')}` stands where gitguard keeps "
-                f"`{self.ref}`",
+                f"the branch `{blocking.removeprefix('refs/heads/')}` takes the name that gitguard "
+                f"needs for `{self.ref}`",
                 "Rename the branch, or set `store.ref_prefix: refs/gitguard/` in your config.yaml",
             )
         return error
@@ -510,8 +510,7 @@ class Chain:
         if checkpoint.id in ours or any(checkpoint.id == c.id for c in self.history(head.id)):
             return ""
         return (
-            f"commit {checkpoint.id[:12]} is kept aside and not on the branch; nothing on this "
-            "machine says whose it is"
+            f"commit {checkpoint.id[:12]} is not on the branch, and this machine cannot verify it"
         )
 
     def owns_objects(self, commit: str) -> bool:

@@ -28,8 +28,8 @@ VERIFIED = 50
 """How many of the newest checkpoints are verified before anything of them is handed out."""
 MOST_COMMITS = 1_000_000
 GO_ON = (
-    "Bring the object back from a clone or a copy, or go on with this machine's copy of the state: "
-    "`gitguard session fork NAME` begins a new history and leaves this one as it is"
+    "Restore the object from a clone or a backup, or continue from this machine's copy of the "
+    "state: `gitguard session fork NAME` begins a new history and leaves this one as it is"
 )
 LEAVE = "Leave it as it is, or begin another session with `gitguard session use NAME`"
 _COMMIT_LIMIT = 64 * 1024

@@ -203,7 +203,7 @@ def restore(workspace: Workspace) -> str:
         return ""
     bad_file = workspace.set_aside(file_of(common_dir))
     write_identity(common_dir, record.identity)
-    where = f"; what stood there is kept as `{bad_file}`" if bad_file else ""
+    where = f"; the old content is saved as `{bad_file}`" if bad_file else ""
     return f"put the repository's identity back{where}"
 
 

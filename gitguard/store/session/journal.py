@@ -459,7 +459,7 @@ def _refuse_foreign(workspace: Workspace, session: Session, journal_id: str, pat
     workspace.note_fault(
         "reading the journal",
         EditedState(
-            f"`{path}` was not begun by gitguard in this place; it is kept as `{bad_file}`"
+            f"`{path}` was not started by gitguard here; it is saved as `{bad_file}`"
         ),
     )
 

@@ -156,7 +156,7 @@ def _move(workspace: Workspace, candidate: Candidate) -> None:
 
 def _moved_text(record: RepositoryRecord, workspace: Workspace) -> str:
     old, new = record.worktree or record.path or "another path", workspace.place.worktree
-    return f"the repository was moved from `{old}` to `{new}`; its sessions go on"
+    return f"the repository was moved from `{old}` to `{new}`; its sessions continue"
 
 
 def _record_here(

@@ -168,11 +168,11 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
     if head.replaced_repository and head.standing != UNTRUSTED:
         return Tampered(
-            f"another git directory lies here now: the checkpoint {head.lost[:12]} that this "
+            f"another git directory is here now: the checkpoint {head.lost[:12]} that this "
             f"machine wrote to `{ref}` is not in it",
-            "If that is meant, `gitguard repair --accept` goes on with the state here in a new "
-            "history, and where there is none `gitguard ensure` begins; else put the old git "
-            "directory back",
+            "If that is intended, run `gitguard repair --accept` to continue the state here in a "
+            "new history, or `gitguard ensure` without a state here; otherwise restore the old git "
+            "directory",
         )
     if head.standing == REMOTE_ONLY:
         return Pending(

@@ -572,4 +572,4 @@ class Durable:
 
 def unwritable(error: NotWritable) -> MissingState:
     """Return what a place that refuses the durable state means by the contract."""
-    return MissingState(f"the durable state cannot be kept: {error.message}", error.hint)
+    return MissingState(f"cannot save the task state: {error.message}", error.hint)

@@ -103,7 +103,7 @@ def persistent(
             answer = ask(text, patience.left)
             if answer.text.strip():
                 return answer
-        return answer.replace(complaint=answer.complaint or "it said nothing")
+        return answer.replace(complaint=answer.complaint or "it printed nothing")
 
     return asked
 
@@ -228,7 +228,7 @@ class _Stages:
         return self._ask(text)
 
     def _give_up(self, answer: Answer) -> None:
-        self.complaints[answer.complaint or "it said nothing"] = None
+        self.complaints[answer.complaint or "it printed nothing"] = None
         self._refusals += 1
         self._too_long = math.inf  # its length is not why
 

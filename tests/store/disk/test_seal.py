@@ -161,7 +161,7 @@ def test_a_journal_that_another_took_the_place_of_is_never_folded_again(
     assert open_guard().store().journal.read("", 0).entries == ()
     assert list(journal.parent.glob("journal.jsonl.bad-*"))
     (mark,) = begun.workspace.faults()
-    assert "was not begun by gitguard" in mark["error"]
+    assert "was not started by gitguard" in mark["error"]
 
 
 def test_a_line_of_one_journal_does_not_count_in_another(

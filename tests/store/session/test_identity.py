@@ -151,7 +151,7 @@ def test_a_moved_repository_goes_on_and_says_so_once(
     assert texts(there.ensure().state.learnings) == ("in no checkpoint yet",)
     assert there.checkpoint("Goes on.").sequence == 4
     assert there.take_notice() == (
-        f"the repository was moved from `{git.root}` to `{root}`; its sessions go on"
+        f"the repository was moved from `{git.root}` to `{root}`; its sessions continue"
     )
     assert open_guard(root).take_notice() == ""
     assert there.workspace.faults() == []

@@ -133,7 +133,7 @@ def test_what_git_is_told_to_pass_over_is_named_by_number(begun_here: Guard, git
     (git.root / "tracked").write_text("2\n")
     plan = planned(begun_here, name)
     assert plan.files == ()
-    assert plan.unseen == ("1 file that git is told to pass over",)
+    assert plan.unseen == ("1 file that git is set to ignore",)
 
 
 def test_what_the_user_ignores_everywhere_is_neither_kept_nor_deleted(

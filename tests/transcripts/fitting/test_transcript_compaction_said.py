@@ -197,7 +197,7 @@ def test_the_command_tells_what_a_limit_leaves_out(user: User, tmp_path: Path) -
     user.config.write_text("budget:\n  history_limits:\n    telegram.dms.7: 5\n")
     path = conversation(tmp_path, user.root, turns(10)).path
     said = user.run("transcript", "compact", path, "--dry-run", "--session", KEY).stdout
-    assert "Left out: 5 older turns, neither kept nor summarized, by the history limit" in said
+    assert "Left out: 5 older turns, dropped by the history limit" in said
     assert "of 5 turns (telegram.dms.7); the file keeps them" in said
     done = user.json("transcript", "compact", path, "--session", KEY)
     assert done["left_out"] == 5

@@ -711,13 +711,13 @@ def test_a_command_is_given_the_text_and_answers() -> None:
     ("program", "said"),
     [
         ("echo no credit >&2; exit 3", "it ended with 3: no credit"),
-        ("exit 0", "it said nothing"),
+        ("exit 0", "it printed nothing"),
         ("exec sleep 60", "it did not end in time"),
-        ("sleep 60 & exit 0", "it said nothing"),
+        ("sleep 60 & exit 0", "it printed nothing"),
         ("sleep 60 & echo no credit >&2; exit 3", "it ended with 3: no credit"),
         ("(while :; do echo; sleep 0.1; done) & exec sleep 60", "it did not end in time"),
         ("yes", f"it said more than {LARGEST_ANSWER:,} bytes"),
-        ("kill -9 $$", "it ended with -9: it said nothing"),
+        ("kill -9 $$", "it ended with -9: it printed nothing"),
     ],
 )
 def test_a_command_that_fails_is_told_why(program: str, said: str) -> None:
