@@ -6,7 +6,7 @@ ended, and for that a check knows its place among the other commands of its line
 
 from __future__ import annotations
 
-from gitguard.model.shell.programs import RUNNERS, VALUES, behind_operands, started_program
+from gitguard.model.shell.programs import LONGEST, RUNNERS, VALUES, behind_operands, started_program
 from gitguard.model.shell.scanner import PIPES, read_line
 from gitguard.model.value import Value
 
@@ -55,8 +55,6 @@ _TESTING = frozenset(("if", "elif", "while", "until", "!"))
 """Words before a command whose exit code the shell itself reads."""
 _QUIET = frozenset(("cd", "echo", "printf", "true", ":", "export", "set", "pwd"))
 """Commands that say little and do not fail, so the end of the output is not theirs."""
-_LONGEST = 1 << 16
-"""Characters of a line that are read."""
 _AND = "&&"
 
 
@@ -118,7 +116,7 @@ def only_check(line: str) -> str:
 
 def _steps(line: str) -> list[SimpleCommand]:
     """Return the commands of a line without those of substitutions; what ends it joins nothing."""
-    read = read_line(line[:_LONGEST])
+    read = read_line(line[:LONGEST])
     steps = [
         command
         for command in read.commands
@@ -174,6 +172,6 @@ def _program(step: SimpleCommand) -> tuple[str, tuple[str, ...]]:
 
 
 def _without_wrappers(words: list[str]) -> str:
-    while words[0] in _WRAPPERS:
+    while words and words[0] in _WRAPPERS:
         words = behind_operands(words[1:], *RUNNERS[words[0]])
     return " ".join(" ".join(words).split())[:LONGEST_COMMAND]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.shell.programs import started_program
+from gitguard.model.shell.programs import LONGEST, started_program
 from gitguard.model.shell.scanner import PIPES, commands_of, is_descriptor, read_line
 
 TYPE_CHECKING = False
@@ -69,8 +69,6 @@ _UNREADABLE = re.compile(
 _STOPPED = re.compile(r"\s*(?:exit code (?:124|137|143)\b|command timed out)", re.IGNORECASE)
 _SCRIPTED = ("python", "node", "ruby", "perl")
 """How programs begin that agents hand a script in a here-document."""
-_LONGEST = 1 << 16
-"""Characters of a line that are read."""
 _LONGEST_LOOK = 2_000
 """Characters of a line; a longer one is a program."""
 
@@ -113,7 +111,7 @@ def is_wrong_guess(command: str, error: str) -> bool:
     """
     if _UNREADABLE.match(error):
         return True
-    commands = commands_of(command[:_LONGEST])
+    commands = commands_of(command[:LONGEST])
     is_wait = _STOPPED.match(error) is not None and any(
         simple.words[:1] == ["sleep"] for simple in commands
     )
@@ -169,7 +167,7 @@ def _looks(command: SimpleCommand) -> bool:
 
 def _deciding(line: str) -> list[str]:
     """Return the programs on which the exit code depends, by name; none where that is unclear."""
-    read = read_line(line[:_LONGEST])
+    read = read_line(line[:LONGEST])
     names: list[str] = []
     joint = ""
     for command in read.commands:

@@ -176,6 +176,9 @@ CODE = {
     "echo 'import os; os.unlink(\"a\")' | python3.12": "python3.12 unlink",
     "node -e \"fs.rmSync('build', {recursive: true})\"": "node rmSync",
     'node --eval=\'require("fs").unlinkSync("a")\'': "node unlink",
+    "node -e \"require('fs').rm('a', () => {})\"": "node rm",
+    "lua -e 'os.remove(1)'": "lua os.remove",
+    'python -c \'import os; os.rename("a", "b")\'': "python os.rename",
     "perl -e 'unlink glob \"*.log\"'": "perl unlink",
     "ruby -rfileutils -e 'FileUtils.rm_rf(\"build\")'": "ruby rm_rf",
     "php -r 'unlink(\"a\");'": "php unlink",
@@ -227,6 +230,7 @@ WRAPPED = {
     "su - joe -c 'rm b'": "rm",
     "ssh -p 22 host 'rm b'": "rm",
     "docker exec -it app rm b": "rm",
+    "kubectl -n web exec deploy/a -- rm b": "rm",
     "env A=b rm b": "rm",
     "env -i -u A B=c rm b": "rm",
     "A=b C=d rm b": "rm",
@@ -539,6 +543,8 @@ def test_a_rule_of_the_user_never_fires_on_text(command: str) -> None:
         ("mycli -f", "mycli -xf a"),
         ("--force-reset", "npm run x -- --force-reset"),
         ("* wipe", "some-tool wipe"),
+        ("terraform destroy", "aws-vault exec prod -- terraform destroy"),
+        ("psql vacuum", "psql -c 'Vacuum full'"),
     ],
 )
 def test_a_rule_of_the_user_names_what_starts_a_program_a_script_or_an_option(

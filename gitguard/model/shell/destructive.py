@@ -171,7 +171,9 @@ def _is_plainly_path(word: str) -> bool:
 
 _EXPANDED = frozenset(f"{UNKNOWN}*?[{{~")
 """A shell puts other words in place of a word with one of these."""
-_ELSEWHERE = frozenset(("ssh", "su", "docker", "podman", "chroot", "-C", "-D", "--chdir"))
+_ELSEWHERE = frozenset(
+    ("ssh", "su", "docker", "podman", "kubectl", "chroot", "-C", "-D", "--chdir")
+)
 """Programs, and options of those that start others, behind which paths mean other files."""
 _MOST_FOLDERS = 16
 _TEMPORARY = ("/tmp/", "/var/tmp/", "/private/tmp/", "/dev/shm/", f"{UNKNOWN}TMPDIR/")
@@ -278,11 +280,12 @@ _DATABASES = frozenset(
 )
 _DELETING = (
     *("rmtree", "remove_tree", "remove_entry", "rimraf", "rm_rf", "rm_r", "unlink", "removedirs"),
-    *("os.remove", "import remove", "rmSync", "rmdirSync", "fs.rm(", "promises.rm(", "Deno.remove"),
-    *("FileUtils.rm", "File.delete", "os.truncate", "truncateSync", "'rm ", '"rm ', "'rm'", '"rm"'),
+    *("os.remove", "import remove", "file.remove", ".rm(", "rmSync", "rmdirSync", "Deno.remove"),
+    *("FileUtils.rm", "File.delete", "truncate(", "truncateSync", "shutil.move", "os.rename"),
+    *("os.replace", "renameSync", "'rm ", '"rm ', "'rm'", '"rm"'),
 )
 """What code that deletes files contains."""
-_MARKS = " '\"("
+_MARKS = " '\"(."
 _CODE = frozenset("(;'\" \n")
 """One of these is in code that stands in a word, and hardly ever in another argument."""
 
@@ -334,6 +337,8 @@ def runs(program: ShellProgram, rule: list[str]) -> bool:
     It may also be one that starts the program, or a script that an interpreter runs.
     """
     words = [*program.before, program.name, *program.words]
+    if program.name in _DATABASES:
+        words = " ".join(words).split()  # of a statement
     starts = [*range(len(program.before) + 1)]
     if program.name in SHELLS or program.name.startswith((".", "source", *INTERPRETERS)):
         operands = (at for at, word in enumerate(program.words) if word[:1] != "-")

@@ -127,7 +127,8 @@ VALUES: dict[str, str] = {
 """Options whose value is the next word, of programs and before their subcommands."""
 
 RUNNERS: dict[str, tuple[str, int]] = {
-    # program that runs another one: options with a value, and operands before the other's name
+    # program that runs another one: options with a value, and operands before the other's name;
+    # with -1 the other stands behind `--`
     **dict.fromkeys(
         ("nohup", "setsid", "command", "builtin", "coproc", "unbuffer", "xvfb-run", "busybox"),
         ("", 0),
@@ -160,6 +161,9 @@ RUNNERS: dict[str, tuple[str, int]] = {
     "pipenv run": ("", 0),
     "pdm run": ("-p --project", 0),
     "hatch run": ("", 0),
+    **dict.fromkeys(
+        ("aws-vault exec", "doppler run", "kubectl exec", "mise exec", "op run"), ("", -1)
+    ),
     "docker exec": ("-e -u -w --env --user --workdir --env-file", 1),
     "podman exec": ("-e -u -w --env --user --workdir --env-file", 1),
 }
@@ -324,6 +328,8 @@ def _without_assignments(words: list[str]) -> list[str]:
 
 def behind_operands(words: list[str], values: str, operands: int) -> list[str]:
     """Leave out a program's options, and so many operands and assignments, at the beginning."""
+    if operands < 0:
+        return words[words.index("--") + 1 :] if "--" in words else []
     with_value = frozenset(values.split())
     is_value = is_ended = False
     for place, word in enumerate(words):

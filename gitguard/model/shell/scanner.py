@@ -244,7 +244,8 @@ class ShellLine:
         if mark == "\\":
             following = text[self._at + 1 : self._at + 2]
             self._at += 2
-            self.is_plain &= following.isprintable() and following != ""
+            self.is_complete &= following != ""
+            self.is_plain &= following.isprintable()
             if following != "\n":
                 self._add(following or mark)
             return
