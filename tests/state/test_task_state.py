@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 from gitguard import Guard
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat
-from gitguard.model.codec import dump_json, load_json
+from gitguard.model.codec import check_format, dump_json, load_json
 from gitguard.model.text import is_timestamp, timestamp
 from gitguard.state.changes import update_state
 from gitguard.state.items import Origin, texts
@@ -173,6 +174,19 @@ def test_a_newer_state_is_refused_before_anything_else_is_read() -> None:
 def test_a_version_that_nobody_ever_wrote_is_refused(version: Any) -> None:
     with pytest.raises(InvalidDocument, match="schema.version"):
         read_state(state_document(schema_version=version))
+
+
+@pytest.mark.parametrize(
+    ("version", "error"),
+    [(1, None), (2, NewerFormat), (0, InvalidDocument), ("1", InvalidDocument)]
+    + [(True, InvalidDocument), (None, InvalidDocument)],
+)
+def test_a_record_of_another_format_is_refused(
+    version: object, error: type[InvalidDocument] | None
+) -> None:
+    document = {"format": version} if version is not None else {}
+    with pytest.raises(error, match="`it` has") if error else nullcontext():
+        check_format(document, 1, what="`it`")
 
 
 # update

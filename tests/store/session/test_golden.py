@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.guard import Guard
 from gitguard.model.codec import load_yaml
 from gitguard.model.events import Reading
@@ -185,3 +186,14 @@ def test_the_golden_repository_is_what_this_version_writes(tmp_path: Path) -> No
     write_everything(tmp_path / "place")
     pack(tmp_path / "place", tmp_path / "packed")
     assert format_of(tmp_path / "packed") == format_of(FOLDER)
+
+
+@pytest.mark.parametrize(("version", "error"), [("2", NewerFormat), ("0", InvalidDocument)])
+def test_a_golden_anchor_of_another_format_is_refused(
+    guard: Guard, version: str, error: type[InvalidDocument]
+) -> None:
+    guard.ensure()
+    path = Path(guard.workspace.state_folder, "main", "anchor.json")
+    path.write_text(path.read_text().replace('"format": 1', f'"format": {version}'))
+    with pytest.raises(error, match="format"):
+        guard.checkpoint("on top")
