@@ -88,13 +88,13 @@ class Refusals:
         if self._redactor.text(path) != path:
             return "its name holds a secret, and such files are not kept"
         if any(map(self._is_repository, above)):
-            return "it lies in a repository of its own"
+            return "it is in a repository of its own"
         if file.before.is_unread:
-            return "what lies there cannot be read, and so cannot be kept"
+            return "the current file cannot be read, so it cannot be saved"
         if file.action == ADDED and file.is_committed and file.is_unchanged:
-            return "git is told to leave it out of the worktree, as in a sparse checkout"
+            return "a sparse checkout leaves it out of the worktree"
         if file.before.mode and path in self._hidden:
-            return "git is told not to look at it (`assume-unchanged` or `skip-worktree`)"
+            return "git ignores changes to it (`assume-unchanged` or `skip-worktree`)"
         return ""
 
     def _reason_unless_named(self, file: PlannedFile, ignored: frozenset[str]) -> str:

@@ -168,7 +168,7 @@ def test_a_huge_file_is_named_not_read_and_never_lost(kept: KeptFiles, name: str
     assert name not in files_of(kept.guard)
     assert took < SnapshotLimits().seconds
     reason = kept.put_back(small)[name]
-    assert reason == "what lies there cannot be read, and so cannot be kept"
+    assert reason == "the current file cannot be read, so it cannot be saved"
     assert (kept.root / name).stat().st_size == GIGABYTES
     (kept.root / name).unlink()
     (kept.root / name).write_text("small again\n")
