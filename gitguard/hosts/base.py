@@ -169,7 +169,7 @@ class WantedFile(Value):
 
     name: str
     """Relative to the worktree or to the user's folder."""
-    form: str
+    format: str
     """`WHOLE`, `SECTION`, or the format of settings."""
     content: bytes = b""
     """Of a whole file, or the section's text."""

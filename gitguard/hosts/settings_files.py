@@ -60,11 +60,11 @@ def version_in(ask: Ask, before: HostConfiguration | None) -> str:
 
 
 def read_layers(
-    at: AdviserAccess, paths: Iterable[str], part: str = "", form: str = JSON5
+    at: AdviserAccess, paths: Iterable[str], part: str = "", format: str = JSON5
 ) -> Layers:
     """Read files of JSON in the format that the host reads; part is the object looked into."""
     paths = tuple(paths)
-    documents = tuple(_document(at, path, form) for path in paths)
+    documents = tuple(_document(at, path, format) for path in paths)
     for path, document in zip(paths, documents, strict=True):
         if not isinstance(document.get(part, {}), dict):
             raise InvalidDocument(
@@ -76,14 +76,14 @@ def read_layers(
     return Layers(set_values, documents)
 
 
-def _document(at: AdviserAccess, path: str, form: str) -> dict[str, Any]:
+def _document(at: AdviserAccess, path: str, format: str) -> dict[str, Any]:
     data, what = at.read(path), f"`{path}`"
     if data is None or not data.strip():
         return {}
     text = text_of(data, what)
     document = json5_text.load(text, what=what)
-    if form != JSON5:
-        refuse_other_than_json(text, what, with_comments=form == JSONC)
+    if format != JSON5:
+        refuse_other_than_json(text, what, with_comments=format == JSONC)
     return document
 
 

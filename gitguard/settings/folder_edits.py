@@ -51,26 +51,26 @@ class FolderEdits:
 
     def put(self, wanted: WantedFile) -> None:
         """Plan to put a file of ours, or our entries, in place; twice is once."""
-        name, form, now = wanted.name, wanted.form, content(self.root, wanted.name)
-        if form == WHOLE:
+        name, format, now = wanted.name, wanted.format, content(self.root, wanted.name)
+        if format == WHOLE:
             self._put_whole(name, now, wanted.content)
             return
-        if form == SECTION:
+        if format == SECTION:
             if now is not None and split(now, name).is_edited:
                 shown = f"the section in `{self._shown(name)}`"
                 self.notes.append(f"{shown} was edited, so gitguard leaves it unchanged")
             self.change(name, now, with_section(now or b"", name, wanted.content.decode()))
             return
         assert wanted.merge is not None
-        original = self.given_back(name, form)
+        original = self.given_back(name, format)
         what = f"`{self._shown(name)}`"
-        document = settings_text.load(form, original, what=what)
+        document = settings_text.load(format, original, what=what)
         try:
             merged = wanted.merge(document)
         except InvalidDocument as error:
             raise InvalidDocument(f"{what}: {error.message}", error.hint) from error
-        after = settings_text.rewritten(form, now, merged, what=what)
-        self.entries[name] = EditedFile(original, after, form)
+        after = settings_text.rewritten(format, now, merged, what=what)
+        self.entries[name] = EditedFile(original, after, format)
         self.change(name, now, after)
 
     def _put_whole(self, name: str, now: bytes | None, data: bytes) -> None:
@@ -82,16 +82,16 @@ class FolderEdits:
             self.entries[name] = EditedFile(None, data, WHOLE)
             self.change(name, now, data)
 
-    def take_out(self, name: str, form: str, data: bytes | None = None) -> None:
+    def take_out(self, name: str, format: str, data: bytes | None = None) -> None:
         """Plan to take a file of ours, or our entries, out; data is what a whole file holds."""
         entry, shown = self.entries.get(name), f"`{self._shown(name)}`"
-        form = entry.form if entry else form
-        if form == SECTION:
+        format = entry.format if entry else format
+        if format == SECTION:
             self._take_out_section(name, shown)
             return
         now = content(self.root, name)
-        if form != WHOLE:
-            self.change(name, now, self.given_back(name, form))
+        if format != WHOLE:
+            self.change(name, now, self.given_back(name, format))
         elif now is not None:
             is_same = now == data and not self._is_tracked(name)
             if entry.is_unchanged(now) if entry else is_same:
@@ -113,7 +113,7 @@ class FolderEdits:
         elif parts.section:
             self.change(name, now, without_section(now or b"", name))
 
-    def given_back(self, name: str, form: str) -> bytes | None:
+    def given_back(self, name: str, format: str) -> bytes | None:
         """Return settings as they were before us, with whatever else was changed since."""
         now, entry = content(self.root, name), self.entries.get(name)
         if now is None:
@@ -121,25 +121,25 @@ class FolderEdits:
         if entry is not None and entry.is_unchanged(now):
             return entry.original
         what, is_ours = f"`{self._shown(name)}`", self._installation.is_ours
-        current = settings_text.load(form, now, what=what)
+        current = settings_text.load(format, now, what=what)
         if entry is None:
             remaining = without_ours(current, self._installation)
             if is_same(remaining, current):
                 return now
             # Installed from another home folder; where nobody else wrote into it, it was not there.
-            return settings_text.rewritten(form, now, remaining, what=what) if remaining else None
-        original = settings_text.load(form, entry.original, what=what)
-        written = settings_text.load(form, entry.written, what=what)
+            return settings_text.rewritten(format, now, remaining, what=what) if remaining else None
+        original = settings_text.load(format, entry.original, what=what)
+        written = settings_text.load(format, entry.written, what=what)
         remaining = taken_out(original, written, current, is_ours)
         remaining = _or_empty(without_entries(remaining, is_ours))
         if is_same(remaining, original):
             return entry.original
-        return settings_text.rewritten(form, now, remaining, what=what)
+        return settings_text.rewritten(format, now, remaining, what=what)
 
-    def without_ours(self, name: str, form: str) -> dict[str, Any]:
+    def without_ours(self, name: str, format: str) -> dict[str, Any]:
         """Return what settings would say without us; nothing where they cannot be read."""
         try:
-            return settings_text.load(form, self.given_back(name, form), what=name)
+            return settings_text.load(format, self.given_back(name, format), what=name)
         except InvalidDocument:
             return {}
 

@@ -266,7 +266,7 @@ def plan_user_folder(sites: Sites, options: InstallOptions | None) -> InstallPla
         if options:
             edits.put(file)
         elif not known.files:  # what is recognized goes without a ledger, too
-            edits.take_out(file.name, file.form, file.content)
+            edits.take_out(file.name, file.format, file.content)
     planned = sites.program().plan(options)
     plan = InstallPlan(tuple(edits.changes), others, notes=tuple(edits.notes), program=planned)
     if not options:

@@ -100,10 +100,10 @@ def _without_hooks(change: MadeChange, before: bytes | None, now: bytes | None) 
                 f"`{rollback_command(change)} --forget` to keep the file as it is",
             )
         return before
-    form = settings.SETTINGS[os.path.relpath(change.file, change.project)]
-    was = settings_text.load(form, before, what=f"`{change.backup}`")
+    format = settings.SETTINGS[os.path.relpath(change.file, change.project)]
+    was = settings_text.load(format, before, what=f"`{change.backup}`")
     try:
-        current = settings_text.load(form, now, what=f"`{change.file}`")
+        current = settings_text.load(format, now, what=f"`{change.file}`")
     except InvalidDocument:
         current = {}
     if has_entries(current, settings.is_ours):
@@ -111,7 +111,7 @@ def _without_hooks(change: MadeChange, before: bytes | None, now: bytes | None) 
     left = without_ours(was, settings, beneath=current)
     if left == was:
         return before
-    return settings_text.rewritten(form, before, left, what=f"`{change.file}`") if left else None
+    return settings_text.rewritten(format, before, left, what=f"`{change.file}`") if left else None
 
 
 def _what_of_backup(change: MadeChange) -> str:

@@ -19,22 +19,22 @@ _MARK = "\ufeff"
 _CORRECT = "Correct it and run the command again; nothing was changed"
 
 
-def load(form: str, data: bytes | None, *, what: str) -> dict[str, Any]:
+def load(format: str, data: bytes | None, *, what: str) -> dict[str, Any]:
     """Return what settings say; no file and an empty one say nothing.
 
     Raises `InvalidDocument`, naming what, where the host would not read them.
     """
     if data is None or not data.strip():
         return {}
-    if form == TOML:
+    if format == TOML:
         return toml_text.load(text_of(data, what), what=what)
-    if form == JSON:
+    if format == JSON:
         try:
             return load_json(data, what=what, limit=_LIMIT)
         except InvalidDocument as error:
             raise InvalidDocument(error.message, _CORRECT) from error
     document = json5_text.load(text_of(data, what), what=what)
-    if form == JSONC:
+    if format == JSONC:
         refuse_other_than_json(text_of(data, what), what, with_comments=True)
     return document
 
@@ -71,18 +71,18 @@ def text_of(data: bytes, what: str) -> str:
         raise InvalidDocument(f"{what} is not UTF-8", "Look at it by hand") from error
 
 
-def rewritten(form: str, data: bytes | None, document: dict[str, Any], *, what: str) -> bytes:
+def rewritten(format: str, data: bytes | None, document: dict[str, Any], *, what: str) -> bytes:
     """Return settings that say what a document says; only what differs is written anew."""
-    edits = tuple(differences(load(form, data, what=what), document))
+    edits = tuple(differences(load(format, data, what=what), document))
     if not edits:
         return data or b""
     text = text_of(data or b"", what)
-    if form == TOML:
+    if format == TOML:
         edited = toml_text.edited(text, edits, what=what)
     else:
         edited = json5_text.edited(text if text.strip() else "{}\n", edits, what=what)
     # It stands between a fault in our editing and people's settings.
-    if not is_same(load(form, edited.encode(), what=what), document):
+    if not is_same(load(format, edited.encode(), what=what), document):
         raise InvalidDocument(
             f"gitguard cannot edit {what} without changing something else in it",
             "Make the changes by hand; nothing was changed",
@@ -90,9 +90,9 @@ def rewritten(form: str, data: bytes | None, document: dict[str, Any], *, what: 
     return edited.encode()
 
 
-def with_values(form: str, data: bytes | None, values: Mapping[str, str], *, what: str) -> bytes:
+def with_values(format: str, data: bytes | None, values: Mapping[str, str], *, what: str) -> bytes:
     """Return settings with values, JSON texts, by keys with dots between their names."""
-    document = load(form, data, what=what)
+    document = load(format, data, what=what)
     for key, value in values.items():
         *above, last = key.split(".")
         holder = document
@@ -103,4 +103,4 @@ def with_values(form: str, data: bytes | None, values: Mapping[str, str], *, wha
                     f"`{name}` in {what} is not an object", "Correct it; nothing was changed"
                 )
         holder[last] = json.loads(value)
-    return rewritten(form, data, document, what=what)
+    return rewritten(format, data, document, what=what)

@@ -32,7 +32,7 @@ class EditedFile(Value):
     original: bytes | None
     """None where there was no file."""
     written: bytes
-    form: str
+    format: str
     """`hosts.base.WHOLE` for a file of ours, or the format of settings."""
 
     def is_unchanged(self, content: bytes) -> bool:
@@ -43,14 +43,14 @@ class EditedFile(Value):
         """Return it as the ledger's file holds it."""
         original = None if self.original is None else b64encode(self.original).decode()
         written = b64encode(self.written).decode()
-        return {"original": original, "written": written, "form": self.form}
+        return {"original": original, "written": written, "format": self.format}
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> EditedFile:
         """Read what `to_document` returns."""
         original = document["original"]
         before = None if original is None else b64decode(original)
-        return cls(before, b64decode(document["written"]), str(document["form"]))
+        return cls(before, b64decode(document["written"]), str(document["format"]))
 
 
 class Installed(Value):
