@@ -458,9 +458,7 @@ def _refuse_foreign(workspace: Workspace, session: Session, journal_id: str, pat
     bad_file = workspace.set_aside(path)
     workspace.note_fault(
         "reading the journal",
-        EditedState(
-            f"`{path}` was not started by gitguard here; it is saved as `{bad_file}`"
-        ),
+        EditedState(f"`{path}` was not started by gitguard here; it is saved as `{bad_file}`"),
     )
 
 
