@@ -11,7 +11,7 @@ import re
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render_report
-from gitguard.review.sections import common_source, sections_of, status_of, summary_of, unfolded
+from gitguard.review.sections import sections_of, status_of, summary_of, unfolded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,18 +108,6 @@ def markdown(report: Report, references: References, *, templates: str = "") -> 
     return f"{page[: MOST - len(_CUT)]}{_CUT}"  # only a template of the user's own is so long
 
 
-class Folded(Value):
-    """A section as the template takes it; all text is inert."""
-
-    title: str
-    source: str
-    """Who all of it comes from, empty where lines differ."""
-    count: int
-    lead: str
-    lines: tuple[str, ...]
-    left_out: int
-
-
 class _MarkdownPage:
     """One rendering, with so much of each list."""
 
@@ -130,7 +118,7 @@ class _MarkdownPage:
 
     def text(self, report: Report, templates: str) -> str:
         """Fill the template."""
-        sections = [self._folded(section) for section in sections_of(report)]
+        sections = [self._written(section) for section in sections_of(report)]
         goal = report.newest.goal if report.newest else ""
         return render_report(
             "report.md.j2",
@@ -145,27 +133,19 @@ class _MarkdownPage:
             range=f"{report.base[:SHORT]}..{report.head[:SHORT]}".removeprefix(".."),
         )
 
-    def _folded(self, section: Section) -> Folded:
+    def _written(self, section: Section) -> Section:
+        """Return as much of a section as fits, as inert texts."""
         most = self._limit.items if section.is_main else self._limit.items // 2
-        shown = heaviest(section.lines, most)
-        source = common_source(section.lines)
-        lines = tuple(self._line(line, without_source=bool(source)) for line in shown)
-        return Folded(
-            title=section.title,
-            source=source,
-            count=len(section.lines),
-            lead=inert(section.lead),
-            lines=lines,
-            left_out=len(section.lines) - len(shown),
-        )
+        shown = section.fitting(most)
+        return shown.replace(lead=inert(shown.lead), lines=tuple(map(self._line, shown.lines)))
 
-    def _line(self, line: Line, *, without_source: bool = False) -> str:
+    def _line(self, line: Line) -> str:
         label = f"**{self._inert(line.label)}** " if line.label else ""
         text = f"{label}{self._inert(line.text)}"
         if line.detail:
             joiner = f" {line.joiner}" if line.joiner else ""
             text = f"{text} –{joiner} {self._inert(line.detail)}"
-        where = [] if without_source or not line.source else [line.source]
+        where = [line.source] if line.source else []
         if line.at is not None:
             where.append(self._place(line.at, names_commit=line.names_commit))
         if line.until is not None:
@@ -175,22 +155,13 @@ class _MarkdownPage:
         return f"{text} ({', '.join(where)})" if where else text
 
     def _place(self, stop: ReportCheckpoint, *, names_commit: bool) -> str:
-        commit = (stop.commit or stop.code) if names_commit else ""
-        return f"{inert(stop.name)} {self._commit(commit)}" if commit else inert(stop.name)
-
-    def _commit(self, commit: str) -> str:
-        name = commit[:SHORT]
+        commit = (stop.commit or stop.code)[:SHORT] if names_commit else ""
+        if not commit:
+            return inert(stop.name)
         if not self._references.has_commits:
-            return f"`{name}`"
-        self._commits[name] = f"{self._references.web}/commit/{name}"
-        return f"[{name}]"
+            return f"{inert(stop.name)} `{commit}`"
+        self._commits[commit] = f"{self._references.web}/commit/{commit}"
+        return f"{inert(stop.name)} [{commit}]"
 
     def _inert(self, text: str) -> str:
         return inert(shorten(one_line(text), self._limit.characters))
-
-
-def heaviest(lines: tuple[Line, ...], most: int) -> tuple[Line, ...]:
-    """Return at most so many lines in their order: the weightiest, and of these the latest."""
-    places = sorted(range(len(lines)), key=lambda place: (lines[place].weight, place))
-    kept = {*places[max(len(lines) - most, 0) :]}
-    return tuple(line for place, line in enumerate(lines) if place in kept)

@@ -15,10 +15,9 @@ from gitguard.model.text import one_line, percent, shorten, timestamp, visible
 from gitguard.model.value import Value
 from gitguard.rendering import render_report, report_asset
 from gitguard.review.chart import HEIGHT, WIDTH, chart_of, shown_of
-from gitguard.review.markdown import SHORT, heaviest
+from gitguard.review.markdown import SHORT
 from gitguard.review.page_data import page_data
 from gitguard.review.sections import (
-    common_source,
     sections_of,
     status_of,
     summary_of,
@@ -32,25 +31,13 @@ if TYPE_CHECKING:
 
     from gitguard.review.gathering import References
     from gitguard.review.report import Report, ReportCheckpoint
-    from gitguard.review.sections import Line, Section
+    from gitguard.review.sections import Line
 
 MOST_BYTES = 300_000
 """Of a page; of a longer one less of each list and text is shown."""
 LIMITS = ((2000, 600), (500, 300), (200, 200), (100, 160), (40, 120), (10, 80), (2, 40))
 """Items of each list and characters of each text, tried in this order."""
 _GOAL = 200
-
-
-class PagePart(Value):
-    """A section as the template takes it."""
-
-    anchor: str
-    title: str
-    count: int
-    source: str
-    lead: str
-    lines: tuple[Line, ...]
-    left_out: int
 
 
 class TimelineRow(Value):
@@ -112,7 +99,11 @@ class _HtmlPage:
             pressure=_pressure,
             steps=self._steps(),
             count=len(report.stops),
-            parts=[self._part(n, section) for n, section in enumerate(sections_of(report))],
+            parts=[
+                part.replace(anchor=f"s{number}", lines=tuple(map(self._cut_line, part.lines)))
+                for number, section in enumerate(sections_of(report))
+                for part in [section.fitting(self._items)]
+            ],
             first=_moment(report.stops[0]) if report.stops else "",
             last=_moment(report.stops[-1]) if report.stops else "",
         )
@@ -121,26 +112,9 @@ class _HtmlPage:
         base, head = self._report.base[:SHORT], self._report.head[:SHORT]
         return f"{base}..{head}" if base else head
 
-    def _part(self, number: int, section: Section) -> PagePart:
-        lines = heaviest(section.lines, self._items)
-        source = common_source(section.lines)
-        return PagePart(
-            anchor=f"s{number}",
-            title=section.title,
-            count=len(section.lines),
-            source=source,
-            lead=section.lead,
-            lines=tuple(self._cut_line(line, without_source=bool(source)) for line in lines),
-            left_out=len(section.lines) - len(lines),
-        )
-
-    def _cut_line(self, line: Line, *, without_source: bool = False) -> Line:
-        return line.replace(
-            label=self._cut(line.label),
-            text=self._cut(line.text),
-            detail=self._cut(line.detail),
-            source="" if without_source else line.source,
-        )
+    def _cut_line(self, line: Line) -> Line:
+        label, text, detail = map(self._cut, (line.label, line.text, line.detail))
+        return line.replace(label=label, text=text, detail=detail)
 
     def _steps(self) -> list[TimelineRow]:
         stops = self._report.stops

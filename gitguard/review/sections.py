@@ -83,6 +83,30 @@ class Section(Value):
     """A sentence of ours before the lines."""
     is_main: bool = False
     """Whether it keeps twice as many lines where room is short."""
+    source: str = ""
+    """Who all lines come from, empty where they differ."""
+    count: int = 0
+    """How many lines there are with those that are left out."""
+    left_out: int = 0
+    anchor: str = ""
+    """Where a page has it."""
+
+    def fitting(self, most: int) -> Section:
+        """Return it with so many lines: the weightiest in their order, and of these the latest.
+
+        A source that all lines have is told once.
+        """
+        lines = self.lines
+        places = sorted(range(len(lines)), key=lambda place: (lines[place].weight, place))
+        sources = {line.source for line in lines}
+        source = sources.pop() if len(sources) == 1 else ""
+        shown = [lines[place] for place in sorted(places[max(len(lines) - most, 0) :])]
+        return self.replace(
+            lines=tuple(line.replace(source="") if source else line for line in shown),
+            source=source,
+            count=len(lines),
+            left_out=len(lines) - len(shown),
+        )
 
 
 def status_name(stop: ReportCheckpoint) -> str:
@@ -182,12 +206,6 @@ def sections_of(report: Report) -> tuple[Section, ...]:
         _claims(report),
         Section("Verification", tuple(_verification(report))),
     )
-
-
-def common_source(lines: Iterable[Line]) -> str:
-    """Return the source that all lines of a section have, empty where they differ."""
-    sources = {line.source for line in lines}
-    return sources.pop() if len(sources) == 1 else ""
 
 
 def _lines(
