@@ -6,7 +6,6 @@ several commits together; an amend of the content keeps author and time.
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.store.git.commits import is_comparable
@@ -31,8 +30,6 @@ EXACT, PATCH, TRAILER, SQUASHED, LIKELY = CERTAINTIES = (
 """How a code commit was tied to checkpoints, the surest way first: a checkpoint names the commit;
 it names one with the same patch; the commit's own trailer names the checkpoint; the commit has the
 patch of several that checkpoints name; files and times agree."""
-_MOST_OTHERS = 2_000
-"""Commits outside of the range that are compared with those in it."""
 _MOST_MERGED = 50
 """Chains with merges in them, for each of which git has to be asked where it began."""
 
@@ -190,38 +187,15 @@ def older_forms(
     code: CodeCommits,
     commits: Sequence[HistoryCommit],
     changes: ChangesOf,
-    *,
-    heads: Collection[str],
-    head: str,
-) -> tuple[Forms, str]:
-    """Return the older forms of commits among what leads to heads, and why some may be missing.
-
-    heads are the commits that checkpoints name; head is the end of the range.
-    """
-    try:
-        others = code.elsewhere(heads, head, most=_MOST_OTHERS + 1)
-        among = others[:_MOST_OTHERS]
-        forms = _forms(code, commits, changes, among, heads=heads, head=head) if others else {}
-    except GitguardError as error:
-        return {}, f"Earlier forms of rewritten commits were not found: {error.message}"
-    problem = ""
-    if len(others) > _MOST_OTHERS:
-        problem = (
-            f"More than {_MOST_OTHERS:,} commits outside of the range led to checkpoints; only the "
-            "newest were compared with those in it."
-        )
-    return forms, problem
-
-
-def _forms(
-    code: CodeCommits,
-    commits: Sequence[HistoryCommit],
-    changes: ChangesOf,
     others: Sequence[HistoryCommit],
     *,
     heads: Collection[str],
     head: str,
 ) -> Forms:
+    """Return the older forms of commits among others, which lead to heads.
+
+    heads are the commits that checkpoints name; head is the end of the range.
+    """
     others_changes = code.changes([(c.id, c.parent) for c in others if not c.is_cut])
     ids = [commit.id for commit in commits]
     parents = {commit.id: commit.parent for commit in (*commits, *others)}

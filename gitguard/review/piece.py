@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _ANCESTORS = 20
 """Commits before those that are asked about, which say where work on them began."""
+_MOST_OTHERS = 2_000
+"""Commits outside of the range that are compared with those in it."""
 _MOST_STATES = 300
 """States that are read for commits which nothing names."""
 _COMMIT_LIMIT = 1 << 16
@@ -186,9 +188,19 @@ class _Gathering:
         named = {head for course in courses for head, at in course.first.items() if at > 0}
         rest = [commit for commit in history if commit.id not in named]
         forms: Forms = {}
-        if rest:
-            forms, problem = older_forms(self._code, rest, changes, heads=heads, head=head)
-            self._notes += [problem] if problem else []
+        try:
+            others = self._code.elsewhere(heads, head, most=_MOST_OTHERS + 1) if rest else []
+            if len(others) > _MOST_OTHERS:
+                others.pop()
+                self._notes.append(
+                    f"More than {_MOST_OTHERS:,} commits outside of the range led to checkpoints; "
+                    "only the newest were compared with those in it."
+                )
+            if others:
+                forms = older_forms(self._code, rest, changes, others, heads=heads, head=head)
+        except GitguardError as error:
+            problem = f"Earlier forms of rewritten commits were not found: {error.message}"
+            self._notes.append(problem)
         ties = tie_commits(history, courses, forms)
         tied = {tie.commit for tie in ties}
         for commit in rest:
