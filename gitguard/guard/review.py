@@ -167,17 +167,17 @@ class Reviews:
         if form == JSON:
             from gitguard.model.codec import dump_json
             from gitguard.model.text import spelled_out
-            from gitguard.review.document import document_of
+            from gitguard.review.report import document_of
 
             return spelled_out(dump_json(document_of(gathered.report)).decode())
         folder = os.path.join(self._sessions.workspace.places.config_home, "templates")
         if form == HTML:
             from gitguard.review.page import page
 
-            return page(gathered.report, gathered.references, templates=folder)
+            return page(gathered.report, gathered.web, templates=folder)
         from gitguard.review.markdown import markdown
 
-        return markdown(gathered.report, gathered.references, templates=folder)
+        return markdown(gathered.report, gathered.web, templates=folder)
 
     def ci_file(self, name: str) -> str:
         """Return one of `CI_FILES`, to be put into a repository as it is."""

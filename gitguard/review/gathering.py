@@ -42,22 +42,12 @@ _REMOTE = re.compile(
 """A remote that a browser may know, too."""
 
 
-class References(Value):
-    """Where a reader can open what a report names."""
-
-    web: str = ""
-    """The address of the repository's pages, empty where there is none."""
-    has_commits: bool = False
-    """Whether the remote has the code's commits."""
-    sessions: tuple[str, ...] = ()
-    """The sessions whose checkpoints the remote has."""
-
-
 class Gathered(Value):
     """A report, and where a reader can open what it names."""
 
     report: Report
-    references: References
+    web: str
+    """The address of the pages that show the work's commits, empty where there is none."""
 
 
 def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
@@ -77,7 +67,7 @@ def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
         notes=tuple(note for reading in readings for note in reading.notes),
     )
     redacted = without_secrets(report, sessions.workspace.redactor.text)
-    return Gathered(redacted, _references(sessions.repository(), piece, by_session))
+    return Gathered(redacted, _web_of(sessions.repository(), piece.head))
 
 
 class _SessionReading:
@@ -231,20 +221,11 @@ def _text(document: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _references(
-    repository: Repository, piece: Piece, by_session: Mapping[str, list[Link]]
-) -> References:
+def _web_of(repository: Repository, head: str) -> str:
     outcome = repository.git.attempt("config", "--get", "remote.origin.url")
     web = web_address(outcome.stdout.decode("utf-8", "replace").strip())
-    if not web:
-        return References()
-
-    def is_there(commit: str) -> bool:
-        refs = repository.refs_containing(commit)
-        return any(ref.startswith("refs/remotes/origin/") for ref in refs)
-
-    sessions = tuple(key for key, links in by_session.items() if is_there(links[-1].after.id))
-    return References(web, is_there(piece.head), sessions)
+    refs = repository.refs_containing(head) if web else []
+    return web if any(ref.startswith("refs/remotes/origin/") for ref in refs) else ""
 
 
 def web_address(remote: str) -> str:

@@ -15,7 +15,6 @@ from gitguard.review.sections import sections_of, status_of, summary_of, unfolde
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.review.gathering import References
     from gitguard.review.report import Report, ReportCheckpoint
     from gitguard.review.sections import Line, Section
 
@@ -95,14 +94,18 @@ def _dead(text: str, live: re.Match[str]) -> str:
     return f"{_BREAK}{shown}" if live["before"] else f"{shown}{_BREAK}"
 
 
-def markdown(report: Report, references: References, *, templates: str = "") -> str:
-    """Return the report as Markdown; templates is the user's own folder, empty without one."""
+def markdown(report: Report, web: str, *, templates: str = "") -> str:
+    """Return the report as Markdown.
+
+    web is the address of the pages that show its commits, empty for none; templates is the user's
+    own folder, empty without one.
+    """
     for limit in LIMITS:
-        page = _MarkdownPage(references, limit).text(report, templates)
+        page = _MarkdownPage(web, limit).text(report, templates)
         if len(page.encode()) <= USUAL:
             return page
     for limit in (LIMITS[-1], *SMALLEST):
-        page = _MarkdownPage(references, limit).text(report, templates)
+        page = _MarkdownPage(web, limit).text(report, templates)
         if len(page) <= MOST:
             return page
     return f"{page[: MOST - len(_CUT)]}{_CUT}"  # only a template of the user's own is so long
@@ -111,8 +114,8 @@ def markdown(report: Report, references: References, *, templates: str = "") -> 
 class _MarkdownPage:
     """One rendering, with so much of each list."""
 
-    def __init__(self, references: References, limit: Limit) -> None:
-        self._references = references
+    def __init__(self, web: str, limit: Limit) -> None:
+        self._web = web
         self._limit = limit
         self._commits: dict[str, str] = {}
 
@@ -158,9 +161,9 @@ class _MarkdownPage:
         commit = (stop.commit or stop.code)[:SHORT] if names_commit else ""
         if not commit:
             return inert(stop.name)
-        if not self._references.has_commits:
+        if not self._web:
             return f"{inert(stop.name)} `{commit}`"
-        self._commits[commit] = f"{self._references.web}/commit/{commit}"
+        self._commits[commit] = f"{self._web}/commit/{commit}"
         return f"{inert(stop.name)} [{commit}]"
 
     def _inert(self, text: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from bisect import bisect_left, bisect_right
 from hashlib import sha256
 
 from gitguard.model.text import one_line, percent, shorten, timestamp, visible
@@ -16,9 +17,11 @@ from gitguard.model.value import Value
 from gitguard.rendering import render_report, report_asset
 from gitguard.review.chart import HEIGHT, WIDTH, chart_of, shown_of
 from gitguard.review.markdown import SHORT
-from gitguard.review.page_data import page_data
+from gitguard.review.report import FIELDS
 from gitguard.review.sections import (
     sections_of,
+    source_of,
+    status_name,
     status_of,
     summary_of,
     unfolded,
@@ -27,10 +30,10 @@ from gitguard.template_runtime import Markup
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-    from gitguard.review.gathering import References
-    from gitguard.review.report import Report, ReportCheckpoint
+    from gitguard.review.report import Report, ReportCheckpoint, TrackedItem
     from gitguard.review.sections import Line
 
 MOST_BYTES = 300_000
@@ -51,11 +54,11 @@ class TimelineRow(Value):
     names: tuple[str, ...] = ()
 
 
-def page(report: Report, references: References, *, templates: str = "") -> str:
-    """Return the report as HTML; templates is the user's own folder, empty without one."""
+def page(report: Report, web: str, *, templates: str = "") -> str:
+    """Return the report as HTML; the arguments are those of `markdown`."""
     text = ""
     for items, characters in LIMITS:
-        text = _HtmlPage(report, references, items, characters).text(templates)
+        text = _HtmlPage(report, web, items, characters).text(templates)
         if len(text.encode("utf-8", "replace")) <= MOST_BYTES:
             break
     return text
@@ -64,9 +67,9 @@ def page(report: Report, references: References, *, templates: str = "") -> str:
 class _HtmlPage:
     """One rendering, with so much of each list and text."""
 
-    def __init__(self, report: Report, references: References, items: int, characters: int) -> None:
+    def __init__(self, report: Report, web: str, items: int, characters: int) -> None:
         self._report = report
-        self._references = references
+        self._web = web
         self._items, self._characters = items, characters
         self._shown = shown_of(report)
         self._anchors = {report.stops[n].id: f"c{n}" for n in self._shown}
@@ -94,7 +97,7 @@ class _HtmlPage:
             width=WIDTH,
             height=HEIGHT,
             anchors=self._anchors,
-            web=self._references.web if self._references.has_commits else "",
+            web=self._web,
             moment=_moment,
             pressure=_pressure,
             steps=self._steps(),
@@ -162,3 +165,62 @@ def embedded(data: dict[str, Any]) -> str:
     for mark in "<>&":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
     return text
+
+
+# What the script compares
+
+
+def page_data(report: Report, shown: Sequence[int], items: int, characters: int) -> dict[str, Any]:
+    """Return the checkpoints at these places, and in which of them each item was.
+
+    Of each list at most so many items are taken, the newest, and of each text so many characters.
+    """
+    entries = [
+        (entry, spans)
+        for field in FIELDS
+        for entry in report.of(field)[-items:]
+        if (spans := _among(shown, entry))
+    ]
+    at = {commit.id: place for place, commit in enumerate(report.commits)}
+    paths: dict[str, int] = {}
+    return {
+        "fields": [field.replace("_", " ") for field in FIELDS],
+        "stops": [_stop(report.stops[n], at, report.base, characters) for n in shown],
+        "items": [
+            [FIELDS.index(entry.field), _words(entry, characters), source_of(entry), spans]
+            for entry, spans in entries
+        ],
+        "commits": [
+            [
+                commit.id[:SHORT],
+                shorten(one_line(commit.subject), characters),
+                [
+                    [paths.setdefault(path.path, len(paths)), path.added, path.removed]
+                    for path in commit.paths[:items]
+                ],
+            ]
+            for commit in report.commits
+        ],
+        "paths": [shorten(one_line(path), characters) for path in paths],
+    }
+
+
+def _among(shown: Sequence[int], entry: TrackedItem) -> list[list[int]]:
+    """Return which of the shown checkpoints had an item, from and to."""
+    spans = ((bisect_left(shown, a), bisect_right(shown, b) - 1) for a, b in entry.spans)
+    return [[first, last] for first, last in spans if first <= last]
+
+
+def _words(entry: TrackedItem, characters: int) -> str:
+    label = f"{entry.label}: " if entry.label else ""
+    detail = f" – {entry.detail}" if entry.detail else ""
+    return shorten(one_line(f"{label}{entry.text}{detail}"), characters)
+
+
+def _stop(stop: ReportCheckpoint, at: dict[str, int], base: str, characters: int) -> list[Any]:
+    """Return a checkpoint, with how many commits of the range were made by then."""
+    commits = at[stop.code] + 1 if stop.code in at else (0 if stop.code == base else -1)
+    pressure = "unknown" if stop.pressure is None else percent(stop.pressure)
+    texts = (stop.goal, status_name(stop), stop.phase, stop.next_action)
+    stated = [shorten(one_line(text), characters) for text in texts]
+    return [stop.name, commits, [*stated, percent(stop.confidence), pressure]]

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from gitguard.review.piece import CodeChange, Piece
     from gitguard.state.items import Item
 
+SCHEMA = "gitguard/report"
+VERSION = 1
+"""Of the document for programs, which references/reference/report.schema.json describes."""
+
+
 
 def names_of(*wanted: str) -> tuple[str, ...]:
     """Return the names of the fields that an agent notes in some roles."""
@@ -382,3 +387,14 @@ def _cleaned(part: Any, redact: Callable[[str], str]) -> Any:
     if isinstance(part, Value):
         return part.replace(**{n: _cleaned(getattr(part, n), redact) for n in part.field_names})
     return part
+
+
+def document_of(report: Report) -> dict[str, Any]:
+    """Return the report's values by name, below the name and version of their schema."""
+    return {"schema": SCHEMA, "schema_version": VERSION, **_plain(report)}
+
+
+def _plain(part: Any) -> Any:
+    if isinstance(part, Value):
+        return {name: _plain(getattr(part, name)) for name in part.field_names}
+    return [_plain(inner) for inner in part] if isinstance(part, tuple) else part

@@ -18,7 +18,7 @@ from gitguard.review.page import page
 from tests.conftest import Git
 from tests.review import planted
 from tests.review.injections import INJECTIONS
-from tests.review.made_reports import REFERENCES, report_with
+from tests.review.made_reports import WEB, report_with
 from tests.review.rendered import html_of
 from tests.support.needed import need
 
@@ -167,7 +167,7 @@ return [...poor];
 def test_no_injected_text_runs_or_becomes_an_element(shown: Shown) -> None:
     texts = [text for text in INJECTIONS if text.strip()]
     for text in (" ".join(texts[:20]), " ".join(texts[20:60]), " ".join(texts[60:])):
-        driver = shown(page(report_with(text), REFERENCES))
+        driver = shown(page(report_with(text), WEB))
         chosen(driver, "from").select_by_index(0)
         count = "return document.querySelectorAll('img, iframe, svg svg, script').length"
         assert driver.execute_script(count) == 2

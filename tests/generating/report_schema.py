@@ -7,9 +7,10 @@ import inspect
 import sys
 from typing import Any
 
-from gitguard.review.document import SCHEMA, VERSION
 from gitguard.review.piece import CodeChange
 from gitguard.review.report import (
+    SCHEMA,
+    VERSION,
     Override,
     Redaction,
     Report,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from gitguard.model.transcript import USER
 from gitguard.review.forms import EXACT
-from gitguard.review.gathering import References
 from gitguard.review.piece import CodeChange, Link, Piece
 from gitguard.review.report import (
     Override,
@@ -31,7 +30,6 @@ from gitguard.state.items import (
 from gitguard.store.git.commits import CommitFile
 
 WEB = "https://code.example/acme/mirror"
-REFERENCES = References(WEB, True, ("main",))
 BASE, HEAD = "a" * 40, "b" * 40
 
 

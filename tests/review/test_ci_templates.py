@@ -24,7 +24,7 @@ from tests.support.pull_request_api import BOT, REPOSITORY, TOKEN, Api, serving
 from tests.support.scratch import BIN
 
 from .injections import INJECTIONS
-from .made_reports import REFERENCES, report_with
+from .made_reports import WEB, report_with
 
 CI = Path(__file__).parents[2] / "templates" / "ci"
 WORKFLOWS = sorted((CI / "github").glob("*.yml"))
@@ -326,7 +326,7 @@ def test_the_longest_report_that_gitguard_writes_is_posted(posting: Posting) -> 
 def test_a_report_of_gitguard_is_posted_as_it_is(posting: Posting) -> None:
     comment_of = runpy.run_path(str(POST))["comment_of"]
     for text in INJECTIONS:
-        page = markdown(report_with(text), REFERENCES)
+        page = markdown(report_with(text), WEB)
         assert comment_of(page).startswith(f"{MARKER}\n{page.strip()}\n\n*A job of")
     posting.api.open_pull(5, COMMIT)
     posting.report.write_text(page)

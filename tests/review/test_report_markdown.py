@@ -12,7 +12,7 @@ from gitguard.model.text import one_line
 from gitguard.review.markdown import MOST, USUAL, inert, markdown
 
 from .injections import INJECTIONS
-from .made_reports import REFERENCES, WEB, long_report, report_with
+from .made_reports import WEB, long_report, report_with
 from .rendered import Page, html_of
 
 LIVE = {
@@ -40,14 +40,14 @@ def shape(html: str) -> list[str]:
     return [tag for tag, _ in Page(html).tags]
 
 
-PLAIN = html_of(markdown(report_with("plain"), REFERENCES))
+PLAIN = html_of(markdown(report_with("plain"), WEB))
 
 
 @pytest.mark.parametrize("text", INJECTIONS)
 def test_no_text_breaks_out_of_its_place(text: str) -> None:
     if not text.strip():
         return
-    html = html_of(markdown(report_with(text), REFERENCES))
+    html = html_of(markdown(report_with(text), WEB))
     assert shape(html) == shape(PLAIN)
     page = Page(html)
     for tag, attributes in page.tags:
@@ -85,18 +85,18 @@ def test_the_longest_report_stays_below_the_limit_and_says_what_is_left_out() ->
         "<@>|" * 400,
         "\u4e2d" * 900,
     ):
-        page = markdown(long_report(300, text), REFERENCES)
+        page = markdown(long_report(300, text), WEB)
         assert len(page) <= MOST
         assert "more left out" in page
 
 
 def test_a_report_shows_at_most_a_screen_unfolded() -> None:
-    page = markdown(long_report(300, "A long sentence about nothing in particular."), REFERENCES)
+    page = markdown(long_report(300, "A long sentence about nothing in particular."), WEB)
     unfolded = page.partition("<details>")[0] + page.rpartition("</details>")[2].partition("\n[")[0]
     assert len(unfolded.splitlines()) <= 30
     assert len(page.encode()) <= 2 * USUAL
 
 
 def test_the_same_work_gives_the_same_bytes() -> None:
-    pages = {markdown(report_with("plain"), REFERENCES) for _ in range(3)}
+    pages = {markdown(report_with("plain"), WEB) for _ in range(3)}
     assert len(pages) == 1

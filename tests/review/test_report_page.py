@@ -17,10 +17,10 @@ from gitguard.review.chart import MOST_SHOWN, chart_of, shown_of
 from gitguard.review.page import MOST_BYTES, embedded, page
 
 from .injections import INJECTIONS
-from .made_reports import REFERENCES, WEB, long_report, report_with
+from .made_reports import WEB, long_report, report_with
 from .rendered import Page
 
-PLAIN = Page(page(report_with("plain"), REFERENCES))
+PLAIN = Page(page(report_with("plain"), WEB))
 
 
 def element(html: str, opening: str, closing: str) -> str:
@@ -34,7 +34,7 @@ def data_of(html: str) -> dict[str, list[Any]]:
 
 @pytest.mark.parametrize("text", [text for text in INJECTIONS if text.strip()])
 def test_no_text_breaks_out_of_its_place(text: str) -> None:
-    html = page(report_with(text), REFERENCES)
+    html = page(report_with(text), WEB)
     read = Page(html)
     assert [tag for tag, _ in read.tags] == [tag for tag, _ in PLAIN.tags]
     assert [set(names) for _, names in read.tags] == [set(names) for _, names in PLAIN.tags]
@@ -54,7 +54,7 @@ def test_data_for_the_script_is_read_back_and_ends_no_element(text: str) -> None
 
 
 def test_the_policy_allows_this_style_and_this_script_and_no_request() -> None:
-    html = page(report_with("plain"), REFERENCES)
+    html = page(report_with("plain"), WEB)
     policies = [a["content"] for t, a in Page(html).tags if a.get("http-equiv")]
     assert len(policies) == 1
     rules = dict(rule.strip().split(" ", 1) for rule in str(policies[0]).split(";"))
@@ -67,7 +67,7 @@ def test_the_policy_allows_this_style_and_this_script_and_no_request() -> None:
 
 
 def test_the_script_puts_text_in_as_text_only() -> None:
-    script = element(page(report_with("plain"), REFERENCES), "<script>", "</script>")
+    script = element(page(report_with("plain"), WEB), "<script>", "</script>")
     assert "textContent" in script
     refused = ["innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval", "Function("]
     refused += ["fetch", "XMLHttp", "import(", "setAttribute", "href", "src"]
@@ -77,7 +77,7 @@ def test_the_script_puts_text_in_as_text_only() -> None:
 @pytest.mark.parametrize("text", ["A sentence of a usual length about the work", "<\u4e2d&" * 200])
 def test_a_page_of_a_thousand_checkpoints_stays_small(text: str) -> None:
     report = long_report(1000, text)
-    html = page(report, REFERENCES)
+    html = page(report, WEB)
     assert len(html.encode()) <= MOST_BYTES
     assert len(data_of(html)["stops"]) == len(shown_of(report)) == MOST_SHOWN
     assert "more, cp_" in html
