@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.startup import Startup
     from gitguard.sessions.state_comparison import StateChange
     from gitguard.sessions.status import Overview
-    from gitguard.sessions.verification_report import VerificationReport
+    from gitguard.sessions.verification import VerificationReport
     from gitguard.settings.advice import Desk
     from gitguard.settings.installer import Installer, Outcome
     from gitguard.state.checkpoint import Checkpoint
@@ -526,7 +526,7 @@ class Guard:
     @staticmethod
     def problem_of(reports: list[VerificationReport]) -> GitguardError | None:
         """Return the error that reports of `verify` amount to, None if nothing is wrong."""
-        from gitguard.sessions.verification_report import problem_of
+        from gitguard.sessions.verification import problem_of
 
         return problem_of(reports)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.sessions.verification_report import VerificationReport
+from gitguard.sessions.verification import VerificationReport
 from gitguard.store.git.read_once import RepositoryReadOnce
 from gitguard.store.git.repository import Repository
 from gitguard.store.session.naming import Session

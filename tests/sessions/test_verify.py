@@ -10,7 +10,7 @@ import pytest
 
 from gitguard.errors import Tampered, Untrusted
 from gitguard.guard import Guard
-from gitguard.sessions.verification_report import HistoryFinding, VerificationReport, problem_of
+from gitguard.sessions.verification import HistoryFinding, VerificationReport, problem_of
 from gitguard.store.session import chain_check
 from gitguard.store.session.current import current_session
 from gitguard.store.session.naming import Session
