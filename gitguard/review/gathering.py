@@ -77,9 +77,8 @@ class _SessionReading:
         """Plan to read from the last checkpoint of the range down to the one before the first."""
         self.notes: list[str] = []
         self._store = store
-        ours = [link for link in links if link.is_ours]
-        self._is_ours = bool(ours)
-        links = ours or links
+        self._is_ours = any(link.is_ours for link in links)
+        links = [link for link in links if link.is_ours or not self._is_ours]
         self._last = max((link.after for link in links), key=lambda after: after.sequence)
         befores = [link.before for link in links]
         before = min((b for b in befores if b), key=lambda b: b.sequence, default=None)

@@ -153,7 +153,7 @@ class _Gathering:
         self,
         wanted: CommitRange,
         history: Sequence[HistoryCommit],
-        asked: Sequence[HistoryCommit],
+        requested: Sequence[HistoryCommit],
     ) -> Piece:
         """Tie the commits that are asked about; history has them and what leads to them."""
         gathered = gather_courses(self._sessions, self._session)
@@ -163,10 +163,10 @@ class _Gathering:
         except GitguardError as error:
             self._notes.append(f"The files that commits changed are unknown: {error.message}")
         ties = self._ties(wanted.head, history, gathered.courses, changes)
-        commits = {commit.id: self._code_change(commit, changes) for commit in asked}
+        commits = {commit.id: self._code_change(commit, changes) for commit in requested}
         links = self._links(ties, commits, gathered)
         linked = {link.commit.id for link in links}
-        self._note_oddities(asked, gathered)
+        self._note_oddities(requested, gathered)
         return Piece(
             base=wanted.base,
             head=wanted.head,
@@ -186,24 +186,24 @@ class _Gathering:
         heads = {head for course in courses for head in course.first}
         # A session that begins at a commit has seen nothing of the work in it; another may have.
         named = {head for course in courses for head, at in course.first.items() if at > 0}
-        rest = [commit for commit in history if commit.id not in named]
+        unnamed = [commit for commit in history if commit.id not in named]
         forms: Forms = {}
         try:
-            others = self._code.elsewhere(heads, head, most=_MOST_OTHERS + 1) if rest else []
-            if len(others) > _MOST_OTHERS:
-                others.pop()
+            outside = self._code.elsewhere(heads, head, most=_MOST_OTHERS + 1) if unnamed else []
+            if len(outside) > _MOST_OTHERS:
+                outside.pop()
                 self._notes.append(
                     f"More than {_MOST_OTHERS:,} commits outside of the range led to checkpoints; "
                     "only the newest were compared with those in it."
                 )
-            if others:
-                forms = older_forms(self._code, rest, changes, others, heads=heads, head=head)
+            if outside:
+                forms = older_forms(self._code, unnamed, changes, outside, heads=heads, head=head)
         except GitguardError as error:
             problem = f"Earlier forms of rewritten commits were not found: {error.message}"
             self._notes.append(problem)
         ties = tie_commits(history, courses, forms)
         tied = {tie.commit for tie in ties}
-        for commit in rest:
+        for commit in unnamed:
             if commit.id not in tied:
                 changed = frozenset(change.path for change in changes.get(commit.id, ()))
                 likely = (
@@ -288,14 +288,14 @@ class _Gathering:
             paths=changes.get(commit.id, ()),
         )
 
-    def _note_oddities(self, asked: Sequence[HistoryCommit], gathered: Courses) -> None:
-        cut = [commit.id for commit in asked if commit.is_cut]
+    def _note_oddities(self, requested: Sequence[HistoryCommit], gathered: Courses) -> None:
+        cut = [commit.id for commit in requested if commit.is_cut]
         if cut:
             self._notes.append(
                 f"The clone is shallow at {cut[0][:12]}, so what came before it, and what it "
                 "changed, cannot be seen. Run `git fetch --unshallow`."
             )
-        for commit in asked:
+        for commit in requested:
             if commit.problem:
                 self._notes.append(f"Commit {commit.id[:12]} cannot be read: {commit.problem}")
         if not gathered.courses:
