@@ -211,6 +211,8 @@ class _Verifying:
         self._tell = tell or (lambda _done, _of: None)
         self._signatures = Signatures(store.signatures()) if store.config.sign else None
         self._states = StateVerification(store.session)
+        self._is_clone = not store.workspace.is_initialised
+        """Whether gitguard was never set up here, as in CI, so that there cannot be an anchor."""
         self._seen: set[str] = set()
         self._findings: list[HistoryFinding] = []
         self._notes: list[str] = []
@@ -220,24 +222,32 @@ class _Verifying:
 
     def report(self) -> VerificationReport:
         head, standing = self._head()
-        for commit, anchor in (*_histories(head), *self._archived()):
+        heads = [(head.committed, head.anchor)] if head.committed else []
+        if head.id not in ("", head.committed) and head.standing != SYMBOLIC:
+            heads.append((head.id, None))
+        for commit, anchor in (*heads, *self._archived()):
             self._findings += self._walk(commit, anchor, self._signatures)
         if self._signatures is not None:
             self._findings += self._signatures.findings()
             self._notes += self._signatures.notes()
         count = len(self._seen)
-        self._look_at_archives()
+        # Nothing depends on what was set aside, or is built on it, so what is wrong is only noted.
+        for ref, commit in sorted(self._kept_aside.items()):
+            self._notes += [
+                f"the archived `{ref}` is damaged: {finding.problem}"
+                for finding in self._walk(commit, None)
+            ]
         self._notes += [
             f"`{ref}` has the branch's short name, too; in git use the full `{self._chain.ref}`"
             for ref in self._chain.shadows()
         ]
         return VerificationReport(
-            self._store.session.key,
-            self._chain.ref,
-            standing,
-            count,
-            tuple(dict.fromkeys(self._findings)),
-            tuple(dict.fromkeys(self._notes)),
+            session=self._store.session.key,
+            branch=self._chain.ref,
+            standing=standing,
+            checkpoints=count,
+            findings=tuple(dict.fromkeys(self._findings)),
+            notes=tuple(dict.fromkeys(self._notes)),
             is_anchored=not self._is_clone,
             signatures_checked=self._signatures is not None,
         )
@@ -255,23 +265,15 @@ class _Verifying:
         elif refusal is not None:
             self._findings.append(finding_of(refusal, commit=head.id))
         elif head.standing == NONE:
-            archived = (
-                f"it is archived; `gitguard session reopen {self._store.session.key:.80}` reopens "
-                "it"
-            )
+            key = self._store.session.key
+            archived = f"it is archived; `gitguard session reopen {key:.80}` reopens it"
             self._notes.append(archived if self._put_away else "there is no checkpoint yet")
         return head, head.standing
-
-    @property
-    def _is_clone(self) -> bool:
-        """Whether gitguard was never set up here, as in CI, so that there cannot be an anchor."""
-        return not self._store.workspace.is_initialised
 
     def _notes_on_clone(self, head: Head) -> list[str]:
         notes = [
             f"there is no anchor to compare `{head.remote or self._chain.ref}` with, because "
-            "gitguard "
-            "was never set up in this clone; a history rewritten as a whole would pass"
+            "gitguard was never set up in this clone; a history rewritten as a whole would pass"
         ]
         if self._signatures is None:
             notes.append("signatures are not checked: `sign` is not set in your own config.yaml")
@@ -297,7 +299,10 @@ class _Verifying:
                     signatures.look_at(link.checkpoint)
                 if link.is_cut:
                     self._note_cut(link.checkpoint.name, ends=link.ends_here)
-            yield from findings_of(link, self._states)
+            name = link.checkpoint.name if link.checkpoint else ""
+            state = self._states.judge(link)
+            for error in (*link.problems, *([state] if state else [])):
+                yield finding_of(error, checkpoint=name, commit=link.id)
             if len(self._seen) % every == 0:
                 self._tell(len(self._seen), expected)
 
@@ -319,21 +324,6 @@ class _Verifying:
                 "still there",
             )
             self._findings.append(finding_of(gone, commit=anchor.committed))
-
-    def _look_at_archives(self) -> None:
-        """Note what is wrong with what was set aside; nothing depends on it, or is built on it."""
-        for ref, commit in sorted(self._kept_aside.items()):
-            self._notes += [
-                f"the archived `{ref}` is damaged: {finding.problem}"
-                for finding in self._walk(commit, None)
-            ]
-
-
-def _histories(head: Head) -> list[tuple[str, Anchor | None]]:
-    """Return the heads to walk from, each with the anchor that it is held against."""
-    heads = [(head.committed, head.anchor)] if head.committed else []
-    is_another = head.id not in ("", head.committed) and head.standing != SYMBOLIC
-    return heads + ([(head.id, None)] if is_another else [])
 
 
 def _stores_of(any_store: SessionStore, keys: Mapping[str, str]) -> list[SessionStore]:
@@ -416,14 +406,6 @@ def _after_same(items: list[Any], previous: Any) -> list[Any]:
         (n for n, (item, earlier) in pairs if item != earlier), min(len(items), len(previous))
     )
     return items[same:]
-
-
-def findings_of(link: ChainLink, states: StateVerification) -> Iterator[HistoryFinding]:
-    """Yield everything that is wrong with one checkpoint."""
-    name = link.checkpoint.name if link.checkpoint else ""
-    state = states.judge(link)
-    for error in (*link.problems, *([state] if state else [])):
-        yield finding_of(error, checkpoint=name, commit=link.id)
 
 
 def problem_of(reports: list[VerificationReport]) -> GitguardError | None:
