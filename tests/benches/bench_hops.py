@@ -85,7 +85,7 @@ def _ways(folder: Path) -> Iterator[tuple[str, tuple[int, int], list[str]]]:
     hook("PostToolUse.Bash")
     yield "turn's end with a checkpoint", (55, 300), hook("Stop")
     yield "resume", (55, 300), functions_of(scratch, "resume")
-    yield "report", (55, 300), functions_of(scratch, "report")
+    yield "report", (55, 300), functions_of(scratch, "report", "HEAD~1..HEAD")
     tracked.write_text("a\nb\nc\n", encoding="utf-8")
     restore = functions_of(scratch, "restore", "3", "--files", "--theirs-too", "--yes")
     assert tracked.read_text(encoding="utf-8") == "a\nb\n", "nothing was restored"
