@@ -66,7 +66,7 @@ def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
         verdicts=tuple(reading.verdict() for reading in readings),
         notes=tuple(note for reading in readings for note in reading.notes),
     )
-    redacted = without_secrets(report, sessions.workspace.redactor.text)
+    redacted: Report = without_secrets(report, sessions.workspace.redactor.text)
     return Gathered(redacted, _web_of(sessions.repository(), piece.head))
 
 

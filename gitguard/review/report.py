@@ -373,19 +373,15 @@ def _redactions(
             yield Redaction(stop.purged, f"purged from {stop.name} afterwards")
 
 
-def without_secrets(report: Report, redact: Callable[[str], str]) -> Report:
-    """Return the report with every text redacted once more; ids of commits stay as they are."""
-    clean: Report = _cleaned(report, redact)
-    return clean
-
-
-def _cleaned(part: Any, redact: Callable[[str], str]) -> Any:
+def without_secrets(part: Any, redact: Callable[[str], str]) -> Any:
+    """Return a report, or a part of one, with every text redacted; ids of commits stay."""
     if isinstance(part, str):
         return part if is_object_id(part) else redact(part)
     if isinstance(part, tuple):
-        return tuple(_cleaned(inner, redact) for inner in part)
+        return tuple(without_secrets(inner, redact) for inner in part)
     if isinstance(part, Value):
-        return part.replace(**{n: _cleaned(getattr(part, n), redact) for n in part.field_names})
+        names = part.field_names
+        return part.replace(**{n: without_secrets(getattr(part, n), redact) for n in names})
     return part
 
 
