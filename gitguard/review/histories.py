@@ -73,8 +73,8 @@ def histories(
     untrusted is whether those count that this machine did not write. tell is called with how many
     checkpoints of a history were read, of how many. Raises `InvalidInput` for an unknown session.
     """
-    looking = _Looking(sessions, tell or (lambda _done, _of: None), untrusted=untrusted)
-    return looking.at(session)
+    reader = _HistoryReader(sessions, tell or (lambda _done, _of: None), untrusted=untrusted)
+    return reader.histories(session)
 
 
 def forget_indexes(workspace: Workspace) -> None:
@@ -97,8 +97,8 @@ class _Walked(Value):
     """Whether a checkpoint on the way could not be read."""
 
 
-class _Looking:
-    """One look at the sessions of a repository."""
+class _HistoryReader:
+    """Reads the histories of the sessions of a repository."""
 
     def __init__(self, sessions: WorkspaceSessions, tell: Tell, *, untrusted: bool) -> None:
         self._sessions = sessions
@@ -110,7 +110,7 @@ class _Looking:
         self._notes: list[str] = []
         self._unread = 0
 
-    def at(self, only: str) -> Histories:
+    def histories(self, only: str) -> Histories:
         workspace = self._sessions.workspace
         remote = self._sessions.remote() if self._untrusted else {}
         names = {*self._heads, *archived_names(workspace), *remote}
