@@ -163,7 +163,17 @@ class _Gathering:
         except GitguardError as error:
             self._notes.append(f"The files that commits changed are unknown: {error.message}")
         ties = self._ties(wanted.head, history, gathered.courses, changes)
-        commits = {commit.id: self._code_change(commit, changes) for commit in requested}
+        redact = self._sessions.workspace.redactor.text
+        commits = {
+            commit.id: CodeChange(
+                id=commit.id,
+                parents=commit.parents,
+                subject=redact(one_line(redact(commit.subject))),
+                authored_at=commit.authored_at,
+                paths=changes.get(commit.id, ()),
+            )
+            for commit in requested
+        }
         links = self._links(ties, commits, gathered)
         linked = {link.commit.id for link in links}
         self._note_oddities(requested, gathered)
@@ -277,16 +287,6 @@ class _Gathering:
                 raise body
             checkpoints.append(read_checkpoint(commit, body)[0])
         return checkpoints
-
-    def _code_change(self, commit: HistoryCommit, changes: dict[str, Changes]) -> CodeChange:
-        redactor = self._sessions.workspace.redactor
-        return CodeChange(
-            id=commit.id,
-            parents=commit.parents,
-            subject=redactor.text(one_line(redactor.text(commit.subject))),
-            authored_at=commit.authored_at,
-            paths=changes.get(commit.id, ()),
-        )
 
     def _note_oddities(self, requested: Sequence[HistoryCommit], gathered: Courses) -> None:
         cut = [commit.id for commit in requested if commit.is_cut]

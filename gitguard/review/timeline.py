@@ -319,7 +319,7 @@ class Timeline:
     def add(self, checkpoint: Any, items: Items) -> None:
         """Take in the next older checkpoint; the same mapping stands for the same state."""
         if items is not self._standing:
-            self._end(self._standing.keys() - items.keys())
+            self.end(self._standing.keys() - items.keys())
             for key in items.keys() - self._standing.keys():
                 self.items.setdefault(key, ItemHistory(items[key], self.oldest))
                 self._since[key] = self.length
@@ -327,12 +327,9 @@ class Timeline:
         self.oldest = checkpoint
         self.length += 1
 
-    def end(self) -> None:
-        """Close what stands in the oldest checkpoint; nothing is added after that."""
-        self._end(self._standing.keys())
-
-    def _end(self, keys: Iterable[Any]) -> None:
-        for key in keys:
+    def end(self, keys: Iterable[Any] | None = None) -> None:
+        """Close items at the oldest checkpoint: all that stand in it, as nothing comes after."""
+        for key in self._standing.keys() if keys is None else keys:
             history = self.items[key]
             history.earliest, history.first = self._standing[key], self.oldest
             history.spans.append((self._since.pop(key), self.length - 1))
