@@ -29,9 +29,7 @@ LIMIT, OBSTACLE, OPEN_WORK, DONE_WORK, ASSUMPTION, LESSON, REMARK = SENTENCES = 
 """Roles of what is noted in sentences; a field that declares none holds remarks."""
 ITEMS = (DECISION, FAILURE, FILE, OUTPUT, *SENTENCES)
 """All but the headlines, which stand at the head of whatever shows a state."""
-REVIEWED = (
-    *(DECISION, FAILURE, LIMIT, ASSUMPTION, LESSON, OPEN_WORK, OBSTACLE, DONE_WORK, REMARK),
-)
+REVIEWED = (DECISION, FAILURE, LIMIT, ASSUMPTION, LESSON, OPEN_WORK, OBSTACLE, DONE_WORK, REMARK)
 """What is counted of a piece of work, in this order."""
 OPTIONS = (
     *(HEADLINE, DONE_WORK, OPEN_WORK, LIMIT, OBSTACLE, LESSON, ASSUMPTION, REMARK, FILE, OUTPUT),
