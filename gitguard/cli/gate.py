@@ -31,7 +31,7 @@ _WITHOUT_HOOKS = (
     "Compact the context and ask with --compacted and --pressure, or begin a new conversation with "
     "an --host-session of its own."
 )
-_GIVE_USAGE = "Give the context usage with --pressure or --tokens from the first question on."
+_GIVE_USAGE = "Pass --pressure or --tokens on every call but the first."
 
 
 @click.command()

@@ -87,8 +87,8 @@ def pairs(
             text = next(unread[detail])
             if not may_follow:
                 raise InvalidInput(
-                    f"--{detail} `{text:.80}` belongs to no --{subject}; nothing is noted",
-                    f"Give each --{detail} right after its --{subject}",
+                    f"--{detail} `{text:.80}` requires --{subject}; nothing was noted",
+                    f"Put each --{detail} right after its --{subject}",
                 )
             matched[-1] = (matched[-1][0], text)
         may_follow = name == subject or (may_follow and name != detail)

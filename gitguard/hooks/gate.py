@@ -109,7 +109,7 @@ def _band(
 ) -> tuple[str, list[str]]:
     """Return the action for a pressure, and why; an assumption or a human may lift a halt."""
     if pressure is None:
-        band, reasons = HALT, ["no context usage is known, and this is not the first turn"]
+        band, reasons = HALT, ["no context usage given"]
     else:
         levels = (
             (HALT, "critical", thresholds.critical),

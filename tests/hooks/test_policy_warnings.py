@@ -404,7 +404,7 @@ def test_a_halt_for_a_missing_pressure_names_no_figure(talk: Conversation) -> No
     for kind in (events.PROMPT, events.PROMPT, events.TOOL_START):
         event = HookEvent(kind, "H", str(talk.root), prompt="Go on", tool=ToolCall("exec"))
         reply = talk.guard.handle(event, Abilities(offers_pressure=False))
-    assert "no context usage is known" in reply.refuse
+    assert "no context usage given" in reply.refuse
     assert "⚠️" not in reply.refuse
 
 

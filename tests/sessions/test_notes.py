@@ -77,7 +77,7 @@ def test_a_reason_without_its_subject_is_refused_and_nothing_of_the_note_is_kept
     before = state_of(begun)
     done = run(begun, "note", "--learning", "L", *arguments.split())
     assert isinstance(done.exception, InvalidInput)
-    assert "belongs to no --" in done.exception.message
+    assert " requires --" in done.exception.message
     assert state_of(begun) == before
 
 
