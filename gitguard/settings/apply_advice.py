@@ -86,7 +86,9 @@ def _refuse_unfit(adviser: Adviser, file: str, seen: bytes | None) -> None:
             f"Put the file there, or make the changes in `{os.path.realpath(file)}` yourself; "
             "nothing was changed",
         )
-    FileEdit(file, file, seen, b"").refuse_unwritable()
+    change = FileEdit(file, file, seen, b"")
+    change.refuse_unwritable()
+    change.refuse_hard_link()
 
 
 def apply(

@@ -59,7 +59,7 @@ class FolderEdits:
             if now is not None and split(now, name).is_edited:
                 shown = f"the section in `{self._shown(name)}`"
                 self.notes.append(f"{shown} was edited, so gitguard leaves it unchanged")
-            self.change(name, now, with_section(now or b"", name, wanted.content.decode()))
+            self._edit(name, now, with_section(now or b"", name, wanted.content.decode()))
             return
         assert wanted.merge is not None
         original = self.given_back(name, format)
@@ -71,7 +71,7 @@ class FolderEdits:
             raise InvalidDocument(f"{what}: {error.message}", error.hint) from error
         after = settings_text.rewritten(format, now, merged, what=what)
         self.entries[name] = EditedFile(original, after, format)
-        self.change(name, now, after)
+        self._edit(name, now, after)
 
     def _put_whole(self, name: str, now: bytes | None, data: bytes) -> None:
         entry = self.entries.get(name)
@@ -91,7 +91,7 @@ class FolderEdits:
             return
         now = content(self.root, name)
         if format != WHOLE:
-            self.change(name, now, self.given_back(name, format))
+            self._edit(name, now, self.given_back(name, format))
         elif now is not None:
             is_same = now == data and not self._is_tracked(name)
             if entry.is_unchanged(now) if entry else is_same:
@@ -111,7 +111,7 @@ class FolderEdits:
                 f"the section in {shown} was edited, so it is kept; delete it with an editor"
             )
         elif parts.section:
-            self.change(name, now, without_section(now or b"", name))
+            self._edit(name, now, without_section(now or b"", name))
 
     def given_back(self, name: str, format: str) -> bytes | None:
         """Return settings as they were before us, with whatever else was changed since."""
@@ -142,6 +142,12 @@ class FolderEdits:
             return settings_text.load(format, self.given_back(name, format), what=name)
         except InvalidDocument:
             return {}
+
+    def _edit(self, name: str, before: bytes | None, after: bytes | None) -> None:
+        """Plan a change of a file that is somebody's."""
+        if before != after:
+            self.change(name, before, after)
+            self.changes[-1].refuse_hard_link()
 
     def change(self, name: str, before: bytes | None, after: bytes | None) -> None:
         """Plan a change, unless it would change nothing."""

@@ -627,6 +627,15 @@ def test_read_only_settings_are_refused(guard: Guard, personal: Path, repo: Path
     assert everything(repo) == before
 
 
+def test_settings_with_a_second_name_are_refused(guard: Guard, personal: Path, repo: Path) -> None:
+    put(personal, b"{}")
+    (repo / "dotfile.json").hardlink_to(personal)
+    before = everything(repo)
+    with pytest.raises(InvalidDocument, match="is a hard link"):
+        guard.install(HOST, MINE)
+    assert everything(repo) == before
+
+
 def test_a_branch_in_the_way_is_refused(guard: Guard, git: Git, repo: Path) -> None:
     git("branch", "gitguard")
     for dry_run in (True, False):

@@ -45,7 +45,7 @@ class FileEdit(Value):
         return self.replace(before=self.after, after=self.before)
 
     def refuse_unwritable(self) -> None:
-        """Raise where the change could not be made, or would not reach all names of the file."""
+        """Raise `NotWritable` where the change could not be made."""
         folder = os.path.dirname(self.path)
         if not files.is_writable(folder):
             raise NotWritable(
@@ -57,6 +57,9 @@ class FileEdit(Value):
                 f"`{self.path}` is read-only",
                 f"Run `chmod u+w {self.path}`; nothing was changed",
             )
+
+    def refuse_hard_link(self) -> None:
+        """Raise `InvalidDocument` where the change would not reach all names of the file."""
         if self.before is not None and os.stat(self.path).st_nlink > 1:
             raise InvalidDocument(
                 f"`{self.path}` is a hard link, and a change would not reach its other name",
