@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
@@ -183,17 +182,6 @@ def test_a_purge_does_not_change_which_history_is_the_last(guard: Guard, clock: 
     rewritten, last = guard.sessions.archived()
     assert rewritten.commit != older.commit
     assert last == newer
-
-
-def test_records_without_the_time_are_ordered_by_their_files(guard: Guard, clock: Clock) -> None:
-    older, newer = two_histories(guard, clock)
-    for number, one in enumerate((newer, older)):
-        path = anchor_of(guard, one)
-        document = json.loads(path.read_text())
-        del document["archived_at"]
-        path.write_text(json.dumps(document))
-        os.utime(path, (number, number))
-    assert guard.sessions.archived() == [newer, older]
 
 
 # Deleted by name
