@@ -1,4 +1,4 @@
-"""The one parser of commit objects: of checkpoints, and of the user's own commits."""
+"""The one parser of commit objects, of checkpoints as of the user's own, and the form of ids."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from gitguard.model.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+_HEX = "0123456789abcdef"
 
 
 class CommitObject(Value):
@@ -43,3 +45,8 @@ def parse_commit(body: bytes) -> CommitObject:
     except (LookupError, ValueError):  # an encoding that Python does not know
         text = message.decode("utf-8", "replace")
     return CommitObject(headers, text)
+
+
+def is_object_id(text: str) -> bool:
+    """Say whether text is a full SHA-1 or SHA-256 object id."""
+    return len(text) in (40, 64) and not text.strip(_HEX)

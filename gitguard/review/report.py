@@ -6,6 +6,7 @@ checkpoint: where it appeared, whether it is still there, and who it comes from.
 
 from __future__ import annotations
 
+from gitguard.model.commit import is_object_id
 from gitguard.model.redaction.rules import walls
 from gitguard.model.text import counted
 from gitguard.model.value import Value
@@ -23,7 +24,6 @@ from gitguard.state.items import (
     Note,
 )
 from gitguard.state.task import TaskState
-from gitguard.store.git.objects import is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

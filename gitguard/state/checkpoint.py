@@ -6,7 +6,7 @@ import json
 
 from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
-from gitguard.model.commit import parse_commit
+from gitguard.model.commit import is_object_id, parse_commit
 from gitguard.model.text import encodable, one_line, shorten
 from gitguard.model.value import Value
 
@@ -26,7 +26,6 @@ _PURGED = "Gitguard-Purged: "
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
-_ID_LENGTHS, _HEX = (_SHA1_LENGTH, 64), "0123456789abcdef"
 
 
 class Code(Value):
@@ -153,7 +152,7 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
             forked_from=trailers.get("Forked-From", ""),
             purged=trailers.get("Purged", ""),
-            files=snapshot if len(snapshot) in _ID_LENGTHS and not snapshot.strip(_HEX) else "",
+            files=snapshot if is_object_id(snapshot) else "",
             signature="\n".join(commit.headers.get(signed, ())),
         )
         (tree,) = commit.headers.get("tree", ())

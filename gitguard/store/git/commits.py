@@ -9,9 +9,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
-from gitguard.model.commit import parse_commit
+from gitguard.model.commit import is_object_id, parse_commit
 from gitguard.model.value import Value
-from gitguard.store.git.objects import is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

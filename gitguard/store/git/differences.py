@@ -18,12 +18,12 @@ import stat
 
 from gitguard.errors import GitFailed
 from gitguard.model import fields
+from gitguard.model.commit import is_object_id
 from gitguard.model.record import Record
 from gitguard.model.value import Value
 from gitguard.store.disk.users_files import is_temporary
 from gitguard.store.git.attributes import CONVERTING, FILTERING, UNSET
 from gitguard.store.git.conversions import CRLF, Conversions
-from gitguard.store.git.objects import is_object_id
 from gitguard.store.git.trees import SUBMODULE
 from gitguard.store.git.worktree_files import FileReading, ReadLimits, WorktreeFiles
 

@@ -24,12 +24,6 @@ _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
 _MANY, _AT_ONCE = 12, 4
 """Objects from which on several are synced at the same time, and how many that are."""
-_HEX = "0123456789abcdef"
-
-
-def is_object_id(text: str) -> bool:
-    """Say whether text is a full SHA-1 or SHA-256 object id."""
-    return len(text) in (40, 64) and not text.strip(_HEX)
 
 
 class ObjectsGone(GitFailed):

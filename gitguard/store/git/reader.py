@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed, InvalidDocument
+from gitguard.model.commit import is_object_id
 from gitguard.store.disk import files
-from gitguard.store.git.objects import is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

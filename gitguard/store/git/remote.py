@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from gitguard.errors import GitFailed, InvalidConfig, InvalidInput, RefMoved
+from gitguard.model.commit import is_object_id
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.model.value import Value
-from gitguard.store.git.objects import is_object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed, Pending
-from gitguard.store.git.objects import ObjectsGone, is_object_id
+from gitguard.model.commit import is_object_id
+from gitguard.store.git.objects import ObjectsGone
 from gitguard.store.git.signature import (
     KINDS,
     OPENPGP,

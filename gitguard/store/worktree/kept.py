@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.commit import parse_commit
+from gitguard.model.commit import is_object_id, parse_commit
 from gitguard.model.value import Value
 from gitguard.store.disk import files
-from gitguard.store.git.objects import is_object_id
 from gitguard.store.git.stamp import Stamp
 
 TYPE_CHECKING = False
