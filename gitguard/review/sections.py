@@ -157,16 +157,16 @@ def unfolded(report: Report) -> tuple[Line, ...]:
         ("Redacted", _redactions(report)),
         ("Not sound", [Line(v.text) for v in report.verdicts if not v.is_sound]),
     )
-    return tuple(line for title, lines in groups for line in _first(title, list(lines)))
-
-
-def _first(title: str, lines: list[Line]) -> Iterator[Line]:
-    for line in lines[:_UNFOLDED]:
-        # Where it comes from is told below, beside all others of its kind.
-        words = f"{line.label}: {line.text}" if line.label else line.text
-        yield line.replace(label=title, text=words, source="", names_commit=False)
-    if len(lines) > _UNFOLDED:
-        yield Line(f"{len(lines) - _UNFOLDED} more below", label=title)
+    shown: list[Line] = []
+    for title, lines in groups:
+        of_group = list(lines)
+        for line in of_group[:_UNFOLDED]:
+            # Where it comes from is told below, beside all others of its kind.
+            words = f"{line.label}: {line.text}" if line.label else line.text
+            shown.append(line.replace(label=title, text=words, source="", names_commit=False))
+        if len(of_group) > _UNFOLDED:
+            shown.append(Line(f"{len(of_group) - _UNFOLDED} more below", label=title))
+    return tuple(shown)
 
 
 def sections_of(report: Report) -> tuple[Section, ...]:

@@ -202,7 +202,10 @@ class CodeCommits:
                     commit = record.decode("ascii", "replace").strip()
                     continue
                 removed, _, path = rest.partition(b"\t")
-                change = CommitFile(os.fsdecode(path), _number(added), _number(removed))
+                added_lines, removed_lines = (
+                    int(count) if count.isdigit() else None for count in (added, removed)
+                )
+                change = CommitFile(os.fsdecode(path), added_lines, removed_lines)
                 changes.setdefault(commit, []).append(change)
         return {commit: tuple(files) for commit, files in changes.items()}
 
@@ -254,10 +257,6 @@ def _described(commit_id: str, *parents: str, body: bytes | InvalidDocument) -> 
         checkpoints=tuple(name for name in checkpoints if len(name) >= _SHORTEST_ID),
         is_cut=not parents and bool(commit.parents),
     )
-
-
-def _number(text: bytes) -> int | None:
-    return int(text) if text.isdigit() else None
 
 
 def _lines(words: Iterable[str]) -> bytes:
