@@ -95,13 +95,6 @@ class _Source(Value):
     """Whether somebody put it on a branch of ours, or in its place."""
 
 
-class _Break(Value):
-    """Where a history cannot be read further."""
-
-    commit: str
-    note: str
-
-
 def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
     """Read the checkpoints of every session, or of the one with a key or name, as far as they read.
 
@@ -137,10 +130,13 @@ def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
     unread = sorted(sources.values(), key=lambda source: not source.is_ours)
     for source in unread:
         chain = sessions.store(Session(source.name, source.name)).chain
-        course, broken = _course(chain, source, seen.setdefault(source.name, set()))
-        if broken is not None:
-            notes.append(broken.note)
-            unread += _beyond(chain, source, broken)
+        course, note, broken_at = _course(chain, source, seen.setdefault(source.name, set()))
+        notes += [note] if note else []
+        # No hash leads to what was before, and anybody who can write in the git directory can write
+        # a reflog.
+        earlier = chain.before_in_reflog(broken_at) if broken_at else ""
+        if earlier:
+            unread.append(_Source(source.name, earlier, False, chain.ref))
         if course is not None:
             courses.append(course)
     return Courses(tuple(courses), tuple(dict.fromkeys(notes)))
@@ -178,29 +174,37 @@ def _set_aside(repository: Repository) -> Iterator[_Source]:
             yield _Source(name, ref.id, False, ref.name)
 
 
-def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | None, _Break | None]:
-    """Read a history's checkpoints; a history of ours makes what it shares with others ours."""
+def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | None, str, str]:
+    """Read a history's checkpoints; a history of ours makes what it shares with others ours.
+
+    Return also why it cannot be read further, and the commit at which that is.
+    """
     rows: list[tuple[str, int, str, int]] = []
     heads: dict[str, str] = {}
-    key, broken = source.name, None
+    key, note, broken_at = source.name, "", ""
     try:
         for link in chain.commits(source.head):
             checkpoint = link.checkpoint
             if checkpoint is None:
-                broken = _break(source, link.id, link.problems[0], rows[-1][1] if rows else 0)
+                broken_at, error = link.id, link.problems[0]
+                before = f" before checkpoint {rows[-1][1]}" if rows else ""
+                note = (
+                    f"The session `{source.name}` cannot be read at commit {link.id[:12]}{before}. "
+                    f"This machine cannot verify its earlier checkpoints: {error.message}"
+                )
                 break
             key = checkpoint.session_key if not rows else key
             # Many checkpoints name the same commit: its id is kept once.
             head = heads.setdefault(checkpoint.code.head, checkpoint.code.head)
             rows.append((checkpoint.id, checkpoint.sequence, head, checkpoint.at))
-    except GitguardError as error:
-        broken = _Break("", f"The history at `{source.where}` is left out: {error.message}")
+    except GitguardError as refusal:
+        note = f"The history at `{source.where}` is left out: {refusal.message}"
     rows.reverse()
     ids, sequences, code_heads, times = zip(*rows, strict=True) if rows else ((),) * 4
     shared = next((n for n, commit in enumerate(ids) if commit not in seen), len(ids))
     seen.update(ids)
     if shared == len(ids):
-        return None, broken
+        return None, note, broken_at
     fits = Session(source.name, source.name).is_known_as(key)
     course = Course(
         session=key if fits else source.name,
@@ -211,29 +215,10 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
         times=times,
         is_ours=source.is_ours,
         shared=shared,
-        is_cut=broken is not None,
+        is_cut=bool(note),
         is_past_ours=source.is_past_ours,
     )
-    return course, broken
-
-
-def _break(source: _Source, commit: str, error: GitguardError, sequence: int) -> _Break:
-    """Say where a history breaks off; sequence is the last checkpoint that was read, 0 for none."""
-    before = f" before checkpoint {sequence}" if sequence else ""
-    return _Break(
-        commit,
-        f"The session `{source.name}` cannot be read at commit {commit[:12]}{before}. This machine "
-        f"cannot verify its earlier checkpoints: {error.message}",
-    )
-
-
-def _beyond(chain: Chain, source: _Source, broken: _Break) -> list[_Source]:
-    """Return the history before a damaged checkpoint, where the branch's reflog still names it.
-
-    No hash leads there, and anybody who can write in the git directory can write a reflog.
-    """
-    earlier = chain.before_in_reflog(broken.commit) if broken.commit else ""
-    return [_Source(source.name, earlier, False, chain.ref)] if earlier else []
+    return course, note, broken_at
 
 
 # States
