@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
 from contextlib import suppress
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 from gitguard import __version__, process
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
 from gitguard.cli.option_values import refuse_repeated
-from gitguard.cli.standard_output import ReaderGone, leave, watch_standard_output
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
+
+if TYPE_CHECKING:
+    from typing import Any
 
 USAGE = 2
 """Exit code of a command line that cannot be understood."""
@@ -229,3 +233,52 @@ def _unexpected(error: Exception) -> Unexpected:
         click.echo(report, err=True)
         where = "The report is above"
     return Unexpected(f"gitguard failed: {type(error).__name__}: {error}", where)
+
+
+# Standard output, which may refuse: a full disk is an error of its place, a reader may go away
+
+
+class ReaderGone(Exception):  # noqa: N818 - nobody did anything wrong
+    """Whoever read our output closed it; no `OSError`, which would be taken for a file's."""
+
+
+class _StandardOutput(io.FileIO):
+    def write(self, data: Any, /) -> int:
+        try:
+            return super().write(data)
+        except BrokenPipeError:
+            raise ReaderGone from None
+        except OSError as error:
+            raise NotWritable(
+                f"cannot write to standard output: {error.strerror}",
+                "Make room, or let it go to another file",
+            ) from None
+
+
+def watch_standard_output() -> None:
+    """Tell what standard output refuses apart from what files do; what cannot be encoded is `?`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+    stream = sys.stdout
+    # Within another program it may be no file at all.
+    if isinstance(stream, io.TextIOWrapper) and isinstance(
+        stream.buffer, io.BufferedWriter | io.FileIO
+    ):
+        raw = _StandardOutput(stream.fileno(), "wb", closefd=False)
+        sys.stdout = io.TextIOWrapper(
+            io.BufferedWriter(raw),
+            encoding=stream.encoding,
+            errors="replace",
+            line_buffering=stream.line_buffering,
+        )
+
+
+def leave(code: int) -> None:
+    """End the process with a code, also where what is still to be printed is refused."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except (NotWritable, ReaderGone):
+        os._exit(code)
+    sys.exit(code)
