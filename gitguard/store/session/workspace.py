@@ -83,8 +83,7 @@ class Workspace:
         folders.claim(os.path.join(place.common_dir, "gitguard"), place.common_dir, mode)
         folders.claim(places.state_home, places.state_home)
         self.redactor = Redactor()
-        self.seal = Seal(self.state_folder)
-        """The seal on working files that are read back."""
+        self._seal: Seal | None = None
         self._moments: dict[str, ConsistentRead] = {}
         self.read_once: Repository | None = None
         """The door to git during a look at many sessions (`ReadingOnce`)."""
@@ -141,7 +140,14 @@ class Workspace:
 
     def forget_seal(self) -> None:
         """Read the key of the seals again, because another folder is in force now."""
-        self.seal = Seal(self.state_folder)
+        self._seal = None
+
+    @property
+    def seal(self) -> Seal:
+        """The seal on working files that are read back."""
+        if self._seal is None:
+            self._seal = Seal(self.state_folder)
+        return self._seal
 
     @property
     def is_initialised(self) -> bool:
