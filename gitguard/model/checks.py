@@ -49,6 +49,9 @@ _PROGRAMS: dict[str, frozenset[str]] = {
 """Programs, and those of their subcommands that count."""
 _WITH_SUBCOMMANDS = {"ruff": frozenset({"check", "format"})}
 """Programs that always check something, and whose verdict depends on the subcommand."""
+_NAMES = (*_PROGRAMS, "unittest")
+"""Programs that check something; the last one is started by Python alone."""
+_NO_QUOTES = str.maketrans("", "", "\"'\\\n")
 _WRAPPERS = frozenset(("time", "timeout", "nice", "nohup"))
 """Runners that do not change what runs, so the command is the same without them."""
 _TESTING = frozenset(("if", "elif", "while", "until", "!"))
@@ -79,6 +82,9 @@ class Check(Value):
 
 def checks_of(line: str) -> tuple[Check, ...]:
     """Return the commands of a shell line that build, test, check or start something."""
+    bare = line.translate(_NO_QUOTES).lower()
+    if not any(name in bare for name in _NAMES):
+        return ()  # most lines, which need not be taken apart
     commands = _steps(line)
     # A line that puts changes away checks something else than the work as it is.
     if any(map(_stashes, commands)):

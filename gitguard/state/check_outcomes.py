@@ -115,6 +115,8 @@ def outcomes_of(line: str, output: str, *, has_failed: bool) -> tuple[Ended, ...
     Checks of which one failed come as one, joined, if nothing tells which.
     """
     checks = checks_of(line)
+    if not checks:
+        return ()
     verdicts = _verdicts(checks, output)
     outcomes = _outcomes(checks, verdicts, output, has_failed=has_failed)
     suspects = [check for check in checks if outcomes[check.place] == _SUSPECT]
