@@ -212,8 +212,8 @@ def _hidden(
     is_shared = installation.SHARED in edits.entries
     names = tuple(n for n in edits.entries if not (is_shared and n in for_all))
     tracked = sites.worktree.tracked(names) if names else frozenset()
+    before = content(sites.common, exclude.NAME)  # first, since git would wait at a pipe there
     ignored = sites.worktree.ignored(names) if names else frozenset()
-    before = content(sites.common, exclude.NAME)
     present = exclude.lines_of(before)
     created = [n for n in names if edits.entries[n].original is None and n not in tracked]
     mine = [f"/{n}" for n in created if f"/{n}" in present or n not in ignored]

@@ -512,7 +512,7 @@ def test_a_summary_in_a_transcript_that_was_written_anew_is_seen(talk: Conversat
         talk.uses(20_000)
     talk.prompt()
     talk.transcript.write_text("")
-    assert "more than 30% of the window" in compacted(talk, "x" * 250_000)
+    assert "summaries fill 3" in compacted(talk, "x" * 250_000)
     assert talk.faults() == []
 
 

@@ -146,7 +146,7 @@ def shared(tmp_path: Path) -> Path:
         "log",
         "checkpoint",
     ]
-    + ["gate --pressure 0.1", "trust --yes", "session use other"],
+    + ["gate --pressure 0.1", "repair --trust --yes", "session use other"],
 )
 def test_the_second_user_of_a_shared_repository_reads_what_works_and_what_does_not(
     shared: Path, command: str
