@@ -114,7 +114,7 @@ def test_each_change_is_spelled_out_with_what_it_does_and_what_follows(place: Pl
         "at about 70% of the window",
         '`agents.defaults.contextPruning.ttl`, "5m" (default) → "1m"',
         "`openclaw gateway restart`",
-        "comments in it go",
+        "it drops comments",
         "Apply it: `gitguard config advise openclaw --pattern tool-heavy --apply`",
     ):
         assert expected in said
@@ -428,7 +428,7 @@ def test_the_newest_conversation_tells_pattern_window_and_runway(place: Place) -
     program.chmod(0o755)
     advice = place.json("gitguard config advise claude-code")
     assert advice["pattern"] == "tool-heavy"
-    assert any("% of what was said" in each for each in advice["evidence"])
+    assert any("% of the conversation is tool calls" in each for each in advice["evidence"])
     assert (advice["window"], advice["window_source"]) == (200_000, "conversation")
     assert advice["changes"][0]["after"] == '"173000"'
     low, high = advice["runway"]
