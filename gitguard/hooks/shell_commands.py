@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from gitguard.model.shell.programs import ShellProgram
     from gitguard.model.shell.scanner import ShellLine, SimpleCommand
 
 REPAIR = "repair"
@@ -32,7 +33,7 @@ DELETE = "--delete"
 """Of `session maintain`: deletes what is archived."""
 SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
 """What an agent may ask of `repair`; every other way out chooses for the user."""
-_NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\\n"))
+_NO_QUOTES = str.maketrans(dict.fromkeys("\"'\\"))
 _QUOTES = str.maketrans(dict.fromkeys("\"'\\", " "))
 _NO_NESTING = _QUOTES | str.maketrans(dict.fromkeys("(){}`", "\n"))
 _LISTS = str.maketrans(dict.fromkeys("[]{},", " "))
@@ -52,15 +53,6 @@ _NAMES = frozenset({_PROGRAM, f"{_PROGRAM}.exe", f"-m{_PROGRAM}"})
 """The program as the last part of a word; Python takes its module with or without a blank."""
 _READING_ARGUMENTS = frozenset({"xargs", "parallel"})
 """Programs that read from their input or from later words which arguments another one gets."""
-_RUNNING_ANOTHER = frozenset(
-    (
-        *("builtin", "command", "doas", "env", "eval", "exec", "nohup", "sudo", "time", "timeout"),
-        "which",
-    )
-)
-"""Words before a program that runs; Python, with a version in its name, comes on top."""
-_RUNNING_SCRIPTS = frozenset(("eval", "parallel", "ssh", "trap", "watch"))
-"""Programs that run an operand as a script; others do behind an option that ends in `c`."""
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ._-/:=,+@%"
 """None of these joins commands, redirects output, quotes or substitutes."""
 _UNLISTED = frozenset(
@@ -71,6 +63,8 @@ _UNLISTED = frozenset(
     )
 )
 """Programs that `model/shell/destructive.py` does not list; Python runs listed ones by `-m`."""
+_MOST_NESTED = 1_000
+"""Characters that a short line may have more, in words inside of words."""
 _MOST = 1 << 20
 """Characters of a command and of the texts in it that are read in all."""
 _LONGEST = 1 << 17
@@ -112,7 +106,7 @@ def owner_command(command: str) -> str:
     A command inside of a quoted text counts, since most programs may run what they are handed.
     What cannot be read may be such a command.
     """
-    if _PROGRAM not in command.translate(_NO_QUOTES).lower():
+    if _PROGRAM not in command.replace("\\\n", "").translate(_NO_QUOTES).lower():
         return ""
     if len(command) > _LONGEST:
         return HIDDEN
@@ -171,12 +165,16 @@ class _Line:
         """Whether a shell runs it for sure, as far as the texts around it tell."""
         self._is_complete = line.is_complete
         self._texts = line.texts
-        self._commands = (*line.commands, *line.texts)
-        self._words = [_words_as_written(command) for command in self._commands]
+        commands = (*line.commands, *line.texts)
+        words = sum(end - begin for command in commands for begin, end in command.spans)
+        self._is_too_deep = words > _DEEPEST * (len(text) + _MOST_NESTED)
+        """Whether substitutions stand in so many others that nobody reads all of them."""
+        commands = () if self._is_too_deep else commands
+        self._commands = [(command, _words_as_written(command)) for command in commands]
 
     def aliases(self) -> set[str]:
         """Return the names that it gives the program: aliases and variables, as `g=gitguard`."""
-        assignments = (word.partition("=") for words in self._words for word in words)
+        assignments = (word.partition("=") for _, words in self._commands for word in words)
         return {
             name
             for name, _, value in assignments
@@ -185,34 +183,41 @@ class _Line:
 
     def owner_command(self, aliases: frozenset[str]) -> str:
         """Return what belongs to a person among its own commands, empty if nothing does."""
-        for words in self._words:
+        if self._is_too_deep:
+            return HIDDEN
+        for command, words in self._commands:
             places = _places_of_program(words, aliases)
             for place in places if self._runs else places[:1]:
                 if owner := _owner_among(words[place + 1 :]):
                     return owner
-            if self._runs and _reads_subcommand(words, places):
-                return HIDDEN
-            if self._runs and _substitutes_subcommand(words, places, aliases):
+            if self._runs and _hides_subcommand(words, command, places):
                 return HIDDEN
         return ""
 
     def inner_texts(self, aliases: frozenset[str]) -> Iterator[tuple[str, bool]]:
         """Yield the texts in it that a program may run, each with whether one does for sure."""
+        from gitguard.model.shell.programs import script_of, started_program
+
         bare = self._text.translate(_NO_NESTING)
         if not self._is_complete and bare != self._text:
             yield bare, False  # the quotes are not a shell's
         for command in self._texts:
             yield " ".join(command.words).translate(_NO_NESTING), False
-        for command, words in zip(self._commands, self._words, strict=True):
-            runs = self._runs and _runs_scripts(words)
-            outside = _words_before_ours(words, command, aliases)
-            texts = [(word, runs) for word in outside]
+        for command, words in self._commands:
+            place, program = _started(words, command)
+            is_ours = place in _places_of_program(words, aliases)
+            programs = () if is_ours else (program, started_program(command.words, command))
+            outside = words[:place] if is_ours else words
             # A quoted text may be a part of a word, as in `-O'…'`.
-            parts = command.as_written()[: len(outside)]
-            texts += [(part.translate(_QUOTES).strip(), False) for part in parts]
+            parts = [part.translate(_QUOTES).strip() for part in command.as_written()]
+            runs = self._runs and _runs_scripts(words)
+            texts = [(text, runs) for text in (*outside, *command.words[: len(outside)])]
+            texts += [(text, False) for text in parts[: len(outside)]]
             # Some shells take a comment for more words, and may run what follows in it.
             comment = " ".join((*command.words[:1], command.comment.lstrip("#")))
-            for text, is_run in (*texts, (command.input, self._runs), (comment, self._runs)):
+            scripts = [script_of(program) for program in programs if program]
+            texts += [(text, self._runs) for text in (*scripts, command.input, comment)]
+            for text, is_run in texts:
                 if _BREAKING.isdisjoint(text):
                     continue
                 as_list = text.translate(_LISTS)
@@ -234,26 +239,42 @@ def _words_as_written(command: SimpleCommand) -> list[str]:
     return [*words, *command.comment.split()]
 
 
-def _words_before_ours(
-    words: list[str], command: SimpleCommand, aliases: frozenset[str]
-) -> list[str]:
-    """Leave out what stands behind the program where that is what a command runs."""
-    places = _places_of_program(words, aliases)
-    if not places:
-        return words
+def _started(words: list[str], command: SimpleCommand) -> tuple[int, ShellProgram | None]:
+    """Return where the program stands that a command starts, and that program.
+
+    What Python runs as a file stands behind it.
+    """
     from gitguard.model.shell.programs import started_program
 
-    program = started_program(words, command)
+    # A substitution may stand for nothing.
+    named = (at for at, w in enumerate(words) if w[:2] != "$(" and w[:1] != "`" or _is_program(w))
+    passed = next(named, 0)
+    program = started_program(words[passed:], command)
     if program is None:
-        return words
-    place = len(program.before)
+        return len(words), None
+    place = passed + len(program.before)
     if program.name.startswith("python"):
         place += 1 + next((at for at, word in enumerate(program.words) if word[:1] != "-"), 0)
-    return words[:place] if place in places else words
+    return place, program
 
 
-def _reads_subcommand(words: list[str], places: list[int]) -> bool:
-    """Say whether `xargs` or `parallel` reads which command the program is to run."""
+def _hides_subcommand(words: list[str], command: SimpleCommand, places: list[int]) -> bool:
+    """Say whether a shell substitutes which command of ours runs, or `xargs` reads it."""
+    from gitguard.model.shell.programs import FINDING
+
+    place, program = _started(words, command)
+    finds = program is not None and program.name in FINDING
+    if any(
+        not _EXPANDED.isdisjoint(_first_argument(words[at + 1 :]))
+        for at in places
+        if finds or at == place
+    ):
+        return True
+    # `gitguard${IFS}hook` is one word here, and two where it runs.
+    if any(
+        "$" in word and _is_program(word.partition("$")[0]) for word in words[place : place + 1]
+    ):
+        return True
     names = (word.rpartition("/")[2] for word in words)
     reader = next((at for at, name in enumerate(names) if name in _READING_ARGUMENTS), len(words))
     behind = [place for place in places if place > reader]
@@ -263,40 +284,8 @@ def _reads_subcommand(words: list[str], places: list[int]) -> bool:
     return any(name in placeholders or name.startswith(":::") for name in subcommands)
 
 
-def _substitutes_subcommand(words: list[str], places: list[int], aliases: frozenset[str]) -> bool:
-    """Say whether a shell substitutes which command the program runs, as in `gitguard $c`."""
-    expanded = any(
-        not _EXPANDED.isdisjoint(_first_argument(words[place + 1 :])) for place in places
-    )
-    # `gitguard${IFS}hook` is one word here, and two where it runs.
-    expanded |= any(_is_program(word.partition("$")[0]) for word in words if "$" in word)
-    return expanded and (
-        _runs_program(words, aliases)
-        or any(word.rpartition("/")[2] in _READING_ARGUMENTS for word in words)
-    )
-
-
-def _runs_program(words: list[str], aliases: frozenset[str]) -> bool:
-    """Say whether a simple command begins with the program, or with what may run it."""
-    for word in words:
-        name = word.strip("$(){}`")
-        if word[:2] == "$(" and not _is_program(word):
-            continue  # it may stand for nothing
-        if name and not _is_assignment(name):
-            is_runner = name in _RUNNING_ANOTHER or name.startswith("python")
-            return is_runner or bool(_places_of_program([name.partition("$")[0]], aliases))
-    return False
-
-
-def _is_assignment(word: str) -> bool:
-    name, equals, _ = word.partition("=")
-    return bool(equals) and name.isidentifier()
-
-
 def _runs_scripts(words: list[str]) -> bool:
-    return not _RUNNING_SCRIPTS.isdisjoint(words) or any(
-        word.startswith("-") and word.endswith("c") for word in words
-    )
+    return any(word.startswith("-") and word.endswith("c") for word in words)
 
 
 def _places_of_program(words: list[str], aliases: frozenset[str]) -> list[int]:

@@ -268,7 +268,7 @@ class _Programs:
         if program.name in FINDING:
             for inner in _inner_commands(program.words, FINDING[program.name]):
                 yield from self._of_words(inner, command, depth + 1, is_repeated=True)
-        elif script := _script_of(program.name, program.words, command):
+        elif script := script_of(program):
             yield from self.of_script(script, depth + 1)
 
 
@@ -361,8 +361,9 @@ def _inner_commands(words: list[str], starts: frozenset[str]) -> list[list[str]]
     return commands
 
 
-def _script_of(name: str, words: list[str], command: SimpleCommand) -> str:
+def script_of(program: ShellProgram) -> str:
     """Return the text that a program runs as a script, empty if it does not or nobody sees it."""
+    name, words = program.name, program.words
     if name in _JOINING:
         return " ".join(behind_operands(words, *_JOINING[name]))
     if name not in SHELLS:
@@ -377,7 +378,7 @@ def _script_of(name: str, words: list[str], command: SimpleCommand) -> str:
             return "".join(words[place + 1 : place + 2])
         return "".join(arguments.operands[:1])
     is_reading = not arguments.operands or arguments.option_among(["-s"])
-    return input_of(command) if is_reading else ""
+    return program.input if is_reading else ""
 
 
 def input_of(command: SimpleCommand) -> str:
