@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.store.git.disguises import Disguises
+    from gitguard.store.git.reader import Disguises
 
 
 class RepositoryReadOnce(Repository):

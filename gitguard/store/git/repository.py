@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
-    from gitguard.store.git.disguises import Disguises
     from gitguard.store.git.place import Place
     from gitguard.store.git.plumbing import GitOutcome
-    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.git.reader import Disguises, ObjectReader
 
     Clock = Callable[[], float]
     ObjectWriter = LooseObjects | GitObjects
@@ -466,7 +465,6 @@ class Repository:
 
     def disguises(self) -> Disguises:
         """Return what git shows as something else than its id names, as it is now."""
-        from gitguard.store.git.disguises import Disguises
 
         return Disguises(self.place.common_dir, self.git)
 

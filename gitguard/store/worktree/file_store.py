@@ -115,8 +115,7 @@ class FileStore:
 
     def reader(self) -> ObjectReader:
         """Return a context manager that reads the store's objects and hashes each again."""
-        from gitguard.store.git.disguises import Disguises
-        from gitguard.store.git.reader import ObjectReader
+        from gitguard.store.git.reader import Disguises, ObjectReader
 
         self.index_packs()
         return ObjectReader(self.folder, self._git, Disguises(self.folder, self._git))
