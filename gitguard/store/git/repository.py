@@ -465,6 +465,7 @@ class Repository:
 
     def disguises(self) -> Disguises:
         """Return what git shows as something else than its id names, as it is now."""
+        from gitguard.store.git.reader import Disguises
 
         return Disguises(self.place.common_dir, self.git)
 
