@@ -466,10 +466,7 @@ class SessionStore:
         is_locked is whether the lock is held, so that a deleted branch is put back and what is said
         once counts as said. Raises as `readable_head` does.
         """
-        try:
-            head, verdict = self.usable_head() if is_locked else self.judged_head()
-        except NOT_OURS as error:
-            return error.message
+        head, verdict = self.usable_head() if is_locked else self.judged_head()
         if verdict.problem is not None:
             return verdict.problem.message
         return self.take_notice(head, verdict) if is_locked else verdict.notice

@@ -503,6 +503,8 @@ def test_after_git_init_everything_says_what_happened(
         made_anew.resume,
         made_anew.ensure,
         made_anew.repair_local,
+        made_anew.bundle,
+        lambda: made_anew.gate("S1", Reading("given", 0.0, share=0.2)),
         lambda: made_anew.checkpoint("x"),
         lambda: made_anew.note({"goal": "New"}),
     ):
