@@ -712,7 +712,7 @@ def test_a_long_conversation_takes_no_more_memory_than_a_short_one(tmp_path: Pat
         "from gitguard.transcripts.formats.recognition import recognise\n"
         "from gitguard.profile.profiling import profile_of\n"
         "found = profile_of(recognise(sys.argv[1]), DEFAULTS, Redactor())\n"
-        "assert found.profile.notes[0].endswith('they would not fit a window')\n"
+        "assert found.profile.notes[0].endswith('they would not fit in a window')\n"
     )
     short, long = tmp_path / "short.jsonl", tmp_path / "long.jsonl"
     DIALECTS["claude-code"](short, work(22_000, 500))
