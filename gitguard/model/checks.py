@@ -131,9 +131,10 @@ def _steps(line: str) -> list[SimpleCommand]:
         # A line that was cut has here-documents without a text, which looks like commands.
         and (not command.spans or command.spans[0][0] < read.unbegun_at)
     ]
-    if steps and steps[-1].joint in (";", "\n", ""):
+    if steps and steps[-1].joint != "&":
         # Of a line that was cut nobody knows how it goes on.
-        steps[-1].joint = ";" if line.endswith("…") else ""
+        is_cut = line.endswith("…") or steps[-1].joint not in (";", "\n", "")
+        steps[-1].joint = ";" if is_cut else ""
     return steps
 
 

@@ -44,6 +44,9 @@ def ending(line: str, output: str, *, has_failed: bool = False) -> str:
         ("cat > notes <<EOF\nnpm test\n", []),
         ("git commit -F - <<EOF make; make test", []),
         ("make \\\n  test", ["make test"]),
+        ("ruff check . && make &&", ["ruff check .", "make"]),
+        ("x=$(make test); pytest $x", ["pytest $x"]),
+        ("(cd app; pytest) && echo ok", ["pytest"]),
     ],
 )
 def test_every_check_of_a_compound_command_is_recognised_and_nothing_quoted(

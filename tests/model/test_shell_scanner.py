@@ -12,7 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.hooks.shell_commands import only_mentions, own_command, owner_command
+from gitguard.model.checks import checks_of
+from gitguard.model.outcome import is_answer, is_wrong_guess
+from gitguard.model.shell.destructive import destructive_reason
 from gitguard.model.shell.scanner import PIPES, ShellLine, SimpleCommand, commands_of, read_line
+from gitguard.model.shell.writes import writes_of
 
 # What bash says: every command is a function that writes down its words and its input, ends well
 # or not by its name, and prints what the scanner writes for what it cannot know.
@@ -242,3 +247,31 @@ def test_a_line_that_does_not_end_what_it_begins_is_told(text: str, opening: str
     assert not line.is_complete
     assert not line.is_plain
     assert isinstance(read_line(f"{text} {opening}").is_complete, bool)
+
+
+PROGRAMS = [
+    "gitguard",
+    "pytest",
+    "make",
+    "git",
+    "stash",
+    "timeout",
+    "-k",
+    "cd",
+    "python",
+    "-m",
+    "-c",
+]
+PROGRAMS += ["find", "-exec", "xargs", "bash", "sudo", "tee", "cp", "grep", "eval", "&&", "||", "…"]
+
+
+@given(st.lists(PIECES | st.sampled_from(PROGRAMS)).map(" ".join))
+def test_whoever_asks_for_a_line_gets_an_answer(line: str) -> None:
+    for check in checks_of(line):
+        assert 0 <= check.place <= check.leads_to
+    for is_so in (is_answer(line, "Exit code 1"), is_wrong_guess(line, "Exit code 1")):
+        assert isinstance(is_so, bool)
+    assert isinstance(destructive_reason(line, ("make a", "-k"), bool), str)
+    assert isinstance(owner_command(line) + own_command(line, "", ""), str)
+    assert isinstance(only_mentions(line), bool)
+    assert writes_of(line) == writes_of(line)
