@@ -102,13 +102,13 @@ def test_untrusted_marks_nothing_that_is_ours(run: Callable[..., Result]) -> Non
 def test_what_a_repair_keeps_aside_is_not_shown_as_ours(forged: Guard, git: Git) -> None:
     theirs = git("rev-parse", BRANCH)
     forged.archive_theirs()
-    with pytest.raises(Untrusted, match="kept aside"):
+    with pytest.raises(Untrusted, match="cannot verify it"):
         forged.show("state.json", theirs)
     assert WORDS.encode() in forged.show("state.json", theirs, untrusted=True)
-    with pytest.raises(Untrusted, match="kept aside"):
+    with pytest.raises(Untrusted, match="cannot verify it"):
         forged.restore(theirs)
     assert forged.restore(theirs, untrusted=True).after.goal == WORDS
-    assert "kept aside" in forged.why_not_ours(theirs)
+    assert "cannot verify it" in forged.why_not_ours(theirs)
     assert not forged.why_not_ours("1")
 
 
