@@ -112,8 +112,8 @@ def _text(done: Compacted) -> str:
 def _left_out_text(done: Compacted) -> str:
     limit = f" of {counted(done.limit.turns, 'turn')} ({done.limit.source})" if done.limit else ""
     return (
-        f"Left out: {counted(done.left_out, 'older turn')}, neither kept nor summarized, by the "
-        f"history limit{limit}; the file keeps them"
+        f"Left out: {counted(done.left_out, 'older turn')}, dropped by the history limit{limit}; "
+        "the file keeps them"
     )
 
 

@@ -240,7 +240,7 @@ def test_a_program_of_the_repository_is_no_summarizer(
     path = f"{program.parent}:{os.environ['PATH']}"
     done = user.run("transcript", "compact", transcript.path, check=False, PATH=path)
     assert done.returncode == 22
-    assert "no program on your PATH" in done.stderr
+    assert "not a program on your PATH" in done.stderr
     assert not (tmp_path / "ran").exists()
     user.run("transcript", "compact", transcript.path, "--mechanical")
 
