@@ -189,7 +189,7 @@ def _reply(
     from gitguard.hooks.refusing import (
         answer_unreachable,
         answer_without_repository,
-        refuse_first,
+        first_refusal,
     )
     from gitguard.model.events import NEUTRAL
     from gitguard.store.session.settings_files import open_workspace
@@ -198,7 +198,7 @@ def _reply(
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
     root, here = named or event.project_dir, process.places(os.environ, event.session)
     # First of all, so that nothing in the repository can keep a refusal from the agent.
-    refusal = refuse_first(event, abilities, here, process.clock(), decide=decide)
+    refusal = first_refusal(event, abilities, here, process.clock(), decide=decide)
     if refusal is not None:
         return refusal.visible()
     neutral, is_ours, workspace = NEUTRAL, False, None

@@ -567,10 +567,10 @@ class Guard:
     def handle(self, event: HookEvent, abilities: Abilities) -> HookReply:
         """Answer one event of a host with these abilities."""
         from gitguard.hooks.answering import handle
-        from gitguard.hooks.refusing import answer_unreachable, refuse_first
+        from gitguard.hooks.refusing import answer_unreachable, first_refusal
 
         workspace = self.workspace.naming(event.session) if event.session else self.workspace
-        refusal = refuse_first(event, abilities, workspace.places, self.clock())
+        refusal = first_refusal(event, abilities, workspace.places, self.clock())
         if refusal is not None:
             return refusal.visible()
         try:

@@ -25,7 +25,7 @@ _REFUSAL = (
 )
 
 
-def refuse_once(conversation: Conversation) -> tuple[HookReply | None, str]:
+def denial_after_done(conversation: Conversation) -> tuple[HookReply | None, str]:
     """Return the denial of a call, None where it passes, and what the journal remarks on it."""
     # Whether the task is done takes a look at a file, and what a line writes takes it apart.
     if conversation.is_apart or not conversation.store.states.may_be_done():

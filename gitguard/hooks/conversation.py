@@ -141,7 +141,7 @@ class Conversation:
         if self.is_apart or os.path.exists(self.store.states.path):
             return True
         try:
-            self.bring_up(always=True)
+            self.ensure_session(always=True)
         except MissingState as error:
             self.note_fault(error)
             return False
@@ -149,7 +149,7 @@ class Conversation:
             self.note_fault(GitguardError(note))
         return True
 
-    def bring_up(self, *, always: bool = False) -> None:
+    def ensure_session(self, *, always: bool = False) -> None:
         """Begin or restore the session where it has to be, or always.
 
         Raises `MissingState` where the agent must stop. A foreign edit or history is marked.
@@ -443,7 +443,7 @@ class Conversation:
 
         return Saved(trigger, pending=error.message, way_out=error.hint)
 
-    def look_at_head(self) -> Head:
+    def checked_head(self) -> Head:
         """Return the head beside which our state may be handed out; the lock is held.
 
         What is to be said of it is kept for the answer. Raises as `readable_head` does.

@@ -32,7 +32,7 @@ def bootstrap(conversation: Conversation) -> HookReply:
     """
     if conversation.is_apart:
         return HookReply(context=UNKNOWN_STATE)
-    conversation.bring_up(always=True)
+    conversation.ensure_session(always=True)
     from gitguard.sessions.resume.building import stable_block
 
     with conversation.recording():
@@ -45,7 +45,7 @@ def bootstrap(conversation: Conversation) -> HookReply:
         cut_off = bool(conversation.store.journal.open_calls())
         why = "What came after the last checkpoint."
         conversation.checkpoint(triggers.RECOVERY, why, if_changed=not cut_off)
-        head = conversation.look_at_head()
+        head = conversation.checked_head()
         block = _handoff(conversation)
         if not block:
             block = stable_block(conversation.store, head, spiral=_spiral(conversation))
@@ -118,7 +118,7 @@ def _fresh_block(
     from gitguard.sessions.resume.building import resume_of
     from gitguard.state.task import as_of
 
-    head = conversation.look_at_head()
+    head = conversation.checked_head()
     if not is_due(conversation.record, head.committed):
         return ""
     our_state = state_file.newest_own(reading)

@@ -85,7 +85,7 @@ def pass_prompt(abilities: Abilities, halt: Halt, pressure: Pressure | None = No
     return "\n".join((*_opening(halt, pressure), words))
 
 
-def refuse_prompt(
+def prompt_refusal(
     event: HookEvent, abilities: Abilities, halt: Halt, pressure: Pressure | None = None
 ) -> HookReply:
     """Refuse a prompt of a halted conversation, and tell the user how to go on.

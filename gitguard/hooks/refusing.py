@@ -53,7 +53,7 @@ _HIDDEN_REFUSAL = (
 )
 
 
-def refuse_first(
+def first_refusal(
     event: HookEvent,
     abilities: Abilities,
     places: UserDirs,
@@ -144,11 +144,11 @@ def answer_without_repository(
         return _judge_alone(event, abilities, places, hold, now)
     if event.kind != events.PROMPT or hold is None or hold.halt is None:
         return None
-    from gitguard.hooks.halting import pass_prompt, refuse_prompt
+    from gitguard.hooks.halting import pass_prompt, prompt_refusal
 
     if abilities.ends_turns:
         return HookReply(context=pass_prompt(abilities, hold.halt))
-    return refuse_prompt(event, abilities, hold.halt)
+    return prompt_refusal(event, abilities, hold.halt)
 
 
 def answer_unreachable(

@@ -54,15 +54,17 @@ def _tool_start(conversation: Conversation) -> HookReply:
     tool = conversation.tool
     if not tool.paths_written and is_plainly_harmless(tool.command):
         return _begin_tool(conversation)
-    from gitguard.hooks.after_done import refuse_once  # the call may come after its task's end
+    from gitguard.hooks.after_done import (
+        denial_after_done,
+    )  # the call may come after its task's end
 
-    refusal, remark = refuse_once(conversation)
+    refusal, remark = denial_after_done(conversation)
     return refusal or _begin_tool(conversation, remark)
 
 
 def _make_usable(conversation: Conversation) -> None:
     """Begin or restore the session where it has to be; raise `MissingState` where it cannot be."""
-    conversation.bring_up()
+    conversation.ensure_session()
     if not conversation.is_apart:
         conversation.store.states.require_writable()
 

@@ -51,10 +51,10 @@ def answer(conversation: Conversation) -> HookReply:
 def _prompt(conversation: Conversation) -> HookReply:
     halt = conversation.record.halt and conversation.noticed().halt
     if halt is not None:
-        refusal = _refuse_words(conversation, halt)
+        refusal = _refusal_of_words(conversation, halt)
         if refusal is not None:
             return refusal
-    conversation.bring_up(always=conversation.record.turns == 0)
+    conversation.ensure_session(always=conversation.record.turns == 0)
     if not conversation.is_believed:
         from gitguard.hooks.unconfirmed import keep_prompt
 
@@ -132,7 +132,7 @@ def _keep_files_before_turn(conversation: Conversation) -> None:
     if conversation.is_apart or not conversation.config.files.enabled:
         return
     try:
-        look = conversation.store.look_at_changes()
+        look = conversation.store.changes_since_snapshot()
         if look is not None:
             why = "Files changed since the last turn."
             conversation.checkpoint(triggers.TURN_START, why, look=look)
@@ -222,14 +222,14 @@ def _restored(conversation: Conversation, reading: OwnState | UnusableState, blo
     return restored_line(our_state.state, conversation.store.now) if our_state else ""
 
 
-def _refuse_words(conversation: Conversation, halt: Halt) -> HookReply | None:
+def _refusal_of_words(conversation: Conversation, halt: Halt) -> HookReply | None:
     """Refuse the prompt of a halted conversation where words alone are too much for it."""
-    from gitguard.hooks.halting import has_room, refuse_prompt
+    from gitguard.hooks.halting import has_room, prompt_refusal
 
     measured, pressure = conversation.measure()
     if conversation.abilities.ends_turns and (not measured or has_room(pressure)):
         return None
-    return refuse_prompt(conversation.event, conversation.abilities, halt, pressure)
+    return prompt_refusal(conversation.event, conversation.abilities, halt, pressure)
 
 
 def _about_halt(conversation: Conversation) -> str:
@@ -355,7 +355,7 @@ def _maintain(conversation: Conversation) -> None:
 
 def _compaction_start(conversation: Conversation) -> HookReply:
     try:
-        conversation.bring_up()
+        conversation.ensure_session()
     except MissingState as error:
         conversation.note_fault(error)  # this machine's copy is saved all the same
     conversation.doubt_reading()
@@ -435,7 +435,7 @@ def _session_start(conversation: Conversation) -> HookReply:
         _store_reading(conversation)
         return NEUTRAL
     is_compacted = _take_in_compaction(conversation)
-    conversation.bring_up()
+    conversation.ensure_session()
     if not is_compacted:
         from gitguard.hooks.unconfirmed import block_after_compaction
 

@@ -18,7 +18,7 @@ from gitguard.store.disk import files
 from gitguard.store.session.anchor import AnchorFile, archived_names
 from gitguard.store.session.chain_check import LEAVE, Verification, refuse
 from gitguard.store.session.naming import Session, is_session_name
-from gitguard.store.session.standing import GONE, refuse_reading
+from gitguard.store.session.standing import GONE, reading_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class _HistoryReader:
             self._searchable.append(self._own(store, anchors, anchor))
             return
         head = store.chain.head()
-        refusal = refuse_reading(head, store.chain.ref)
+        refusal = reading_problem(head, store.chain.ref)
         if head.committed and head.standing != GONE:
             # What this machine wrote is still there where somebody moved the branch.
             self._searchable.append(self._own(store, anchors, head.own_anchor))

@@ -9,7 +9,7 @@ from gitguard.errors import GitguardError
 from gitguard.model.triggers import MANUAL
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, histories_if_archived
-from gitguard.store.session.standing import refuse_reading
+from gitguard.store.session.standing import reading_problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def log_of_all(stores: Iterable[SessionStore], query: Query, *, untrusted: bool 
 
 def _in_force(store: SessionStore, *, untrusted: bool) -> History:
     head = store.chain.head()
-    refusal = refuse_reading(head, store.chain.ref)
+    refusal = reading_problem(head, store.chain.ref)
     if refusal is not None and not untrusted:
         raise refusal
     return History(store, head.id, doubt=refusal.message if refusal else "")

@@ -77,7 +77,7 @@ def _refuse_halted(workspace: Workspace, session: Session) -> None:
 
 def histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:
     """Return a session's archived histories, oldest first; none where it is in force."""
-    return store.at_one_moment(lambda: _histories_if_archived(store), accuses=bool)
+    return store.at_one_moment(lambda: _histories_if_archived(store), recheck_if=bool)
 
 
 def _histories_if_archived(store: SessionStore) -> tuple[Archived, ...]:

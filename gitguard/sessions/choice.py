@@ -134,7 +134,7 @@ def refuse_unknown(store: SessionStore) -> None:
 
 def is_unknown(store: SessionStore) -> bool:
     """Say whether there is nothing of a session, in force or archived."""
-    return store.at_one_moment(lambda: _is_unknown(store), accuses=bool)
+    return store.at_one_moment(lambda: _is_unknown(store), recheck_if=bool)
 
 
 def _is_unknown(store: SessionStore) -> bool:

@@ -158,7 +158,7 @@ def _of_head(head: Head, ref: str) -> list[Problem]:
     """Say how the branch stands to what this machine wrote."""
     if head.standing in (standing.OURS, standing.NONE) and not head.replaced_repository:
         return []
-    refusal = standing.refuse_head(head, ref)
+    refusal = standing.head_problem(head, ref)
     if refusal is None:
         return []
     if head.replaced_repository and head.standing != standing.UNTRUSTED:

@@ -11,7 +11,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.state_comparison import FieldChange, compare_states
 from gitguard.state.checkpoint import FILES
 from gitguard.store.session.composing import render_summary
-from gitguard.store.session.standing import refuse_reading
+from gitguard.store.session.standing import reading_problem
 from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
@@ -67,7 +67,7 @@ def newest(store: SessionStore, most: int, *, untrusted: bool = False) -> list[C
 def why_not_ours(store: SessionStore, *checkpoints: str) -> str:
     """Say why a branch, or one of the named checkpoints, is not ours; empty if it is."""
     head = store.chain.head()
-    refusal = refuse_reading(head, store.chain.ref)
+    refusal = reading_problem(head, store.chain.ref)
     if refusal is not None:
         return refusal.message
     asides = (_doubt_of_aside(store, head, name) for name in checkpoints if name)
@@ -115,7 +115,7 @@ def newest_own(store: SessionStore) -> str:
 
 def _head(store: SessionStore, *, untrusted: bool) -> Head:
     head = store.chain.head()
-    refusal = None if untrusted else refuse_reading(head, store.chain.ref)
+    refusal = None if untrusted else reading_problem(head, store.chain.ref)
     if refusal is not None:
         raise refusal
     return head

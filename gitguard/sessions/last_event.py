@@ -57,7 +57,7 @@ def last_event(store: SessionStore, conversations: Mapping[str, HostSession]) ->
         event = LastEvent(at, ago, head_moved_at=timestamp(moved) if moved > since else "")
         if not store.config.files.enabled:
             return event.replace(unknown="`files.enabled` is off")
-        look = store.worktree.look_again(repository.checked_out_commit(), None)
+        look = store.worktree.compare_again(repository.checked_out_commit(), None)
     except GitguardError as error:
         return LastEvent(at, ago, unknown=error.message)
     times = _changed_since(store, [file.path for file in look.files], since)

@@ -40,7 +40,7 @@ def repair_local(store: SessionStore) -> tuple[str, ...]:
     if head.standing in _MOVED_BY_OTHERS and state_file.newest_own(store.states.read()):
         done += _repair_state(store)
     if not done or head.standing not in _MOVED_BY_OTHERS:
-        standing.refuse_foreign_head(head, store.chain.ref)
+        standing.require_no_foreign_head(head, store.chain.ref)
         done += _repair_working_files(store)
     return tuple(done)
 
@@ -49,7 +49,7 @@ def archive_theirs(store: SessionStore) -> tuple[str, ...]:
     """Put the branch back to our newest checkpoint; what stood there is archived."""
     head = store.chain.head(settle=True)
     if head.standing in (standing.GONE, standing.SYMBOLIC):
-        standing.refuse_foreign_head(head, store.chain.ref)
+        standing.require_no_foreign_head(head, store.chain.ref)
     if head.standing not in (standing.MOVED, standing.DELETED):
         raise InvalidInput(
             f"`{store.chain.ref}` is where this machine left it; there is nothing to archive",

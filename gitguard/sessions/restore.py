@@ -24,11 +24,13 @@ def plan_restore(store: SessionStore, name: str, *, untrusted: bool = False) -> 
     name is a checkpoint's name, number or commit. An archived one that another machine may have
     written is refused with `Untrusted`, unless untrusted is given.
     """
-    checkpoint, after = _look_up(store, name, untrusted=untrusted)
+    checkpoint, after = _read_checkpoint(store, name, untrusted=untrusted)
     return StateChange(store.state().state, after, checkpoint)
 
 
-def _look_up(store: SessionStore, name: str, *, untrusted: bool) -> tuple[Checkpoint, TaskState]:
+def _read_checkpoint(
+    store: SessionStore, name: str, *, untrusted: bool
+) -> tuple[Checkpoint, TaskState]:
     head = store.own_head()
     checkpoint = store.chain.find(head.id, name)
     doubt = "" if untrusted else store.chain.doubt_of(head, checkpoint)
@@ -49,7 +51,7 @@ def restore(store: SessionStore, name: str, *, untrusted: bool = False) -> State
     The state before is checkpointed first, so nothing is lost. Raises what `plan_restore` raises,
     and `GitguardError` where that first checkpoint cannot be committed yet.
     """
-    checkpoint, after = _look_up(store, name, untrusted=untrusted)
+    checkpoint, after = _read_checkpoint(store, name, untrusted=untrusted)
     before = store.state().state
     safety = store.checkpoint(
         triggers.PRE_RESTORE, f"Before {checkpoint.name} is restored.", _NOTHING

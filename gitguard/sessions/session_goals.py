@@ -8,7 +8,7 @@ from gitguard.model.text import seconds
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of
 from gitguard.sessions.resume.reader import duration
-from gitguard.store.session.standing import refuse_reading
+from gitguard.store.session.standing import reading_problem
 from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
@@ -84,7 +84,7 @@ def _state_in_force(store: SessionStore) -> TaskState | None:
         head = store.chain.head()
     except GitguardError:
         return None
-    is_ours = bool(head.committed) and refuse_reading(head, store.chain.ref) is None
+    is_ours = bool(head.committed) and reading_problem(head, store.chain.ref) is None
     return _committed(store, head.committed) if is_ours else None
 
 

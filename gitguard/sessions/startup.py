@@ -113,7 +113,7 @@ def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
     if not head.replaced_repository:
         return ()
     if store.states.read().standing not in (state_file.ABSENT, state_file.MISSING):
-        standing.refuse_foreign_head(head, store.chain.ref)
+        standing.require_no_foreign_head(head, store.chain.ref)
     store.chain.set_aside()
     return ("this path now holds another repository; the records of the old one are archived",)
 
@@ -129,7 +129,7 @@ def _from_nothing(
     copy = state_file.newest_own(reading)
     if copy is not None or head.committed:
         return _restore(store, copy, head, notes, circumstances)
-    standing.refuse_foreign_head(head, store.chain.ref)
+    standing.require_no_foreign_head(head, store.chain.ref)
     other_tools.require_none(store.workspace)
     begin_start(store)
     ready = store.save(new_task(store.session.key, store.now), None)

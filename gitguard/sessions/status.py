@@ -81,7 +81,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
     except GitguardError as problem:
         return _nothing(workspace, problem)
     store = SessionStore(workspace, session, config)
-    reading, head, error = _look_at_once(store)
+    reading, head, error = _read_at_once(store)
     ready = newest_own(reading) if reading is not None else None
     host_sessions = _host_sessions(store)
     cut_off = cut_off_turn(store, host_sessions)
@@ -163,9 +163,11 @@ def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
     )
 
 
-def _look_at_once(store: SessionStore) -> _Seen:
+def _read_at_once(store: SessionStore) -> _Seen:
     try:
-        return store.at_one_moment(lambda: _look(store), accuses=lambda seen: seen[2] is not None)
+        return store.at_one_moment(
+            lambda: _look(store), recheck_if=lambda seen: seen[2] is not None
+        )
     except GitguardError as error:
         return None, None, error
 

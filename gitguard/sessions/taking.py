@@ -240,7 +240,7 @@ def accept(store: SessionStore, shown: str = "") -> StateChange:
     if _is_in_another_repository(store):
         return _begin_again(store, change)
     # What is taken here must not flow into a history that is not ours.
-    standing.refuse_foreign_head(store.chain.head(), store.chain.ref)
+    standing.require_no_foreign_head(store.chain.head(), store.chain.ref)
     if apart.is_unknown(store.workspace):
         apart.bring_records(store.workspace, store.session)
     before = state_file.newest_own(store.states.read())

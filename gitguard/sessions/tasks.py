@@ -10,7 +10,7 @@ from gitguard.model.codec import STATE_FILE
 from gitguard.model.text import seconds
 from gitguard.model.value import Value
 from gitguard.sessions.resume.reader import duration
-from gitguard.store.session.standing import refuse_reading
+from gitguard.store.session.standing import reading_problem
 from gitguard.store.session.state_file import decode_state
 
 TYPE_CHECKING = False
@@ -88,7 +88,7 @@ def _earlier(store: SessionStore, state: TaskState) -> Iterator[EarlierTask]:
     """Yield what the state remembers, and what the states did with which tasks began."""
     yield from reversed(state.earlier)
     head = store.chain.head()
-    if not head.committed or refuse_reading(head, store.chain.ref) is not None:
+    if not head.committed or reading_problem(head, store.chain.ref) is not None:
         return
     begun = (c for c in store.chain.history(head.committed) if c.trigger == triggers.START)
     for checkpoint in islice(begun, _MOST_BEGINNINGS):

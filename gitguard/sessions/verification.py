@@ -30,7 +30,7 @@ from gitguard.store.session.standing import (
     SYMBOLIC,
     UNTRUSTED,
     Head,
-    refuse_head,
+    head_problem,
 )
 from gitguard.store.session.store import SessionStore
 
@@ -197,7 +197,7 @@ def verify_known(store: SessionStore, tell: Tell | None = None) -> VerificationR
     """Look at the history of a session that somebody knows of, as `verify` does."""
     return store.at_one_moment(
         lambda: _Verifying(store, tell).report(),
-        accuses=lambda report: bool(report.findings),
+        recheck_if=lambda report: bool(report.findings),
         takes_long=True,
     )
 
@@ -259,7 +259,7 @@ class _Verifying:
         except GitguardError as error:
             self._findings.append(finding_of(error))
             return Head(UNKNOWN, anchor=self._anchor()), UNKNOWN
-        refusal = refuse_head(head, self._chain.ref)
+        refusal = head_problem(head, self._chain.ref)
         if self._is_clone and head.standing in (UNTRUSTED, REMOTE_ONLY):
             self._notes += self._notes_on_clone(head)
         elif refusal is not None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gitguard.cli import hook
 from gitguard.guard import Guard
-from gitguard.hooks.refusing import refuse_first
+from gitguard.hooks.refusing import first_refusal
 from gitguard.hooks.shell_commands import own_command, owner_command
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
@@ -410,7 +410,7 @@ def test_the_denial_of_a_halted_call_is_decided_before_the_call_is_read(halted: 
     )
     decided: list[HookReply] = []
     dirs = halted.talk.guard.workspace.places
-    reply = refuse_first(event, hooks.ABILITIES, dirs, halted.talk.clock(), decide=decided.append)
+    reply = first_refusal(event, hooks.ABILITIES, dirs, halted.talk.clock(), decide=decided.append)
     assert reply is not None
     assert "for a human" in reply.refuse
     assert [HALTED in denial.refuse for denial in decided] == [True]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.hooks.refusing import refuse_first
+from gitguard.hooks.refusing import first_refusal
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, ToolCall
 from gitguard.store.session.workspace import UserDirs
@@ -20,7 +20,7 @@ PLACES = UserDirs(
 def is_refused(command: str) -> bool:
     tool = ToolCall("Bash", command=command, is_shell=True)
     event = HookEvent(events.TOOL_START, "S1", "/repo", folder="/repo", tool=tool)
-    return refuse_first(event, Abilities(), PLACES, 1.0) is not None
+    return first_refusal(event, Abilities(), PLACES, 1.0) is not None
 
 
 @pytest.mark.parametrize(

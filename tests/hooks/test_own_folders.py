@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.hooks.own_folders import changed_folder
-from gitguard.hooks.refusing import refuse_first
+from gitguard.hooks.refusing import first_refusal
 from gitguard.hosts import find_host
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, ToolCall
@@ -231,7 +231,7 @@ def test_every_writing_tool_of_claude_code_is_refused_there(tool: str) -> None:
     name = "notebook_path" if tool == "NotebookEdit" else "file_path"
     document |= {"tool_name": tool, "tool_input": {name: CONFIG}, "cwd": REPO}
     event = host.parse_event(document, {}, 1.0)
-    reply = refuse_first(event, host.ABILITIES, PLACES, 1.0)
+    reply = first_refusal(event, host.ABILITIES, PLACES, 1.0)
     assert reply is not None
     assert "only the user changes `/home/ada/.config/gitguard`" in reply.refuse
 
@@ -258,13 +258,13 @@ def test_every_writing_tool_of_openclaw_is_refused_there(
         "ctx": context,
     }
     event = host.parse_event(document, {"HOME": HOME}, 1.0)
-    assert refuse_first(event, host.ABILITIES, PLACES, 1.0) is not None
+    assert first_refusal(event, host.ABILITIES, PLACES, 1.0) is not None
 
 
 def test_a_sub_agents_call_is_refused_there_too() -> None:
     tool = ToolCall("Bash", command="rm -rf ~/.config/gitguard", is_shell=True)
     event = HookEvent(events.TOOL_START, "S1", REPO, tool=tool, sub_agent="helper")
-    assert refuse_first(event, Abilities(), PLACES, 1.0) is not None
+    assert first_refusal(event, Abilities(), PLACES, 1.0) is not None
 
 
 @given(st.text(alphabet=" ~/.$'\"\\{}()|;&<>*?[]\n`-=abcdgiturf", max_size=80))
@@ -323,7 +323,7 @@ def test_many_scripts_keep_no_refusal_waiting(tmp_path: Path) -> None:
 def refused(command: str, folder: str = REPO) -> str:
     tool = ToolCall("Bash", command=command, is_shell=True)
     event = HookEvent(events.TOOL_START, "S1", folder, folder=folder, tool=tool)
-    reply = refuse_first(event, Abilities(), PLACES, 1.0)
+    reply = first_refusal(event, Abilities(), PLACES, 1.0)
     return reply.refuse if reply else ""
 
 

@@ -200,12 +200,12 @@ def _changes(
     if newest is None:
         return ""
     checkpoint = newest.checkpoint
-    from gitguard.sessions.resume.drift import changes_since, look_around
+    from gitguard.sessions.resume.drift import changes_since, drift_since
 
     taken_at = timestamp(checkpoint.at)
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
     last_look = store.worktree.kept_at(checkpoint.id)
     look = last_look.look if last_look is not None else None
     redactor = store.workspace.redactor
-    drift = look_around(store.repository(), redactor, checkpoint.code, head.code, look, ours)
+    drift = drift_since(store.repository(), redactor, checkpoint.code, head.code, look, ours)
     return changes_since(checkpoint.code, drift, redactor)

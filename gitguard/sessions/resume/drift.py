@@ -84,7 +84,7 @@ def _files(what: str, paths: tuple[str, ...], redactor: Redactor) -> str:
     return f"{what}: {', '.join(names)}" + (f" and {more:,} more" if more else "")
 
 
-def look_around(
+def drift_since(
     repository: Repository,
     redactor: Redactor,
     then: Code,

@@ -55,7 +55,7 @@ class ConsistentRead:
         self,
         look: Callable[[], T],
         *,
-        accuses: Callable[[T], bool] = lambda _: False,
+        recheck_if: Callable[[T], bool] = lambda _: False,
         takes_long: bool = False,
     ) -> T:
         """Return what look returns when nothing changes meanwhile.
@@ -68,11 +68,13 @@ class ConsistentRead:
             return look()  # whoever looks at more than this looks again where it accuses
         self._is_looking = True
         try:
-            return self._look(look, accuses, takes_long=takes_long)
+            return self._look(look, recheck_if, takes_long=takes_long)
         finally:
             self._is_looking = False
 
-    def _look(self, look: Callable[[], T], accuses: Callable[[T], bool], *, takes_long: bool) -> T:
+    def _look(
+        self, look: Callable[[], T], recheck_if: Callable[[T], bool], *, takes_long: bool
+    ) -> T:
         for _ in range(_TRIES):
             before = self._marks()
             try:
@@ -81,7 +83,7 @@ class ConsistentRead:
                 if isinstance(error, Unsettled) or not self._is_quiet(before):
                     return self.settled(look)
                 raise
-            if accuses(seen):
+            if recheck_if(seen):
                 return seen if self._is_quiet(before) else self.settled(look)
             if takes_long or self._marks() == before:
                 return seen

@@ -201,7 +201,7 @@ class SessionWorktree:
         `SessionStore.checkpoint`.
         """
         try:
-            look = self.look_again(commit, look)
+            look = self.compare_again(commit, look)
             # Only now: what somebody wrote over a restored file before the look is theirs.
             authors = Authors(by_shell, restored() if restored is not None else frozenset())
             return self._snapshot(look, before, authors)
@@ -223,7 +223,7 @@ class SessionWorktree:
             raise GitguardError(f"the worktree cannot be compared: {look.tracked_unseen}")
         return look
 
-    def look_again(self, commit: str, look: Differences | None) -> Differences:
+    def compare_again(self, commit: str, look: Differences | None) -> Differences:
         """Return a look that was taken just now at what differs from a commit, or take one."""
         if look is None or look.commit != commit:
             look = self._looker().look(commit)

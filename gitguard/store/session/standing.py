@@ -124,7 +124,7 @@ def paused_line(problem: GitguardError) -> str:
 
 def judge(head: Head, ref: str) -> HeadVerdict:
     """Decide what may be done beside a head, from anchor, branch tip and objects alone."""
-    problem = refuse_head(head, ref)
+    problem = head_problem(head, ref)
     if problem is None and head.checked_out_in:
         return HeadVerdict(WAIT, checked_out(head, ref))
     if problem is None:
@@ -164,7 +164,7 @@ def symbolic(head: Head, ref: str) -> Tampered:
     )
 
 
-def refuse_head(head: Head, ref: str) -> GitguardError | None:
+def head_problem(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing may be committed on top of a head, None when it is ours or there is none."""
     if head.replaced_repository and head.standing != UNTRUSTED:
         return Tampered(
@@ -180,10 +180,10 @@ def refuse_head(head: Head, ref: str) -> GitguardError | None:
             "Continue it with `gitguard repair --trust`, or start another with `gitguard session "
             "use NAME`",
         )
-    return _refuse_by_standing(head, ref)
+    return _standing_problem(head, ref)
 
 
-def _refuse_by_standing(head: Head, ref: str) -> GitguardError | None:
+def _standing_problem(head: Head, ref: str) -> GitguardError | None:
     ours = head.committed[:12] or "nothing"
     theirs = head.id[:12]
     if head.standing == ADVANCED:
@@ -204,7 +204,7 @@ def _refuse_by_standing(head: Head, ref: str) -> GitguardError | None:
     if head.standing == SYMBOLIC:
         return symbolic(head, ref)
     if head.standing in (DELETED, GONE):
-        return _refuse_absent(head, ref)
+        return _absence_problem(head, ref)
     if head.standing == UNTRUSTED:
         return Untrusted(
             f"`{ref}` is at {theirs}, and this machine did not write it",
@@ -214,7 +214,7 @@ def _refuse_by_standing(head: Head, ref: str) -> GitguardError | None:
     return None
 
 
-def _refuse_absent(head: Head, ref: str) -> GitguardError:
+def _absence_problem(head: Head, ref: str) -> GitguardError:
     """Say why a branch that is deleted, or whose objects are, is not built on."""
     ours = head.committed[:12]
     forget = "or forget it with `gitguard repair --forget`"
@@ -237,7 +237,7 @@ def _refuse_absent(head: Head, ref: str) -> GitguardError:
     )
 
 
-def refuse_reading(head: Head, ref: str) -> GitguardError | None:
+def reading_problem(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing of a branch may be shown as ours, None when all of it is."""
     if head.standing == REMOTE_ONLY:
         return Untrusted(
@@ -246,12 +246,12 @@ def refuse_reading(head: Head, ref: str) -> GitguardError | None:
             "Look at it with `gitguard log --untrusted`, then adopt it with `gitguard repair "
             "--trust`",
         )
-    return refuse_head(head, ref)
+    return head_problem(head, ref)
 
 
-def refuse_foreign_head(head: Head, ref: str) -> None:
+def require_no_foreign_head(head: Head, ref: str) -> None:
     """Raise why our state may not stand beside a head; a commit that only has to wait may."""
-    refusal = refuse_head(head, ref)
+    refusal = head_problem(head, ref)
     if refusal is not None and not isinstance(refusal, Pending):
         raise refusal
 
@@ -261,6 +261,6 @@ def weightier(error: GitguardError | None, head: Head, ref: str) -> GitguardErro
 
     Edited files say less than a branch that was moved: both come with a backup that is put back.
     """
-    refusal = refuse_head(head, ref)
+    refusal = head_problem(head, ref)
     is_moved = head.standing in (MOVED, DELETED, GONE, SYMBOLIC)
     return refusal if error is None or (is_moved and isinstance(error, EditedState)) else error

@@ -153,14 +153,15 @@ class SessionStore:
     def read(self) -> OwnState | UnusableState:
         """Read the working state without the lock."""
         return self.at_one_moment(
-            self.states.read, accuses=lambda reading: isinstance(reading, state_file.UnusableState)
+            self.states.read,
+            recheck_if=lambda reading: isinstance(reading, state_file.UnusableState),
         )
 
     def at_one_moment(
         self,
         look: Callable[[], T],
         *,
-        accuses: Callable[[T], bool] = lambda _: False,
+        recheck_if: Callable[[T], bool] = lambda _: False,
         takes_long: bool = False,
     ) -> T:
         """Return what look returns to a reader without the lock, of files that belong together.
@@ -169,7 +170,7 @@ class SessionStore:
         does not end.
         """
         moment = self.workspace.moment(self.session)
-        return moment.look(look, accuses=accuses, takes_long=takes_long)
+        return moment.look(look, recheck_if=recheck_if, takes_long=takes_long)
 
     def _in_force(self, reading: OwnState | UnusableState) -> OwnState:
         missing = state_file.diagnose(reading)
@@ -270,7 +271,7 @@ class SessionStore:
                 if trigger != BEFORE_DESTRUCTIVE or not self.config.files.enabled:
                     return Saved(trigger)
                 # Files may have changed by somebody else's hand, and are about to be destroyed.
-                look = self.worktree.look_again(head.code.head, look)
+                look = self.worktree.compare_again(head.code.head, look)
                 if before is not None and before.look == look:
                     return Saved(trigger)
             seen = self.worktree.see(head.code.head, before, look, by_shell, restored)
@@ -391,13 +392,13 @@ class SessionStore:
             return None  # whoever commits on it says what is wrong with it
         return self.worktree.kept_at(anchor.committed) if anchor is not None else None
 
-    def look_at_changes(self) -> Differences | None:
+    def changes_since_snapshot(self) -> Differences | None:
         """Look at the files; return None if they are as in the last snapshot, or there is none."""
         before = self.last_look()
         if before is None or not before.is_whole:
             return None
         commit = self.repository().checked_out_commit() or self.own_head().code.head
-        look = self.worktree.look_again(commit, None)
+        look = self.worktree.compare_again(commit, None)
         return look if look != before.look else None
 
     def write_snapshot(self, data: bytes) -> None:
@@ -412,12 +413,12 @@ class SessionStore:
 
         returns_branch is whether a deleted branch is put back first; then the lock is held.
         """
-        from gitguard.store.session.standing import PUT_BACK, judge, refuse_head
+        from gitguard.store.session.standing import PUT_BACK, head_problem, judge
 
         head = self.chain.head(settle=True)
         if returns_branch and judge(head, self.chain.ref).action == PUT_BACK:
             head = self.chain.put_back(head)
-        refusal = refuse_head(head, self.chain.ref)
+        refusal = head_problem(head, self.chain.ref)
         if refusal is not None:
             raise refusal
         return head

@@ -229,7 +229,7 @@ def test_what_accuses_and_did_not_change_is_looked_at_once(tmp_path: Path) -> No
         looks.append("foreign")
         return "foreign"
 
-    assert _moment(tmp_path).look(look, accuses=lambda seen: seen == "foreign") == "foreign"
+    assert _moment(tmp_path).look(look, recheck_if=lambda seen: seen == "foreign") == "foreign"
     assert looks == ["foreign"]
     assert not (tmp_path / "lock").exists(), "looking leaves nothing behind"
 
