@@ -11,7 +11,7 @@ from gitguard.model.text import one_line, shorten, timestamp
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gitguard.review.looking import CheckpointChange
+    from gitguard.review.comparing import CheckpointChange
     from gitguard.review.sentences import Sentence
 
 _LONGEST = 500

@@ -20,7 +20,7 @@ from gitguard.state.checkpoint import SNAPSHOT_FILE
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.review.looking import Comparison
+    from gitguard.review.comparing import Comparison
     from gitguard.store.git.code_history import CodeCommit
 
 _CHANGE = "change"

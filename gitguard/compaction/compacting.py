@@ -30,7 +30,7 @@ from gitguard.transcripts.formats.writable import writer_of
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.repair import copied, repair
-from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.replacing import identity_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ def compact(
         began = tools.clock()
         repaired = repair(transcript, tools.clock, tell=tools.tell_read, at_step=tools.at_step)
         with _telling_of(repaired):
-            seen = look(writer.path)
+            seen = identity_of(writer.path)
             job = _decide(transcript, transcript, config, tools, keep_turns, window)
             for hooks in tools.hooks:
                 hooks.before(job.plan)

@@ -16,7 +16,7 @@ from gitguard.transcripts.rewriting.applying import parse, rewrite
 from gitguard.transcripts.rewriting.edits import Cut, Put
 from gitguard.transcripts.rewriting.images import MARK, large_images
 from gitguard.transcripts.rewriting.locks import transcript_lock
-from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.replacing import identity_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def prune(
     """
     path, writable = writable_of(transcript)
     with transcript_lock(path, clock) as lock:
-        identity = look(path)
+        identity = identity_of(path)
         planned = plan(
             transcript, config, clock(), host_session=host_session, model=model, seen=seen
         )

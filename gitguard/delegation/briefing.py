@@ -26,7 +26,7 @@ def brief(store: SessionStore, task: str, options: BriefOptions) -> str:
     task = redactor.text(task[:_LONGEST_GIVEN]).strip()
     if not task:
         raise InvalidInput("the task is empty", 'Say what to do: `gitguard policy brief "…"`')
-    state, _ = store.look().state.redacted(redactor)
+    state, _ = store.read_unlocked().state.redacted(redactor)
     words = relevant_artifacts(state.replace(next_action=task, artifacts=()))
     root = store.workspace.place.worktree
     named_files = (word for word in words if _is_file(word, root))

@@ -253,7 +253,7 @@ class Guard:
 
     def state(self) -> TaskState:
         """Return the task state in force."""
-        return self.store().look().state
+        return self.store().read_unlocked().state
 
     def note(
         self, changes: dict[str, Any], *, new_task: bool = False, host_session: str = ""

@@ -6,8 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitguard.review.comparing import CheckpointChange, Comparison
     from gitguard.review.listing import Log
-    from gitguard.review.looking import CheckpointChange, Comparison
     from gitguard.sessions.file_changes import FileChanges, FileLog
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
@@ -47,7 +47,7 @@ class CheckpointHistory:
 
     def change(self, checkpoint: str, *, untrusted: bool = False) -> CheckpointChange:
         """Return what a checkpoint of the current session changed since the one before."""
-        from gitguard.review.looking import checkpoint_change
+        from gitguard.review.comparing import checkpoint_change
 
         store = self._sessions.store(self._sessions.any_session())
         return checkpoint_change(store, checkpoint, untrusted=untrusted)
@@ -99,7 +99,7 @@ class CheckpointHistory:
 
         with_text adds the unified diff of the stored files.
         """
-        from gitguard.review.looking import comparison
+        from gitguard.review.comparing import comparison
 
         store = self._sessions.store(self._sessions.any_session())
         return comparison(store, older, newer, with_text=with_text, untrusted=untrusted)

@@ -41,7 +41,7 @@ def bundle(
 
     returned_branch(store)
     about_branch = store.about_branch(is_locked=False)
-    workspace, config, state = store.workspace, store.config, store.look().state
+    workspace, config, state = store.workspace, store.config, store.read_unlocked().state
     refused: tuple[str, ...] = ()
     if additions.summary:
         from gitguard.store.session.composing import render_summary

@@ -113,10 +113,10 @@ def owner_command(command: str) -> str:
     from gitguard.model.shell.scanner import read_line
 
     aliases: frozenset[str] = frozenset()
-    lines: list[_Line] = []
+    lines: list[_CommandLine] = []
     texts, seen = {(command, True)}, set[tuple[str, bool]]()
     for _ in range(_DEEPEST):
-        newest = [_Line(read_line(text), text, runs=runs) for text, runs in texts]
+        newest = [_CommandLine(read_line(text), text, runs=runs) for text, runs in texts]
         aliases = aliases.union(*(line.aliases() for line in newest))
         lines += newest
         seen |= texts
@@ -156,7 +156,7 @@ def _has_pager(option: str) -> bool:
     return bool(pager) and flags[:1] == "-" and flags[1:].isalnum()
 
 
-class _Line:
+class _CommandLine:
     """A text that a shell may run, taken apart into the words of its commands."""
 
     def __init__(self, line: ShellLine, text: str, *, runs: bool) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         """The host's own command."""
         UNDO: UndoHelp
 
-        def look(
+        def read_configuration(
             self, at: AdviserAccess, before: HostConfiguration | None = None
         ) -> HostConfiguration:
             """Return what the host has set; nothing is written.

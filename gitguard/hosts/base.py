@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         PROGRAM: str
         """The host's own command."""
 
-        def look(self, ask: Ask) -> dict[str, Any]:
+        def read_settings(self, ask: Ask) -> dict[str, Any]:
             """Return what the host's program says of the settings in force; nothing is written."""
 
         def plan_settings(

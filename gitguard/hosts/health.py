@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         TRIED: tuple[str, ...]
         """The versions of the host that this gitguard was tried with."""
 
-        def look(self, site: InstalledSite, read: Read) -> HookHealth:
+        def hook_health(self, site: InstalledSite, read: Read) -> HookHealth:
             """Compare an installation with the host's settings as they are now."""
 
 

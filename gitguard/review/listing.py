@@ -87,10 +87,10 @@ def log_of(store: SessionStore, query: Query, *, untrusted: bool = False) -> Log
     if archived:
         return _log(_archived(store, archived), query, {})
 
-    def look() -> Log:
+    def read() -> Log:
         return _log([_in_force(store, untrusted=untrusted)], query, {})
 
-    return store.at_one_moment(look)
+    return store.at_one_moment(read)
 
 
 def log_of_all(stores: Iterable[SessionStore], query: Query, *, untrusted: bool = False) -> Log:

@@ -65,7 +65,7 @@ def file_changes(
     since = find(store, older or newest)
     until = find(store, newer) if newer else None
     _refuse_backwards(since, until)
-    look = store.worktree.look(store.own_head().code.head) if until is None else None
+    look = store.worktree.compare(store.own_head().code.head) if until is None else None
     with store.worktree.reader() as reader:
         snapshot = snapshot_of(reader, since)
         steps = steps_between(store, reader, since, until, look)

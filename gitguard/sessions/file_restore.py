@@ -177,7 +177,7 @@ class FileRestore:
         """
         self._require_state()
         checkpoint = self._checkpoint(name)
-        look = self._store.worktree.look(self._store.own_head().code.head)
+        look = self._store.worktree.compare(self._store.own_head().code.head)
         hidden = frozenset(self._repository.hidden_paths())
         with self._store.worktree.reader() as reader:
             target = snapshot_of(reader, checkpoint)

@@ -38,7 +38,7 @@ def diff_files(store: SessionStore, older: str, newer: str, *, untrusted: bool =
     The current state has no snapshot until it is committed.
     """
 
-    def look() -> str:
+    def read() -> str:
         before = older or _newest_name(store, untrusted=untrusted)
         parts = []
         for name in FILES if newer else FILES[:2]:
@@ -48,7 +48,7 @@ def diff_files(store: SessionStore, older: str, newer: str, *, untrusted: bool =
             parts.append(diff_texts(texts[0], texts[1], names=names))
         return "".join(parts)
 
-    return store.at_one_moment(look)
+    return store.at_one_moment(read)
 
 
 def newest(store: SessionStore, most: int, *, untrusted: bool = False) -> list[Checkpoint]:
@@ -57,11 +57,11 @@ def newest(store: SessionStore, most: int, *, untrusted: bool = False) -> list[C
     Raises why the branch is not ours, unless an untrusted one is asked for.
     """
 
-    def look() -> list[Checkpoint]:
+    def read() -> list[Checkpoint]:
         head = _head(store, untrusted=untrusted)
         return list(islice(store.chain.history(head.id), most))
 
-    return store.at_one_moment(look)
+    return store.at_one_moment(read)
 
 
 def why_not_ours(store: SessionStore, *checkpoints: str) -> str:
@@ -131,7 +131,7 @@ def _working(store: SessionStore, name: str, *, untrusted: bool) -> bytes:
         if not head.id:
             raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")
         return store.chain.read(head.id).contents[name]
-    state = store.look().state
+    state = store.read_unlocked().state
     return dump_json(state.to_document()) if name == STATE_FILE else render_summary(state).encode()
 
 

@@ -38,7 +38,7 @@ def hook_health(workspace: Workspace, heard_of: str = "") -> tuple[HookHealth, .
     for host in hosts.names(hosts.HEALTH):
         if heard_of in ("", host):
             try:
-                look = hosts.find_health(host).look
+                look = hosts.find_health(host).hook_health
                 sites = (
                     site.replace(is_trusted=bool(heard_of)) for site in _sites(workspace, host)
                 )

@@ -134,7 +134,7 @@ class Maintenance:
         self._now = any_store.clock()
         self._looked: Maintained | None = None
 
-    def look(self) -> Maintained:
+    def plan(self) -> Maintained:
         """Find what is to be put away, and change nothing; it is looked for once."""
         if self._looked is None:
             with ReadingOnce(self._workspace):
@@ -152,7 +152,7 @@ class Maintenance:
         are done, of how many.
         """
         deletions = self.to_delete(delete, mode)
-        report = self.look()
+        report = self.plan()
         if (mode or self._limits.mode) != ENFORCE:
             return report.replace(snapshots=self._old_snapshots(dry_run=True))
         due = [item for item in report.found if item.is_due]
@@ -226,7 +226,7 @@ class Maintenance:
         heads = own_sessions(self._own.repository(), self._own.config.store.ref_prefix)
         times = self._times(heads)
         sessions = [
-            self._look_at(name, heads.get(name, ""), times.get(name, 0))
+            self._examine_session(name, heads.get(name, ""), times.get(name, 0))
             for name in sorted({*heads, *self._workspace.session_names()})
         ]
         newest = sorted(sessions, key=lambda session: session.used_at, reverse=True)
@@ -245,7 +245,7 @@ class Maintenance:
                 continue  # what is wrong with it, `verify` tells
         return times
 
-    def _look_at(self, name: str, head: str, committed_at: float) -> Examined:
+    def _examine_session(self, name: str, head: str, committed_at: float) -> Examined:
         self._require_time()
         session = Session(name, name)
         folder = self._workspace.session_folder(session)
@@ -349,7 +349,7 @@ class Maintenance:
     def _due(self, name: str) -> list[Deletion]:
         due = (
             session
-            for session in self.look().found
+            for session in self.plan().found
             if session.is_due and session.session.name == name
         )
         return [Deletion(name, session.head, is_due=True) for session in due]

@@ -77,7 +77,7 @@ def _goal(store: SessionStore, archived_at: str, state: TaskState) -> SessionGoa
 def _state_in_force(store: SessionStore) -> TaskState | None:
     """Return the working state; without working files, the newest checkpoint's."""
     try:
-        return store.look().state
+        return store.read_unlocked().state
     except GitguardError:
         pass
     try:

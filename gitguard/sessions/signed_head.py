@@ -105,7 +105,7 @@ def take_signed(store: SessionStore) -> tuple[str, ...]:
 def _take(store: SessionStore, head: Head) -> tuple[str, ...]:
     theirs = store.chain.verify_foreign(head.id)
     state = state_file.decode_state(theirs.contents[STATE_FILE], "the checkpoint's state")
-    ahead = _look(store, head, state)
+    ahead = _ahead_of_anchor(store, head, state)
     check = store.signatures()
     judgement = judge(ahead, (check.verdict(c.id, c.signature) for c in ahead.checkpoints))
     store.chain.doubt = judgement.doubt
@@ -120,7 +120,7 @@ def _take(store: SessionStore, head: Head) -> tuple[str, ...]:
     )
 
 
-def _look(store: SessionStore, head: Head, theirs: TaskState) -> Ahead:
+def _ahead_of_anchor(store: SessionStore, head: Head, theirs: TaskState) -> Ahead:
     anchor = head.own_anchor
     newer = takewhile(lambda c: c.id != anchor.committed, store.chain.history(head.id))
     return Ahead(

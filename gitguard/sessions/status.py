@@ -166,19 +166,19 @@ def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
 def _read_at_once(store: SessionStore) -> _Seen:
     try:
         return store.at_one_moment(
-            lambda: _look(store), recheck_if=lambda seen: seen[2] is not None
+            lambda: _read_session(store), recheck_if=lambda seen: seen[2] is not None
         )
     except GitguardError as error:
         return None, None, error
 
 
-def _look(store: SessionStore) -> _Seen:
+def _read_session(store: SessionStore) -> _Seen:
     reading: OwnState | UnusableState | None = None
     head: Head | None = None
     error: GitguardError | None = None
     try:
         reading = store.read()
-        error = _problem(store.look) or _problem(
+        error = _problem(store.read_unlocked) or _problem(
             lambda: read_record(store.workspace, store.session)
         )
         head = own_head = store.chain.head()

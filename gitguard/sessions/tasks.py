@@ -53,7 +53,7 @@ def session_tasks(store: SessionStore) -> tuple[SessionTask, ...]:
 
 
 def _tasks(store: SessionStore) -> Iterator[SessionTask]:
-    state = store.look().state
+    state = store.read_unlocked().state
     by = state.goal_from.by if state.goal_from else ""
     outcome = "finished" if state.is_done else state.status.replace("_", " ")
     at = state.updated_at

@@ -296,7 +296,7 @@ class _Verifying:
             if link.checkpoint is not None:
                 expected = max(expected, link.checkpoint.sequence)
                 if signatures is not None:
-                    signatures.look_at(link.checkpoint)
+                    signatures.check(link.checkpoint)
                 if link.is_cut:
                     self._note_cut(link.checkpoint.name, ends=link.ends_here)
             name = link.checkpoint.name if link.checkpoint else ""
@@ -438,7 +438,7 @@ class Signatures:
         self._check = check
         self._found: list[tuple[Checkpoint, SignatureVerdict]] = []
 
-    def look_at(self, checkpoint: Checkpoint) -> None:
+    def check(self, checkpoint: Checkpoint) -> None:
         """Check one checkpoint, which takes milliseconds where it is signed."""
         self._found.append((checkpoint, self._check.verdict(checkpoint.id, checkpoint.signature)))
 

@@ -219,7 +219,7 @@ def advise(desk: Desk, adviser: Adviser, question: AdviceQuestion) -> Advice:
     """Say what to change in a host's settings for a way of working, and why."""
     _refuse_meaningless(question)
     pattern, evidence = _pattern(question)
-    installed, file_bytes = _look(desk, adviser)
+    installed, file_bytes = _read_configuration(desk, adviser)
     work = question.work if question.work and question.work.host == adviser.NAME else None
     measured = resolve_window(installed.model, installed.window, desk.config.window)
     if installed.window:
@@ -274,7 +274,7 @@ def _refuse_other_window(adviser: Adviser, window: int, named: int) -> None:
         )
 
 
-def _look(desk: Desk, adviser: Adviser) -> tuple[HostConfiguration, bytes | None]:
+def _read_configuration(desk: Desk, adviser: Adviser) -> tuple[HostConfiguration, bytes | None]:
     """Return what a host has set, and its file; raises `SettingsMoved` where it changed meanwhile.
 
     A host's commands take seconds, and what they said is shown to people as what stands there.
@@ -287,7 +287,7 @@ def _look(desk: Desk, adviser: Adviser) -> tuple[HostConfiguration, bytes | None
         return data
 
     try:
-        installed = adviser.look(desk.surroundings(adviser).replace(read=read))
+        installed = adviser.read_configuration(desk.surroundings(adviser).replace(read=read))
     except InvalidDocument as error:
         interrupted = unfinished(settled_changes(desk, adviser.NAME))
         raise cut_off(interrupted) if interrupted else error from None

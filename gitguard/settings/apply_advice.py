@@ -237,7 +237,7 @@ class _Application:
         """Read all back through the host; return by which command it checked, if it has one."""
         title = self._adviser.TITLE
         try:
-            installed = self._adviser.look(at, self._advice.found)
+            installed = self._adviser.read_configuration(at, self._advice.found)
         except InvalidDocument as error:
             message = f"{title} refuses what was changed: {error.message}"
             raise HostFailed(message, _AS_BEFORE) from error

@@ -55,7 +55,7 @@ class ProgramEdits:
         if host is None:
             return PlannedSettings()
         if options:
-            answers = host.look(program.run) if program else {}
+            answers = host.read_settings(program.run) if program else {}
             ours = {name: setting.after for name, setting in self._made.items()}
             wanted = host.plan_settings(answers, options, ours)
         names = {setting.name for setting in wanted.settings}

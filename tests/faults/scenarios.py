@@ -389,7 +389,7 @@ def _doubt_the_copy(world: World, outcome: Outcome) -> str:
     if state.goal != GOAL or "acknowledged" not in texts(state.learnings):
         return f"what was noted before is gone: {state.goal}, {state.learnings}"
     store = guard.store()
-    folded, _ = store.folded(store.look())
+    folded, _ = store.folded(store.read_unlocked())
     paths = {artifact.path for artifact in folded.artifacts}
     missing = {f"src/file-{number}.py" for number in range(3)} - paths
     return f"tool calls are gone: {sorted(missing)}" if missing else ""

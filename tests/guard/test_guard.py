@@ -49,7 +49,7 @@ def test_a_session_is_closed_shown_and_brought_back(guard: Guard) -> None:
 
 def test_maintenance_is_looked_at_and_run(guard: Guard) -> None:
     guard.ensure()
-    assert guard.sessions.maintenance().look().found == ()
+    assert guard.sessions.maintenance().plan().found == ()
     assert guard.sessions.maintenance().run("enforce").archived == ()
 
 

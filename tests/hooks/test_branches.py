@@ -36,7 +36,7 @@ def current(talk: Conversation) -> str:
 def goal(talk: Conversation, session: str = "") -> str:
     guard = talk.guard
     store = guard.sessions.store(guard.sessions.find(session) if session else None)
-    return store.look().state.goal
+    return store.read_unlocked().state.goal
 
 
 def test_after_a_switch_the_next_prompt_begins_the_branchs_session_and_says_so(
@@ -90,7 +90,7 @@ def test_a_task_whose_conversation_creates_the_branch_moves_with_it(talk: Conver
     assert (current(talk), goal(talk)) == ("port", "Port the parser to Rust")
     assert goal(talk, "main") == "START"
     store = talk.guard.sessions.store(talk.guard.sessions.find("main"))
-    moved = store.look().state.earlier[-1]
+    moved = store.read_unlocked().state.earlier[-1]
     assert (moved.goal, moved.status, moved.moved_to) == (
         "Port the parser to Rust",
         "moved",
@@ -371,6 +371,6 @@ def test_two_prompts_at_once_follow_the_branch_once(talk: Conversation) -> None:
     assert sum("new session `login` copied" in reply for reply in replies) == 1
     assert current(talk) == "login"
     store = talk.guard.sessions.store()
-    said = store.folded(store.look())[0].exchanges
+    said = store.folded(store.read_unlocked())[0].exchanges
     assert {exchange.origin.conversation for exchange in said} == {"S1", "S2", "S3"}
     assert talk.faults() == []

@@ -10,7 +10,7 @@ import pytest
 
 from gitguard.hosts.base import InstallOptions
 from gitguard.hosts.health import InstalledSite
-from gitguard.hosts.openclaw.health import look
+from gitguard.hosts.openclaw.health import hook_health as health_of
 from gitguard.sessions.hook_health import hook_health, read_settings
 from tests.conftest import OpenGuard
 
@@ -40,14 +40,14 @@ def site(folder: Path, document: object = None, **changes: Any) -> InstalledSite
 
 
 def test_a_plugin_as_installed_has_no_problem(tmp_path: Path) -> None:
-    health = look(site(tmp_path, config()), read_settings)
+    health = health_of(site(tmp_path, config()), read_settings)
     assert (health.problems, health.notes) == ((), ())
 
 
 @pytest.mark.parametrize("what", ["gone", "changed"])
 def test_files_of_the_plugin_that_are_not_as_installed_are_named(tmp_path: Path, what: str) -> None:
     installed = site(tmp_path, config(), **{what: ("extensions/gitguard/index.js",)})
-    (problem,) = look(installed, read_settings).problems
+    (problem,) = health_of(installed, read_settings).problems
     assert problem.startswith("`extensions/gitguard/index.js` ")
     assert problem.endswith(AGAIN)
 
@@ -65,13 +65,13 @@ def test_files_of_the_plugin_that_are_not_as_installed_are_named(tmp_path: Path,
 def test_a_setting_that_keeps_the_plugin_from_loading_is_named(
     tmp_path: Path, document: dict[str, Any], named: str
 ) -> None:
-    (problem,) = look(site(tmp_path, document), read_settings).problems
+    (problem,) = health_of(site(tmp_path, document), read_settings).problems
     assert named in problem
 
 
 @pytest.mark.parametrize("document", [None, "{ // JSON5\n}", {**config(), "$include": "x.json5"}])
 def test_settings_that_are_not_all_readable_are_unknown(tmp_path: Path, document: object) -> None:
-    health = look(site(tmp_path, document), read_settings)
+    health = health_of(site(tmp_path, document), read_settings)
     assert health.problems == ()
     assert "unknown" in health.notes[0]
 

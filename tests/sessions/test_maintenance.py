@@ -236,7 +236,7 @@ def test_an_archived_history_is_still_verified(two: Guard) -> None:
 def test_reopened_is_as_it_was(two: Guard, git: Git, open_guard: OpenGuard) -> None:
     converse(two, "old", turns=7)
     store = two.store(Session.of("old"))
-    before = store.look().state, git("rev-parse", "gitguard/old")
+    before = store.read_unlocked().state, git("rev-parse", "gitguard/old")
     conversations = read_record(two.workspace, store.session).host_sessions
     close_it(two, "old")
     guard = reopen(open_guard(), "old")

@@ -407,7 +407,9 @@ def looked_at(
         return Path(path).read_bytes() if Path(path).exists() else None
 
     home, project = str(tmp_path / "home"), str(tmp_path / "repo")
-    return find_adviser(host).look(AdviserAccess(ask, read, environment or {}, home, project))
+    return find_adviser(host).read_configuration(
+        AdviserAccess(ask, read, environment or {}, home, project)
+    )
 
 
 PERSONAL, SHARED = "repo/.claude/settings.local.json", "repo/.claude/settings.json"

@@ -62,7 +62,9 @@ _MODEL = "env.ANTHROPIC_MODEL"
 _TRUE = ("1", "true", "yes", "on")
 
 
-def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
+def read_configuration(
+    at: AdviserAccess, before: HostConfiguration | None = None
+) -> HostConfiguration:
     """Read the user's, the project's and the personal settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     named = at.environment.get("CLAUDE_CONFIG_DIR", "")

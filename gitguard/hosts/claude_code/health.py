@@ -32,7 +32,7 @@ _FOLDERS = ("GITGUARD_ROOT", "GITGUARD_STATE_DIR", "HOME", "XDG_CONFIG_HOME", "X
 """Variables that tell where the workspace, the user's configuration and state are."""
 
 
-def look(site: InstalledSite, read: Read) -> HookHealth:
+def hook_health(site: InstalledSite, read: Read) -> HookHealth:
     """Compare an installation with the host's settings as they are now."""
     name = PERSONAL if PERSONAL in site.files else SHARED
     path = os.path.join(site.root, name)

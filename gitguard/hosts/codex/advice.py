@@ -51,7 +51,9 @@ _BESIDES = {
 }
 
 
-def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
+def read_configuration(
+    at: AdviserAccess, before: HostConfiguration | None = None
+) -> HostConfiguration:
     """Ask for the file in use and the models' windows, and read the file."""
     ask = program_of(at, PROGRAM, TITLE)
     file = _file(ask)

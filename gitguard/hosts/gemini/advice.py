@@ -40,7 +40,9 @@ _OTHER_WINDOWS = {"gemma-4-31b-it": 256_000, "gemma-4-26b-a4b-it": 256_000}
 _FILE = ".gemini/settings.json"
 
 
-def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
+def read_configuration(
+    at: AdviserAccess, before: HostConfiguration | None = None
+) -> HostConfiguration:
     """Read the user's and the project's settings, of which the last count."""
     program_of(at, PROGRAM, TITLE)
     home = at.environment.get("GEMINI_CLI_HOME") or at.home

@@ -80,7 +80,9 @@ _BY_THE_SERVER = (
 )
 
 
-def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
+def read_configuration(
+    at: AdviserAccess, before: HostConfiguration | None = None
+) -> HostConfiguration:
     """Ask the host for version, file, settings in force, and the default model's window."""
     ask = program_of(at, PROGRAM, TITLE)
     version = before.version if before else _version(ask)

@@ -25,7 +25,7 @@ _AGAIN = f"run `gitguard init --host {NAME}` again"
 _NAMED = 3
 
 
-def look(site: InstalledSite, read: Read) -> HookHealth:
+def hook_health(site: InstalledSite, read: Read) -> HookHealth:
     """Compare an installation with the host's files and settings as they are now."""
     problems = [
         f"{_files(names)} {what} in `{site.root}`; {_AGAIN}"

@@ -106,7 +106,7 @@ def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) 
 # What the host says
 
 
-def look(ask: Ask) -> dict[str, Any]:
+def read_settings(ask: Ask) -> dict[str, Any]:
     """Return version, plugin and hook settings, compaction, and the default model's window."""
     return {
         "version": version_of(ask(("--version",)).stdout),

@@ -50,7 +50,9 @@ _FEW_CALLS = 50_000
 """Work with so few tool calls that output of this many characters may stay."""
 
 
-def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
+def read_configuration(
+    at: AdviserAccess, before: HostConfiguration | None = None
+) -> HostConfiguration:
     """Ask for the user's folder, and read all files that opencode does, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     folder = _folder(ask)

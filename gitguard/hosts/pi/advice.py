@@ -42,7 +42,9 @@ FORMAT = JSON
 _COMPACTION = "compaction."
 
 
-def look(at: AdviserAccess, before: HostConfiguration | None = None) -> HostConfiguration:
+def read_configuration(
+    at: AdviserAccess, before: HostConfiguration | None = None
+) -> HostConfiguration:
     """Read the user's settings and models and the project's settings, of which the last count."""
     ask = program_of(at, PROGRAM, TITLE)
     named = at.environment.get("PI_CODING_AGENT_DIR") or "~/.pi/agent"

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _UNREAD = "a command too long to read"
 
 
-class _Files:
+class _ExistingFiles:
     """Which files a line may overwrite: those that exist, and those of which nobody knows."""
 
     def __init__(self, exists: Callable[[str], bool] | None) -> None:
@@ -58,7 +58,9 @@ class _Files:
 class _Operands(Arguments):
     """What stands behind a program's name, and what is known of the files that it names."""
 
-    def __init__(self, program: ShellProgram, name: str, words: list[str], files: _Files) -> None:
+    def __init__(
+        self, program: ShellProgram, name: str, words: list[str], files: _ExistingFiles
+    ) -> None:
         values = frozenset(VALUES.get(name, "").split())
         super().__init__(words, values, is_repeated=program.is_repeated)
         self.may_lose = files.may_lose
@@ -313,7 +315,7 @@ def destructive_reason(
     rules are the user's own. exists says whether a path, which may be relative to the folder in
     which the line runs, is there; without it, every file that is overwritten may be.
     """
-    files = _Files(exists)
+    files = _ExistingFiles(exists)
     for program in programs_of(line):
         if any(map(files.may_lose, program.command.truncated)):
             return "> FILE"
@@ -386,7 +388,7 @@ def _with_subcommand(program: ShellProgram) -> tuple[str, list[str]]:
     return name, words
 
 
-def _reason_by_table(program: ShellProgram, files: _Files) -> str:
+def _reason_by_table(program: ShellProgram, files: _ExistingFiles) -> str:
     name, words = _with_subcommand(program)
     rows = _ROWS.get(name)
     if rows is None:

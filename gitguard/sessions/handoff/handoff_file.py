@@ -80,7 +80,7 @@ def current_work(
     """Return the state with what the journal adds, and the work, as a checkpoint would now."""
     from gitguard.state.capture import work_of
 
-    state, part = store.at_one_moment(lambda: store.folded(ready or store.look()))
+    state, part = store.at_one_moment(lambda: store.folded(ready or store.read_unlocked()))
     return state, work_of(part.entries, state, store.clock(), compacting=compacting)
 
 

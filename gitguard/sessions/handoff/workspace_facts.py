@@ -17,7 +17,7 @@ from gitguard.sessions.handoff.handoff_text import (
     summarise_plan,
 )
 from gitguard.store.disk import artifacts
-from gitguard.store.git.differences import Looker
+from gitguard.store.git.differences import WorktreeComparer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def gather(
     """Look around a worktree at a time in Unix seconds; without names what is never listed."""
     root = repository.place.worktree
     commit = repository.head_at(now - config.recent_minutes * 60)
-    changes = Looker(repository, redactor).look(commit).changes()
+    changes = WorktreeComparer(repository, redactor).compare(commit).changes()
     names = {path: path for path in changes.changed}
     names |= {path: f"{path} (deleted)" for path in changes.gone}
     listed = [path for path in sorted(names) if not _is_below(path, (*config.own_names, *without))]

@@ -45,7 +45,7 @@ def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...
 
     def build() -> str:
         try:
-            ready = store.look()
+            ready = store.read_unlocked()
         except EditedState:
             store.refuse_moved()
             raise

@@ -96,12 +96,12 @@ def drift_since(
 
     look_then is what the checkpoint saw of this worktree; ours are files our tools wrote since.
     """
-    from gitguard.store.git.differences import Looker
+    from gitguard.store.git.differences import WorktreeComparer
 
-    looker = Looker(repository, redactor)
+    looker = WorktreeComparer(repository, redactor)
     drift = Drift(now, _commits_between(repository, then.head, now.head))
     if look_then is not None and look_then.commit == then.head:
-        changes = looker.look(then.head, also=look_then.new_files).since(look_then)
+        changes = looker.compare(then.head, also=look_then.new_files).since(look_then)
         return drift.replace(
             changed=tuple(path for path in changes.changed if path not in ours),
             gone=changes.gone,
@@ -109,7 +109,7 @@ def drift_since(
         )
     if not then.head:
         return drift
-    changes = looker.look(then.head).changes()
+    changes = looker.compare(then.head).changes()
     different = sorted({*changes.changed, *changes.gone} - {*ours})
     return drift.replace(different=tuple(different), unseen=changes.unseen)
 

@@ -159,7 +159,7 @@ class _ListedEntry(Value):
         return not self.id.strip("0") and self.mode != SUBMODULE
 
 
-class Looker:
+class WorktreeComparer:
     """Compares one worktree with commits of its repository."""
 
     def __init__(
@@ -185,7 +185,7 @@ class Looker:
         self._commit_of_submodule = repository.commit_of_submodule
         self._ignore_rules = repository.ignore_rules
 
-    def look(self, commit: str, also: Iterable[str] = ()) -> Differences:
+    def compare(self, commit: str, also: Iterable[str] = ()) -> Differences:
         """Compare the files with a commit's, or with no files where it is empty.
 
         also names paths that the commit does not have, to be looked at even where git ignores

@@ -89,7 +89,7 @@ class Chain:
         head foreign that somebody is moving.
         """
         moment = self._workspace.moment(self._session)
-        head = moment.look(self._compare, recheck_if=_is_foreign).replace(doubt=self.doubt)
+        head = moment.read(self._compare, recheck_if=_is_foreign).replace(doubt=self.doubt)
         if settle and head.was_archived:
             self.anchors.forget()
         elif settle and head.anchor is not None and head.anchor != self.anchors.read():

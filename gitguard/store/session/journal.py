@@ -334,11 +334,11 @@ class OwnJournal(JournalFile):
 
     def read(self, folded_id: str, folded_offset: int) -> JournalPart:
         """Read the journal as it was at one moment."""
-        return self._moment.look(lambda: self._read(folded_id, folded_offset))
+        return self._moment.read(lambda: self._read(folded_id, folded_offset))
 
     def open_calls(self) -> tuple[JournalEntry, ...]:
         """Return the tool calls that began and never ended, as it was at one moment."""
-        return self._moment.look(self._read_open_calls)
+        return self._moment.read(self._read_open_calls)
 
     @property
     def _moment(self) -> ConsistentRead:

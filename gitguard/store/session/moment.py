@@ -51,7 +51,7 @@ class ConsistentRead:
         """Whether nobody else can be writing: we hold the lock, or it cannot be had."""
         return self._believes or any(lock.is_ours(path) for path in self._lock_paths)
 
-    def look(
+    def read(
         self,
         look: Callable[[], T],
         *,
@@ -68,11 +68,11 @@ class ConsistentRead:
             return look()  # whoever looks at more than this looks again where it accuses
         self._is_looking = True
         try:
-            return self._look(look, recheck_if, takes_long=takes_long)
+            return self._read(look, recheck_if, takes_long=takes_long)
         finally:
             self._is_looking = False
 
-    def _look(
+    def _read(
         self, look: Callable[[], T], recheck_if: Callable[[T], bool], *, takes_long: bool
     ) -> T:
         for _ in range(_TRIES):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.config.files import FilesConfig
     from gitguard.state.entries import JournalEntry
-    from gitguard.store.git.differences import Differences, Looker
+    from gitguard.store.git.differences import Differences, WorktreeComparer
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.journal import JournalPart, OwnJournal
     from gitguard.store.session.naming import Session
@@ -159,7 +159,7 @@ class SessionWorktree:
         runs = shell_runs(since, self.gone_conversations(since))
         if not runs:
             return None, ShellEdits()
-        look = self._looker().look(before.look.commit, also=before.look.new_files)
+        look = self._comparer().compare(before.look.commit, also=before.look.new_files)
         changed = changed_files(self._workspace.place.worktree, before.look, look)
         return look, edits_of(runs, since.entries, changed, before.at)
 
@@ -209,16 +209,18 @@ class SessionWorktree:
             self._workspace.note_fault("looking at the worktree", error)
             return None
 
-    def look(self, commit: str) -> Differences:
+    def compare(self, commit: str) -> Differences:
         """Return how the files differ now from a commit, for a person who waits for it.
 
         Raises `GitguardError` where they cannot be compared.
         """
-        from gitguard.store.git.differences import Looker
+        from gitguard.store.git.differences import WorktreeComparer
         from gitguard.store.git.worktree_files import UNLIMITED
 
-        looker = Looker(self._repository, self._workspace.redactor, UNLIMITED, self._unfinished)
-        look = looker.look(commit)
+        looker = WorktreeComparer(
+            self._repository, self._workspace.redactor, UNLIMITED, self._unfinished
+        )
+        look = looker.compare(commit)
         if look.tracked_unseen:
             raise GitguardError(f"the worktree cannot be compared: {look.tracked_unseen}")
         return look
@@ -226,7 +228,7 @@ class SessionWorktree:
     def compare_again(self, commit: str, look: Differences | None) -> Differences:
         """Return a look that was taken just now at what differs from a commit, or take one."""
         if look is None or look.commit != commit:
-            look = self._looker().look(commit)
+            return self._comparer().compare(commit)
         return look
 
     def tidy(self, before: KeptLook | None, seen: Seen | None, trigger: str) -> None:
@@ -286,11 +288,13 @@ class SessionWorktree:
         """Forget the last look, so that the next snapshot is taken of every file anew."""
         files.remove(self._path)
 
-    def _looker(self) -> Looker:
-        from gitguard.store.git.differences import Looker
+    def _comparer(self) -> WorktreeComparer:
+        from gitguard.store.git.differences import WorktreeComparer
 
         limits = self._limits(self._config.day_megabytes * _MEGABYTE).of_look
-        return Looker(self._repository, self._workspace.redactor, limits, self._unfinished)
+        return WorktreeComparer(
+            self._repository, self._workspace.redactor, limits, self._unfinished
+        )
 
     def _unfinished(self) -> frozenset[str]:
         """Return the names of files that restores in this repository were putting in place."""

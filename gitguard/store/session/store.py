@@ -146,7 +146,7 @@ class SessionStore:
         """Whether somebody other than gitguard edited the working file."""
         return self.states.read().standing == state_file.EDITED
 
-    def look(self) -> OwnState:
+    def read_unlocked(self) -> OwnState:
         """Return the state in force to a reader without the lock; nothing is written."""
         return self.at_one_moment(lambda: self._in_force(self.states.read()))
 
@@ -159,18 +159,18 @@ class SessionStore:
 
     def at_one_moment(
         self,
-        look: Callable[[], T],
+        read: Callable[[], T],
         *,
         recheck_if: Callable[[T], bool] = lambda _: False,
         takes_long: bool = False,
     ) -> T:
-        """Return what look returns to a reader without the lock, of files that belong together.
+        """Return what read returns to a reader without the lock, of files that belong together.
 
         What accuses somebody is looked at again while nobody writes; raises `Locked` where a writer
         does not end.
         """
         moment = self.workspace.moment(self.session)
-        return moment.look(look, recheck_if=recheck_if, takes_long=takes_long)
+        return moment.read(read, recheck_if=recheck_if, takes_long=takes_long)
 
     def _in_force(self, reading: OwnState | UnusableState) -> OwnState:
         missing = state_file.diagnose(reading)

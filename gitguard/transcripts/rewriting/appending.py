@@ -13,7 +13,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.store.disk import files
-from gitguard.transcripts.rewriting.replacing import FileIdentity, look, refuse_changed
+from gitguard.transcripts.rewriting.replacing import FileIdentity, identity_of, refuse_changed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ def _fill(
 def _is_all_behind(path: str, handle: int, expected: bytes, size: int) -> bool:
     """Say whether that and nothing else stands behind what there was."""
     there = os.pread(handle, len(expected) + 1, size)
-    return there == expected and look(path).inode == os.fstat(handle).st_ino
+    return there == expected and identity_of(path).inode == os.fstat(handle).st_ino
 
 
 def _meddled(path: str, hint: str = "") -> Locked:

@@ -31,7 +31,7 @@ from gitguard.transcripts.rewriting.edits import (
     replaced,
     taken_out,
 )
-from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
+from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, identity_of
 from gitguard.transcripts.rewriting.signatures import unsigned
 from gitguard.transcripts.rewriting.tree import EntryLink, Mended, Mending, Tree
 
@@ -74,7 +74,7 @@ def rewrite(
     places. The original stays as `<path>.bak-<pid>-<now>`, if it is to be kept. at_step hears of
     each step, still_ours raises when a lock ran out.
     """
-    seen = seen or look(path)
+    seen = seen or identity_of(path)
     if not edits:
         return Rewritten(path, size=seen.size)
     try:

@@ -33,7 +33,7 @@ from gitguard.transcripts.rewriting.edits import (
 )
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.pairing import UNSIGNED, Finding, Pairing, pair
-from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, look
+from gitguard.transcripts.rewriting.replacing import FileIdentity, Replacing, identity_of
 from gitguard.transcripts.rewriting.scanning import Broken, Scan, Split, scan
 from gitguard.transcripts.rewriting.tree import Tree
 
@@ -153,7 +153,7 @@ def _repaired(
     path, writable = writable_of(transcript)
     passes = _Passes(transcript, path, writable, tell=tell, wishes=wishes)
     if rehearse:
-        report = passes.look().report(transcript.format)
+        report = passes.examine().report(transcript.format)
         if not (report.needs_nothing or report.was_reset):
             with copied(path) as copy:
                 report = passes.carry_out(copy, clock, at_step, bool).replace(path=path, backup="")
@@ -206,10 +206,15 @@ class _Passes:
         self._name, self._path, self._writable = transcript.format, path, writable
         self._tell, self._wishes = tell, wishes
 
-    def look(self, path: str = "") -> _FileRepair:
+    def examine(self, path: str = "") -> _FileRepair:
         path = path or self._path
         return _FileRepair(
-            path, self._writable, look(path), self._tell, wishes=self._wishes, home=self._path
+            path,
+            self._writable,
+            identity_of(path),
+            self._tell,
+            wishes=self._wishes,
+            home=self._path,
         )
 
     def carry_out(
@@ -219,7 +224,7 @@ class _Passes:
         at_step: Callable[[str], object],
         still_ours: Callable[[], object],
     ) -> RepairReport:
-        work = self.look(path)
+        work = self.examine(path)
         report = total = work.report(self._name)
         if not (report.counts or report.was_reset):
             return report
@@ -231,7 +236,7 @@ class _Passes:
             total = _joined(total, done) if number else done
             if report.was_reset:
                 return total
-            work = self.look(path)
+            work = self.examine(path)
             report = work.report(self._name)
         return total.replace(messages_before=before, messages_after=work.messages)
 

@@ -31,7 +31,7 @@ class FileIdentity(Value):
     """Nanoseconds."""
 
 
-def look(path: str) -> FileIdentity:
+def identity_of(path: str) -> FileIdentity:
     """Return how a transcript's file stands, before it is read; refuses a symbolic link."""
     if os.path.islink(path):
         raise InvalidDocument(
@@ -58,7 +58,7 @@ def refuse_changed(path: str, seen: FileIdentity) -> None:
 
 
 def _refuse_other(path: str, seen: FileIdentity) -> None:
-    if look(path) != seen:
+    if identity_of(path) != seen:
         raise Locked(
             f"`{path}` changed while it was read; nothing was written",
             "End the host's session, or wait until it is idle, and run the command again",

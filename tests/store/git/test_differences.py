@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.store.git.differences import Changes, Differences, Looker
+from gitguard.store.git.differences import Changes, Differences, WorktreeComparer
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository
 from gitguard.store.git.worktree_files import ReadLimits
@@ -22,22 +22,24 @@ LIMITS = ReadLimits()
 
 
 @pytest.fixture
-def looker(repo: Path) -> Looker:
+def looker(repo: Path) -> WorktreeComparer:
     return looker_of(repo)
 
 
-def looker_of(root: Path, limits: ReadLimits = LIMITS) -> Looker:
-    return Looker(Repository(locate(str(root)), dict(os.environ), lambda: 0.0), Redactor(), limits)
+def looker_of(root: Path, limits: ReadLimits = LIMITS) -> WorktreeComparer:
+    return WorktreeComparer(
+        Repository(locate(str(root)), dict(os.environ), lambda: 0.0), Redactor(), limits
+    )
 
 
 def look(git: Git, commit: str = "HEAD") -> Differences:
     base = git("rev-parse", "--verify", commit) if commit else ""
-    return looker_of(git.root).look(base)
+    return looker_of(git.root).compare(base)
 
 
 def changed(git: Git, limits: ReadLimits = LIMITS, *, commit: str = "HEAD") -> Changes:
     base = git("rev-parse", "--verify", commit) if commit else ""
-    return looker_of(git.root, limits).look(base).changes()
+    return looker_of(git.root, limits).compare(base).changes()
 
 
 def commit(git: Git, **files: str | bytes) -> str:
@@ -318,9 +320,11 @@ def test_the_index_stays_as_it_is(git: Git) -> None:
     assert sorted(os.listdir(git.root / ".git")) == names
 
 
-def test_a_commit_that_is_an_option_is_not_handed_to_git(looker: Looker, tmp_path: Path) -> None:
+def test_a_commit_that_is_an_option_is_not_handed_to_git(
+    looker: WorktreeComparer, tmp_path: Path
+) -> None:
     target = tmp_path / "written"
-    seen = looker.look(f"--output={target}")
+    seen = looker.compare(f"--output={target}")
     assert seen.changes().unseen == ("tracked files", "untracked files")
     assert not target.exists()
 
@@ -383,7 +387,7 @@ def test_a_damaged_index_and_a_missing_commit_are_said(git: Git) -> None:
 
 
 def changed_at_missing(git: Git) -> tuple[str, ...]:
-    return looker_of(git.root).look("1" * 40).changes().unseen
+    return looker_of(git.root).compare("1" * 40).changes().unseen
 
 
 def test_a_secret_in_a_name_is_not_told(git: Git) -> None:
@@ -404,8 +408,8 @@ def test_what_was_so_at_the_earlier_look_is_not_a_change(git: Git) -> None:
         (git.root / name).write_text("new")
     (git.root / "deleted").unlink()
     (git.root / "reborn").unlink()
-    earlier = looker.look(head)
-    assert looker.look(head, also=earlier.new_files).since(earlier) == Changes()
+    earlier = looker.compare(head)
+    assert looker.compare(head, also=earlier.new_files).since(earlier) == Changes()
     os.utime(git.root / "dirty", (1, 1))
     (git.root / "edited").write_text("c")
     (git.root / "reverted").write_text("a")
@@ -414,11 +418,11 @@ def test_what_was_so_at_the_earlier_look_is_not_a_change(git: Git) -> None:
     (git.root / ".git" / "info").mkdir(exist_ok=True)
     (git.root / ".git" / "info" / "exclude").write_text("hidden\n")
     (git.root / "newer").write_text("new")
-    later = looker.look(head, also=earlier.new_files)
+    later = looker.compare(head, also=earlier.new_files)
     expected = Changes(("edited", "newer", "reborn", "reverted"), ("leaving",))
     assert later.since(earlier) == expected
     commit(git)
-    assert looker.look(head, also=earlier.new_files).since(earlier) == expected
+    assert looker.compare(head, also=earlier.new_files).since(earlier) == expected
 
 
 def test_filtered_files_are_compared_between_looks(git: Git) -> None:
@@ -426,17 +430,17 @@ def test_filtered_files_are_compared_between_looks(git: Git) -> None:
     looker = looker_of(git.root)
     for name in ("a.big", "b.big"):
         (git.root / name).write_text("content")
-    earlier = looker.look(head)
+    earlier = looker.compare(head)
     assert earlier.changes().unseen == ("2 filtered, large or unreadable files",)
     (git.root / "b.big").write_text("other content")
-    assert looker.look(head).since(earlier) == Changes(("b.big",))
+    assert looker.compare(head).since(earlier) == Changes(("b.big",))
 
 
 def test_what_one_look_did_not_see_is_no_change_of_the_other(git: Git) -> None:
     head = git("rev-parse", "HEAD")
     (git.root / "README.md").write_text("other")
     (git.root / "new").write_text("new")
-    whole = looker_of(git.root).look(head)
+    whole = looker_of(git.root).compare(head)
     blind = Differences(head, (), "tracked files", "untracked files")
     half = Differences(head, (), "", "untracked files")
     unseen = ("tracked files", "untracked files")

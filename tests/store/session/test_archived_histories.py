@@ -263,7 +263,7 @@ def test_a_damaged_one_can_be_deleted(damaged: Archived, guard: Guard) -> None:
 def test_sessions_are_looked_through_once(guard: Guard) -> None:
     at(guard, "main")
     maintenance = guard.sessions.maintenance()
-    assert maintenance.look() is maintenance.look()
+    assert maintenance.plan() is maintenance.plan()
 
 
 def test_an_import_of_an_old_conversation_keeps_no_session_from_being_put_away(

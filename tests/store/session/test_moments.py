@@ -196,14 +196,14 @@ def test_a_writer_that_does_not_end_is_named_and_nobody_accused(tmp_path: Path) 
 
     moment = _moment(tmp_path)
     with pytest.raises(Tampered):
-        moment.look(accuse)
+        moment.read(accuse)
     holder = Lock(str(tmp_path / "lock"), timeout=0, clock=float)
     with holder, pytest.raises(Tampered):  # whoever holds the lock knows that nobody else writes
-        moment.look(accuse)
+        moment.read(accuse)
     handle = os.open(holder.path, os.O_RDWR)
     fcntl.flock(handle, fcntl.LOCK_EX)  # as another process
     with pytest.raises(Locked):
-        moment.look(accuse)
+        moment.read(accuse)
     os.close(handle)
 
 
@@ -211,25 +211,25 @@ def test_what_changes_while_it_is_read_is_read_again(tmp_path: Path) -> None:
     moment, file = _moment(tmp_path), tmp_path / "file"
     looks: list[int] = []
 
-    def look() -> str:
+    def read() -> str:
         looks.append(len(looks))
         first = file.read_text() if file.exists() else ""
         if len(looks) == 1:
             file.write_text("new")
         return first
 
-    assert moment.look(look) == "new"
+    assert moment.read(read) == "new"
     assert looks == [0, 1]
 
 
 def test_what_accuses_and_did_not_change_is_looked_at_once(tmp_path: Path) -> None:
     looks: list[str] = []
 
-    def look() -> str:
+    def read() -> str:
         looks.append("foreign")
         return "foreign"
 
-    assert _moment(tmp_path).look(look, recheck_if=lambda seen: seen == "foreign") == "foreign"
+    assert _moment(tmp_path).read(read, recheck_if=lambda seen: seen == "foreign") == "foreign"
     assert looks == ["foreign"]
     assert not (tmp_path / "lock").exists(), "looking leaves nothing behind"
 
@@ -237,13 +237,13 @@ def test_what_accuses_and_did_not_change_is_looked_at_once(tmp_path: Path) -> No
 def test_what_seems_foreign_is_judged_under_the_lock_only(tmp_path: Path) -> None:
     moment = _moment(tmp_path)
 
-    def look() -> str:
+    def read() -> str:
         if not moment.is_settled:
             raise Unsettled("not sure")
         raise EditedState("sure")
 
     with pytest.raises(EditedState):
-        moment.look(look)
+        moment.read(read)
 
 
 # Each session by itself

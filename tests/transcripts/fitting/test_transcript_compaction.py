@@ -19,7 +19,7 @@ from gitguard.model.conversation import BROKEN, COMPACTION, TranscriptEntry
 from gitguard.model.events import Transcript
 from gitguard.transcripts import find_format
 from gitguard.transcripts.rewriting.appending import append
-from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.replacing import identity_of
 from tests.conftest import Clock
 from tests.support import spoken
 from tests.support.other_programs import opened
@@ -296,7 +296,7 @@ def test_what_makes_two_lines_of_one_lies_in_one_sector(beyond: int, tmp_path: P
     append(
         str(path),
         [first, second],
-        look(str(path)),
+        identity_of(str(path)),
         at_step=lambda _: joined.append(path.read_bytes()),
     )
     after = path.read_bytes()

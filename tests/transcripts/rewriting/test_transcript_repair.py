@@ -25,7 +25,7 @@ from gitguard.transcripts.rewriting.applying import rewrite
 from gitguard.transcripts.rewriting.details import host_lines, strip_details
 from gitguard.transcripts.rewriting.edits import Add, Cut, Drop
 from gitguard.transcripts.rewriting.repair import MADE, PUT_FIRST, RepairReport, repair
-from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.replacing import identity_of
 from tests.support.other_programs import opened
 from tests.support.transcript_command import run
 from tests.support.unwritable import fill, read_only, small_disk
@@ -660,7 +660,7 @@ def test_without_edits_a_file_is_not_touched(path: Path) -> None:
 
 def test_edits_of_an_older_file_are_refused(path: Path) -> None:
     write(path, pi(SOUND))
-    seen = look(str(path))
+    seen = identity_of(str(path))
     _append(path)
     before = path.read_bytes()
     with pytest.raises(Locked, match="changed"):

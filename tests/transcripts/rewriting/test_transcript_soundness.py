@@ -16,7 +16,7 @@ from gitguard.transcripts.formats.claude_code import writing
 from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
 from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.pairing import Pairing, pair
-from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.replacing import identity_of
 from gitguard.transcripts.rewriting.scanning import Scan, scan
 from tests.support.written_conversations import PAIRED, Document, Part, Result, agent, user, write
 
@@ -38,7 +38,7 @@ SOUND: tuple[Sequence[Part], ...] = (
 
 
 def scanned(path: Path, name: str, forget_after: int | None) -> Scan:
-    return scan(str(path), look(str(path)), FORMATS[name], forget_after=forget_after)
+    return scan(str(path), identity_of(str(path)), FORMATS[name], forget_after=forget_after)
 
 
 def needs_nothing(whole: Scan, name: str) -> bool:

@@ -47,7 +47,7 @@ def comparison(
 ) -> Comparison:
     """Compare two checkpoints; by default the newest with the current state."""
 
-    def look() -> Comparison:
+    def read() -> Comparison:
         difference = diff(store, older, newer, untrusted=untrusted)
         before, after = (
             decode_state(show(store, STATE_FILE, side, untrusted=untrusted), "the state")
@@ -56,7 +56,7 @@ def comparison(
         text = diff_files(store, older, newer, untrusted=untrusted) if with_text else ""
         return Comparison(difference, sentences(before, after), text)
 
-    return store.at_one_moment(look)
+    return store.at_one_moment(read)
 
 
 def checkpoint_change(
