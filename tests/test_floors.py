@@ -207,6 +207,51 @@ def test_most_functions_are_short_and_few_are_long() -> None:
     assert len(long) <= MOST_LONG * len(lengths), f"too many functions are long: {sorted(long)}"
 
 
+CLASSES = [
+    (node.name.lstrip("_"), module)
+    for module in WRITTEN_BY_HAND
+    for node in ast.walk(tree_of(module))
+    if isinstance(node, ast.ClassDef)
+]
+
+
+def test_no_name_of_a_class_stands_in_two_files() -> None:
+    modules: dict[str, set[str]] = {}
+    for name, module in CLASSES:
+        modules.setdefault(name, set()).add(module)
+    assert {name: where for name, where in modules.items() if len(where) > 1} == {}
+
+
+MOST_POSITIONAL = 4
+
+
+def takes_any_number(definition: ast.FunctionDef | ast.ClassDef) -> bool:
+    """Say whether what is defined takes `*arguments`, a class by its `__init__`."""
+    if isinstance(definition, ast.FunctionDef):
+        return definition.args.vararg is not None
+    return any(isinstance(f, ast.FunctionDef) and takes_any_number(f) for f in definition.body)
+
+
+DEFINED = [
+    node
+    for module in WRITTEN_BY_HAND
+    for node in ast.walk(tree_of(module))
+    if isinstance(node, (ast.FunctionDef, ast.ClassDef))
+]
+OURS = {d.name for d in DEFINED} - {d.name for d in DEFINED if takes_any_number(d)}
+
+
+@pytest.mark.parametrize("module", WRITTEN_BY_HAND)
+def test_a_call_names_its_arguments_from_the_fifth_on(module: str) -> None:
+    calls = (node for node in ast.walk(tree_of(module)) if isinstance(node, ast.Call))
+    long = [
+        f"line {call.lineno}: {names_of_node(call.func)}"
+        for call in calls
+        if len(call.args) > MOST_POSITIONAL and names_of_node(call.func).rpartition(".")[2] in OURS
+    ]
+    assert long == []
+
+
 def is_command(function: ast.FunctionDef) -> bool:
     names = (
         names_of_node(d.func if isinstance(d, ast.Call) else d) for d in function.decorator_list

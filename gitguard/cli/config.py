@@ -123,7 +123,7 @@ def advise(
         raise click.UsageError("--yes requires --apply")
     settings = console.anywhere.settings
     question = settings.question(
-        pattern or "", hours, protect, window or 0, _newest_conversation(console)
+        pattern or "", hours, protect, window=window or 0, profiled=_newest_conversation(console)
     )
     with showing_differences(console), activity() as tell:
         advice = settings.advise(

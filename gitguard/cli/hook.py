@@ -213,7 +213,9 @@ def _reply(
         _mark(f"answering {event.kind}", error, root)
         is_ours = _is_ours(root)
         if isinstance(error, MissingState) and (workspace is not None or _is_recorded(root)):
-            return answer_unreachable(event, abilities, here, process.clock(), error).visible()
+            return answer_unreachable(
+                event, abilities, here, now=process.clock(), error=error
+            ).visible()
         if isinstance(error, ForeignRepository):
             neutral = _nothing_is_saved(event, error)
     now = process.clock()

@@ -72,7 +72,9 @@ def compact(
 
     named = find_transcript(console, path, format_name, conversation)
     opened = console.guard if console.named_session else console.anywhere
-    asking = Asking(os.environ, time.monotonic, time.sleep, random.random, _say_trying)
+    asking = Asking(
+        os.environ, time.monotonic, time.sleep, chance=random.random, complain=_say_trying
+    )
     given = Surroundings(os.urandom, None if mechanical else asking)
     with progress("bytes") as tell_read, progress("parts") as tell:
         if not console.as_json:

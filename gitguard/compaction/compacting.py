@@ -151,14 +151,18 @@ def compact(
     """
     writer = writer_of(transcript)
     if dry_run:
-        return _rehearse(transcript, writer.path, config, tools, keep_turns, window)
+        return _rehearse(
+            transcript, writer.path, config, tools=tools, keep_turns=keep_turns, window=window
+        )
     hold = config.compaction.timeout_seconds + GRACE
     with transcript_lock(writer.path, tools.clock, hold=hold) as lock:
         began = tools.clock()
         repaired = repair(transcript, tools.clock, tell=tools.tell_read, at_step=tools.at_step)
         with _telling_of(repaired):
             seen = identity_of(writer.path)
-            job = _decide(transcript, transcript, config, tools, keep_turns, window)
+            job = _decide(
+                transcript, transcript, config, tools=tools, keep_turns=keep_turns, window=window
+            )
             for hooks in tools.hooks:
                 hooks.before(job.plan)
             summary = job.summary()
@@ -177,7 +181,7 @@ def _rehearse(
     """Say what would become of a conversation once it is repaired."""
     repaired = repair(transcript, tools.clock, rehearse=True, tell=tools.tell_read)
     with _telling_of(repaired), _as_repaired(transcript, path, repaired, tools) as stands:
-        job = _decide(transcript, stands, config, tools, keep_turns, window)
+        job = _decide(transcript, stands, config, tools=tools, keep_turns=keep_turns, window=window)
         return job.outcome(job.summary(), repaired)
 
 
@@ -322,7 +326,7 @@ def _decide(
             "Continue the conversation in its host, which gives ids to what it writes",
         )
     decided = decided.replace(left_out=left_out, limit=limit)
-    return _Job(transcript, config, tools, usage, window, budget, decided)
+    return _Job(transcript, config, tools, usage=usage, window=window, budget=budget, plan=decided)
 
 
 def _each_read(entries: Iterable[TranscriptEntry], path: str) -> Iterator[TranscriptEntry]:

@@ -178,7 +178,7 @@ def _journal(units: Iterable[Unit], redactor: Redactor, folder: str) -> Iterator
                 calls[block.id] = block
             elif block.kind == RESULT and (call := calls.pop(block.id, None)) is not None:
                 number += 1
-                yield _entry(call, block, redactor, folder, timestamp(number))
+                yield _entry(call, block, redactor, folder=folder, at=timestamp(number))
 
 
 def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str) -> JournalEntry:

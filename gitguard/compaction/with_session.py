@@ -124,7 +124,7 @@ def _summarizer(
             "Name one outside of the workspace, or say --mechanical",
         )
     command = SummarizerCommand(
-        path, tuple(arguments), asking.environment, asking.now, telling.again
+        path, tuple(arguments), asking.environment, now=asking.now, beat=telling.again
     )
     until = asking.now() + config.compaction.timeout_seconds
     patience = Patience(asking.now, asking.sleep, asking.chance, until)

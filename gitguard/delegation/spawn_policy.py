@@ -41,7 +41,7 @@ CATEGORIES = {
     "bulk-files": CategoryRule(SPAWN, "bulk file work"),
     "command": CategoryRule(KEEP, "single commands"),
     "conversation": CategoryRule(KEEP, "conversations"),
-    "edit": CategoryRule(KEEP, "edits of 1 to 3 files", _FILES, 1, 3),
+    "edit": CategoryRule(KEEP, "edits of 1 to 3 files", _FILES, least=1, most=3),
     "status": CategoryRule(KEEP, "status checks"),
 }
 """The categories that are known without a file of the project, and their rules."""

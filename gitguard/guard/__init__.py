@@ -324,9 +324,9 @@ class Guard:
                     host_session,
                     reading,
                     action_changed_state,
-                    phase_or_goal_changed,
-                    compacted,
-                    host,
+                    phase_or_goal_changed=phase_or_goal_changed,
+                    compacted=compacted,
+                    host=host,
                 ),
             )
 
@@ -578,4 +578,6 @@ class Guard:
         except MissingState as error:
             workspace.note_fault(f"answering {event.kind}", error)
             now = self.clock()
-            return answer_unreachable(event, abilities, workspace.places, now, error).visible()
+            return answer_unreachable(
+                event, abilities, workspace.places, now=now, error=error
+            ).visible()

@@ -70,7 +70,7 @@ class Settings:
         from gitguard.settings.advice import AdviceQuestion, work_of
 
         work = work_of(profiled) if profiled else None
-        return AdviceQuestion(pattern, hours, protect, window, work)
+        return AdviceQuestion(pattern, hours, protect, window=window, work=work)
 
     def advise(
         self,
@@ -127,7 +127,7 @@ class Settings:
         adviser = find_adviser(advice.host)
         if tell is None:
             return apply(self.desk, adviser, advice, planned)
-        return apply(self.desk, adviser, advice, planned, tell)
+        return apply(self.desk, adviser, advice, planned=planned, tell=tell)
 
     def remember_change(self, advice: Advice, applied: Applied) -> str:
         """Remember that a change was made; return why that could not be, empty where it was."""

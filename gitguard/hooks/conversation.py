@@ -500,7 +500,7 @@ class Conversation:
         key, host = self.event.host_session, self.event.host
         entry = session_record.host_sessions.get(key)
         self.record = self._as_read = with_hold(
-            self.workspace, self.store.session, key, entry, host
+            self.workspace, self.store.session, key, record=entry, host=host
         )
 
     @property

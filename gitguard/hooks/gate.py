@@ -81,7 +81,9 @@ def decide(
     else:
         band, reasons = _band(pressure, thresholds, overridden_to, assumption)
     if band == HALT:
-        return GateVerdict(HALT, True, True, HALT_STATUS, tuple(reasons), pressure)
+        return GateVerdict(
+            HALT, True, True, status=HALT_STATUS, reasons=tuple(reasons), pressure=pressure
+        )
     flags = {
         "the action changed the state": action_changed_state,
         "phase or goal changed": phase_or_goal_changed,
@@ -150,7 +152,9 @@ def judge(
     share, halt = pressure.share if pressure and pressure.is_known else None, host_session.halt
     if halt is not None:
         # It ends with a compaction, a new conversation or an override, not with a better figure.
-        return GateVerdict(HALT, True, True, HALT_STATUS, (halt_reason(halt),), share)
+        return GateVerdict(
+            HALT, True, True, status=HALT_STATUS, reasons=(halt_reason(halt),), pressure=share
+        )
     lifted = host_session.override
     return decide(
         share,
@@ -197,7 +201,7 @@ def after_compaction(
     compacted = record.compacted(now)
     if record.halt is None and pushed is None:
         return compacted
-    left = measure_compaction(record, config, pushed, transcript, model)
+    left = measure_compaction(record, config, pushed, transcript=transcript, model=model)
     if left is None:
         return compacted
     reading, pressure = left

@@ -91,11 +91,21 @@ def ask(store: SessionStore, question: GateRequest) -> Gated:
         summary_conflict=bool(conflict),
     )
     record = _answered(store, question, record, verdict)
-    saved, record = _save(store, verdict, record, pressure, question, was_halted=was_halted)
-    record, line = _said(store, question, record, pressure, verdict, saved)
+    saved, record = _save(
+        store, verdict, record, pressure=pressure, question=question, was_halted=was_halted
+    )
+    record, line = _said(store, question, record, pressure=pressure, verdict=verdict, saved=saved)
     keep_conversation(workspace, store.session, key, record)
     warning = window_warning(pressure.window) if pressure else ""
-    return Gated(verdict, pressure, saved, conflict, warning, line, about_branch)
+    return Gated(
+        verdict,
+        pressure,
+        saved,
+        summary_conflict=conflict,
+        warning=warning,
+        line=line,
+        branch=about_branch,
+    )
 
 
 def _measure(

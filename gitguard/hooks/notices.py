@@ -74,8 +74,8 @@ def _warn(
             warning,
             pressure.share,
             pressure.used,
-            pressure.window.tokens,
-            left,
+            window=pressure.window.tokens,
+            left=left,
             saved=occasion.saved,
             room_commands=occasion.room_commands,
         )
@@ -140,8 +140,8 @@ def halt_line(
         CRITICAL,
         pressure.share,
         pressure.used,
-        window,
-        0,
+        window=window,
+        left=0,
         saved=saved,
         room_commands=room_commands,
     )

@@ -89,7 +89,7 @@ def first_refusal(
         return None
     from gitguard.hooks.halting import deny
 
-    return deny(event, abilities, hold.halt, path, now)
+    return deny(event, abilities, hold.halt, path=path, now=now)
 
 
 def _refusal_of_call(event: HookEvent, places: UserDirs) -> str:
@@ -141,7 +141,7 @@ def answer_without_repository(
     if event.sub_agent:
         return None
     if event.kind == events.TOOL_START and is_ours:
-        return _judge_alone(event, abilities, places, hold, now)
+        return _judge_alone(event, abilities, places, hold=hold, now=now)
     if event.kind != events.PROMPT or hold is None or hold.halt is None:
         return None
     from gitguard.hooks.halting import pass_prompt, prompt_refusal
@@ -203,7 +203,7 @@ def _judge_alone(
     reason, gauge = verdict.reasons[0], gauge_of(pressure)
     halt = Halt(timestamp(now), pressure.share, reason, gauge=gauge, saved=_NOT_SAVED)
     path = holds.path_of(places.state_home, event.host, event.host_session)
-    return deny(event, abilities, halt, path, now)
+    return deny(event, abilities, halt, path=path, now=now)
 
 
 def _hold_of(event: HookEvent, places: UserDirs) -> Hold | None:

@@ -69,7 +69,7 @@ def collect(
     room = config.total_characters or context_files.total_characters
     names = _names(root, folder, context_files)
     for name, text, is_extra in _found(
-        root, names, context_files.imports, config.extra_files, refused
+        root, names, context_files.imports, extra=config.extra_files, refused=refused
     ):
         text = clean(visible(text)).strip("\n")
         most = config.file_characters or context_files.own_limits.get(

@@ -132,4 +132,4 @@ def setting(
     """Return a setting; values are as JSON has them, and no default is None."""
     usual = "" if default is None else json.dumps(default)
     before = configuration.set_values.get(key, "")
-    return Setting(key, title, before, json.dumps(after), practice, usual)
+    return Setting(key, title, before, after=json.dumps(after), practice=practice, default=usual)

@@ -330,7 +330,13 @@ def measure(reading: Reading | None, window: Window, *, first_turn: bool) -> Pre
     if share is None:
         share = min(reading.tokens or 0, MOST_TOKENS) / window.tokens
         is_assumed = window.is_assumed
-    return Pressure(min(max(share, 0.0), 1.0), reading.tokens, window, reading.source, is_assumed)
+    return Pressure(
+        min(max(share, 0.0), 1.0),
+        reading.tokens,
+        window,
+        source=reading.source,
+        is_assumed=is_assumed,
+    )
 
 
 def crosses_checkpoint(pressure: Pressure, last_tokens: float, *, at: float, step: float) -> bool:

@@ -146,7 +146,7 @@ def add_up(advised: Sequence[Advised]) -> Habit:
     counts = {name: list(newest.values()).count(name) for name in PATTERNS}
     frequent = sorted(((n, c) for n, c in counts.items() if c), key=lambda counted: -counted[1])
     usual, why = _usual(frequent, len(newest))
-    return Habit(len(newest), tuple(frequent), usual, why, _lessons(in_order))
+    return Habit(len(newest), tuple(frequent), usual, why=why, lessons=_lessons(in_order))
 
 
 def _usual(frequent: Sequence[tuple[str, int]], sessions: int) -> tuple[str, str]:
@@ -184,4 +184,6 @@ def _lesson(pattern: str, change: str, advised: Sequence[Advised]) -> Lesson:
         is_against = since[-1] == DECLINED
         addition = "" if is_against else " and not rolled back"
         verdict = f"was {since[-1]} {since.count(since[-1])} times{addition}"
-    return Lesson(pattern, change, len(became), became[-1], verdict, is_against)
+    return Lesson(
+        pattern, change, len(became), newest=became[-1], verdict=verdict, is_against=is_against
+    )

@@ -203,14 +203,14 @@ def _components(facts: Facts) -> Iterator[Component]:
         characters = facts.summaries.characters
         tokens = facts.scale.tokens(characters) if characters else usual or Range(0, 0)
         source = COUNTED if characters else RULE
-        yield Component(SUMMARIES, tokens, source, facts.summaries.count, usual)
+        yield Component(SUMMARIES, tokens, source, count=facts.summaries.count, usual=usual)
     for name in SAID:
         part = facts.parts.get(name, Tally())
         if part.count or name != HOST_NOTES:
             tokens = facts.scale.tokens(part.characters)
             is_hidden = name == THOUGHTS and part.count and not part.characters
             source = HIDDEN if is_hidden else COUNTED
-            yield Component(name, tokens, source, part.count, _times(name, part.count))
+            yield Component(name, tokens, source, count=part.count, usual=_times(name, part.count))
 
 
 def _sources(components: Iterable[Component]) -> str:
@@ -275,8 +275,8 @@ def _tool(part: ToolPart, scale: Scale) -> ToolShare:
         part.tool,
         part.calls,
         part.failed,
-        scale.tokens(part.characters),
-        scale.tokens(part.largest),
+        tokens=scale.tokens(part.characters),
+        largest=scale.tokens(part.largest),
     )
 
 

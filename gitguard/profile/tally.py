@@ -184,11 +184,11 @@ class Teller:
             self._sums.parts(),
             stretches,
             self._rest,
-            self._compactions,
-            self._compacted_at,
-            self._opening,
-            self._newest,
-            self._broken,
+            compactions=self._compactions,
+            compacted_at=self._compacted_at,
+            opening=self._opening,
+            newest=self._newest,
+            broken=self._broken,
         )
 
 

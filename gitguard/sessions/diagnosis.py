@@ -187,8 +187,8 @@ def _ways_of_head(head: Head) -> tuple[Way, ...]:
         TAKE_THEIRS,
         "Take their head and its state.",
         f"Our head and state, under {_ARCHIVE}.",
-        "The current task state is theirs; ours is only in the archive.",
-        theirs,
+        loses="The current task state is theirs; ours is only in the archive.",
+        head=theirs,
     )
     trust = Way(
         TRUST,

@@ -174,10 +174,10 @@ def _intervals(
                 older.checkpoint,
                 newer.checkpoint,
                 older.tree,
-                newer.tree,
-                left_out_before,
-                manifest.skipped_paths,
-                authors,
+                after=newer.tree,
+                left_out_before=left_out_before,
+                left_out=manifest.skipped_paths,
+                authors=authors,
             )
         newer, after = older, before
 
@@ -204,7 +204,7 @@ def changed_by_others(
     """Return which paths somebody else changed since a checkpoint, and why that is said."""
     if not paths:
         return {}
-    steps = steps_between(store, reader, since, None, look)
+    steps = steps_between(store, reader, since, until=None, look=look)
     theirs = {}
     for path in paths:
         by_others = [step.when for step in steps.get(path, ()) if step.author == OTHERS]

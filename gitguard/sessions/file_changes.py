@@ -68,7 +68,7 @@ def file_changes(
     look = store.worktree.compare(store.own_head().code.head) if until is None else None
     with store.worktree.reader() as reader:
         snapshot = snapshot_of(reader, since)
-        steps = steps_between(store, reader, since, until, look)
+        steps = steps_between(store, reader, since, until=until, look=look)
         trees = Trees(reader)
         if until is not None:
             unlike = _unlike_then(trees, snapshot, snapshot_of(reader, until))
@@ -119,7 +119,7 @@ def file_log(
     entries: list[FileChanges] = []
     with store.worktree.reader() as reader:
         trees = Trees(reader)
-        for interval in intervals(store, reader, trees, since, until):
+        for interval in intervals(store, reader, trees, since=since, until=until):
             changes = tuple(
                 CheckpointFile(path, _action_in(trees, interval, path), (interval.authors[path],))
                 for path in sorted(interval.authors)

@@ -164,8 +164,8 @@ class FileRestore:
             self._repository,
             store.worktree.file_store,
             workspace.redactor,
-            self._records.folder,
-            workspace.at_step,
+            folder=self._records.folder,
+            at_step=workspace.at_step,
         )
 
     # What would change
@@ -181,9 +181,11 @@ class FileRestore:
         hidden = frozenset(self._repository.hidden_paths())
         with self._store.worktree.reader() as reader:
             target = snapshot_of(reader, checkpoint)
-            planned = self._restorer.plan(reader, target, look, hidden, paths)
+            planned = self._restorer.plan(reader, target, look, hidden=hidden, paths=paths)
             if not theirs_too:
-                planned = self._without_theirs(reader, checkpoint, look, planned, paths)
+                planned = self._without_theirs(
+                    reader, checkpoint, look, planned=planned, named=paths
+                )
             left_alone = self._left_alone(target, look, paths)
         unseen = (*target.manifest.unseen, look.new_unseen, _passed_over(hidden, paths))
         unseen = (*unseen, *left_alone)
@@ -253,7 +255,7 @@ class FileRestore:
             for file in planned
             if not file.refusal and not (named and file.action == ADDED)
         )
-        theirs = changed_by_others(self._store, reader, checkpoint, look, paths)
+        theirs = changed_by_others(self._store, reader, checkpoint, look=look, paths=paths)
         return tuple(
             file.replace(refusal=theirs[file.path]) if file.path in theirs else file
             for file in planned

@@ -69,10 +69,10 @@ def file_status(store: SessionStore) -> FileStatus:
         len(snapshots),
         sum(snapshot.new_bytes for snapshot in snapshots),
         times[0] if times else "",
-        times[-1] if times else "",
-        newest_gaps(store),
-        _past_restores(store),
-        tuple(snapshot.pinned_by for snapshot in snapshots if snapshot.pinned_by),
+        newest=times[-1] if times else "",
+        gaps=newest_gaps(store),
+        restores=_past_restores(store),
+        pinned=tuple(snapshot.pinned_by for snapshot in snapshots if snapshot.pinned_by),
     )
 
 

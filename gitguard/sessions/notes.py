@@ -87,7 +87,14 @@ def change(
     saved = store.checkpoint(trigger, why, Circumstances(), ready=written)
     replaced = _replaced_goal(before, after)
     still_noted = _noted_items(before) if replaced else {}
-    return Noted(after, report, saved, written.redacted, replaced, still_noted)
+    return Noted(
+        after,
+        report,
+        saved,
+        redacted=written.redacted,
+        earlier_goal=replaced,
+        still_noted=still_noted,
+    )
 
 
 def _replaced_goal(before: TaskState, after: TaskState) -> str:

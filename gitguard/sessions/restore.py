@@ -64,7 +64,9 @@ def restore(store: SessionStore, name: str, *, untrusted: bool = False) -> State
     why = f"Restored from {checkpoint.name}."
     saved = store.checkpoint(triggers.MANUAL, why, _NOTHING, ready=ready)
     notes = (f"restored {checkpoint.name}",)
-    return StateChange(before, after, checkpoint, saved, notes, _about_code(store, checkpoint))
+    return StateChange(
+        before, after, checkpoint, saved=saved, notes=notes, remark=_about_code(store, checkpoint)
+    )
 
 
 def _about_code(store: SessionStore, checkpoint: Checkpoint) -> str:

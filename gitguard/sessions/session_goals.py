@@ -71,7 +71,7 @@ def _goals(store: SessionStore) -> Iterator[SessionGoal]:
 def _goal(store: SessionStore, archived_at: str, state: TaskState) -> SessionGoal:
     at = state.updated_at
     age = duration(max(store.clock() - seconds(at), 0))
-    return SessionGoal(store.session.name, archived_at, state.stated_goal, at, age)
+    return SessionGoal(store.session.name, archived_at, state.stated_goal, updated_at=at, age=age)
 
 
 def _state_in_force(store: SessionStore) -> TaskState | None:

@@ -89,12 +89,12 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
     head = store.usable_head(head)[0]
     reading = store.states.read()
     if reading.standing == state_file.ABSENT:
-        return _from_nothing(store, reading, head, notes, circumstances)
+        return _from_nothing(store, reading, head, notes=notes, circumstances=circumstances)
     missing = state_file.diagnose(reading)
     if missing is not None and not store.states.is_starting:
         raise missing
     if reading.standing == state_file.MISSING:
-        return _from_nothing(store, reading, head, notes, circumstances)
+        return _from_nothing(store, reading, head, notes=notes, circumstances=circumstances)
     ready_or_copy = state_file.newest_own(reading)
     if ready_or_copy is not None and not reading.has_summary:
         store.write_summary(ready_or_copy.state)
@@ -102,7 +102,7 @@ def start_up(store: SessionStore, circumstances: Circumstances) -> Startup:
         ready = store.state()
     except EditedState as error:
         raise standing.weightier(error, head, store.chain.ref) or error from error
-    return _continue(store, ready, head, notes, circumstances)
+    return _continue(store, ready, head, notes=notes, circumstances=circumstances)
 
 
 def _begin_anew(store: SessionStore, head: Head) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ def _from_nothing(
     """Restore the state from this machine's copy or our branch, or begin a new task."""
     copy = state_file.newest_own(reading)
     if copy is not None or head.committed:
-        return _restore(store, copy, head, notes, circumstances)
+        return _restore(store, copy, head, notes=notes, circumstances=circumstances)
     standing.require_no_foreign_head(head, store.chain.ref)
     other_tools.require_none(store.workspace)
     begin_start(store)
@@ -241,4 +241,4 @@ def _continue(
         notes = (*notes, "the summary did not match the state and was rewritten from it")
     store.states.end_start()
     saved = _commit(store, ready, head, circumstances)
-    return Startup(CONTINUED, ready.state, notes, saved, conflict)
+    return Startup(CONTINUED, ready.state, notes, saved=saved, summary_conflict=conflict)

@@ -230,7 +230,13 @@ def import_transcript(
         keep_conversation(store.workspace, store.session, name, merged, used_at=used_at)
     was_known = name in conversations
     return Imported(
-        name, store.session.key, transcript, turns, entries, counted.compactions, was_known
+        name,
+        store.session.key,
+        transcript,
+        turns=turns,
+        entries=entries,
+        compactions=counted.compactions,
+        was_known=was_known,
     )
 
 

@@ -53,12 +53,12 @@ def archive_uncommitted(store: SessionStore, head: Head) -> str:
         state,
         nothing,
         sequence,
-        triggers.RECOVERY,
-        why,
-        head.code,
-        _NOTHING,
-        store.clock(),
-        store.workspace.redactor,
+        trigger=triggers.RECOVERY,
+        why=why,
+        code=head.code,
+        circumstances=_NOTHING,
+        now=store.clock(),
+        redactor=store.workspace.redactor,
     )
     parent = anchor.committed if anchor else ""
     return f"; our state is archived as `{store.chain.store_aside(record, contents, parent)}`"

@@ -58,7 +58,13 @@ def _tasks(store: SessionStore) -> Iterator[SessionTask]:
     outcome = "finished" if state.is_done else state.status.replace("_", " ")
     at = state.updated_at
     yield SessionTask(
-        state.task_id, state.stated_goal, by, outcome, not state.is_done, at, _age(store, at)
+        state.task_id,
+        state.stated_goal,
+        by,
+        outcome=outcome,
+        is_open=not state.is_done,
+        at=at,
+        age=_age(store, at),
     )
     told = {state.task_id}
     for task in _earlier(store, state):

@@ -113,7 +113,9 @@ class VerificationReport(Value):
 
 def finding_of(error: GitguardError, *, checkpoint: str = "", commit: str = "") -> HistoryFinding:
     """Return an error as a finding."""
-    return HistoryFinding(checkpoint, commit, error.message, error.hint, error.exit_code)
+    return HistoryFinding(
+        checkpoint, commit, error.message, way_out=error.hint, exit_code=error.exit_code
+    )
 
 
 def verify(store: SessionStore, *, tell: Tell | None = None) -> VerificationReport:
@@ -190,7 +192,9 @@ def _verify_alone(store: SessionStore, tell: Tell | None) -> VerificationReport:
         note = f"there is no state and no checkpoint, only the folder `{folder}`"
         return VerificationReport(session, ref, NONE, 0, notes=(note,))
     except GitguardError as error:
-        return VerificationReport(session, ref, UNKNOWN, 0, (finding_of(error),))
+        return VerificationReport(
+            session, ref, UNKNOWN, checkpoints=0, findings=(finding_of(error),)
+        )
 
 
 def verify_known(store: SessionStore, tell: Tell | None = None) -> VerificationReport:

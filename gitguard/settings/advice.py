@@ -86,7 +86,7 @@ class Desk(Value):
         environment = {"HOME": places.home, **places.environment}
         program = find_program(adviser.PROGRAM, environment, self.worktree)
         ask = self._asking(adviser.PROGRAM, program.run) if program else None
-        return AdviserAccess(ask, self.read, environment, places.home, self.worktree)
+        return AdviserAccess(ask, self.read, environment, home=places.home, worktree=self.worktree)
 
     def _asking(self, name: str, run: Ask) -> Ask:
         def ask(arguments: tuple[str, ...]) -> ProgramOutcome:
@@ -114,10 +114,10 @@ def desk_in(workspace: Workspace, config: Config) -> Desk:
         workspace.places,
         config,
         workspace.clock,
-        place.worktree,
-        place.common_dir,
-        workspace.state_folder,
-        store,
+        worktree=place.worktree,
+        common_dir=place.common_dir,
+        state_folder=workspace.state_folder,
+        store=store,
     )
 
 
@@ -141,8 +141,8 @@ def work_of(profiled: Profiled) -> ObservedWork:
         usage.transcript.format,
         pattern.name,
         pattern.evidence,
-        usage.window if is_reported else 0,
-        (runway.calls.low, runway.calls.high) if runway else None,
+        window=usage.window if is_reported else 0,
+        runway=(runway.calls.low, runway.calls.high) if runway else None,
     )
 
 
@@ -236,16 +236,16 @@ def advise(desk: Desk, adviser: Adviser, question: AdviceQuestion) -> Advice:
         adviser.NAME,
         adviser.TITLE,
         installed,
-        figures,
-        pattern,
-        evidence,
-        source,
-        verdict.right,
-        verdict.changes,
-        offer,
-        file_bytes,
-        work.runway if work else None,
-        unfinished(settled_changes(desk, adviser.NAME), installed.file),
+        figures=figures,
+        pattern=pattern,
+        evidence=evidence,
+        window_source=source,
+        right=verdict.right,
+        changes=verdict.changes,
+        offer=offer,
+        seen=file_bytes,
+        runway=work.runway if work else None,
+        unfinished=unfinished(settled_changes(desk, adviser.NAME), installed.file),
     )
 
 

@@ -37,10 +37,10 @@ class _Style(Value):
 
 
 _STYLES = {
-    TOOL_HEAVY: _Style(60_000, "1m", 1, 10_000, 0.05),
-    CONVERSATIONAL: _Style(30_000, "5m", 3, 50_000, 0.1),
-    MIXED: _Style(50_000, "2m", 2, 10_000, 0.1),
-    BURSTY: _Style(50_000, "2m", 1, 10_000, 0.05),
+    TOOL_HEAVY: _Style(60_000, "1m", 1, trim_above=10_000, recent_share=0.05),
+    CONVERSATIONAL: _Style(30_000, "5m", 3, trim_above=50_000, recent_share=0.1),
+    MIXED: _Style(50_000, "2m", 2, trim_above=10_000, recent_share=0.1),
+    BURSTY: _Style(50_000, "2m", 1, trim_above=10_000, recent_share=0.05),
 }
 """Tokens to keep free at 200,000, rest before clearing, exchanges kept, characters, share kept."""
 

@@ -86,8 +86,8 @@ class Sites(Value):
             root,
             self.root,
             installed,
-            self.installation,
-            lambda name: root == self.root and bool(self.worktree.tracked((name,))),
+            installation=self.installation,
+            is_tracked=lambda name: root == self.root and bool(self.worktree.tracked((name,))),
         )
 
     def program(self) -> ProgramEdits:

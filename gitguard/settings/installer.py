@@ -113,7 +113,7 @@ class Installer:
             *self._unreachable(options),
         )
         changes = (*plan.changes, *user.changes)
-        return Outcome(changes, notes, warnings, startup, user.program.commands)
+        return Outcome(changes, notes, warnings, startup=startup, commands=user.program.commands)
 
     def uninstall(self, *, dry_run: bool) -> Outcome:
         """Give back what the host's settings were."""
@@ -155,10 +155,10 @@ class Installer:
             self._installation,
             self._worktree,
             self._ledger.read(),
-            self._user_ledger.read(),
-            places.home,
-            places.environment,
-            tuple(change for change in changes if change.project in roots),
+            user_ledger=self._user_ledger.read(),
+            home=places.home,
+            environment=places.environment,
+            settings_changes=tuple(change for change in changes if change.project in roots),
         )
 
     # Doing

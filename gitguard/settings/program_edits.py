@@ -73,7 +73,11 @@ class ProgramEdits:
         given_back = {each.name: each for each in self._given_back(unwanted, host, program)}
         settings = (*settings, *given_back.values())
         return PlannedSettings(
-            settings, notes, wanted.warnings, self._remembered(settings), self._commands(settings)
+            settings,
+            notes,
+            wanted.warnings,
+            remembered=self._remembered(settings),
+            commands=self._commands(settings),
         )
 
     def _remembered(self, settings: tuple[HostSetting, ...]) -> dict[str, HostSetting]:

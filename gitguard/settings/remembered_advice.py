@@ -34,7 +34,14 @@ def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:
     nothing = NOTHING_NEW if advice.withheld else nothing
     return _record(
         desk,
-        GivenAdvice(advice.pattern, outcome, words, nothing, advice.is_named, advice.is_usual),
+        GivenAdvice(
+            advice.pattern,
+            outcome,
+            words,
+            nothing=nothing,
+            is_named=advice.is_named,
+            is_usual=advice.is_usual,
+        ),
     )
 
 

@@ -72,7 +72,14 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
             )
             if moved:
                 before = _without_hooks(change, before, now)
-            return Rollback(change, before, now, moved, newer, _is_as_installed(desk, change, now))
+            return Rollback(
+                change,
+                before,
+                now,
+                is_moved=moved,
+                newer=newer,
+                is_installed_over=_is_as_installed(desk, change, now),
+            )
     lost = newest_change(desk, host)
     left = [f"`{path}`" for path in (lost.backup, lost.document) if os.path.lexists(path)]
     look = f"Look at {' and '.join(left)}; " if left else ""

@@ -335,7 +335,9 @@ def _plan(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple
             if change.gone:
                 steps.pop(change.id, None)
             elif change.text or change.id in before:
-                steps[change.id] = _step(state, entry, change, before.get(change.id), code)
+                steps[change.id] = _step(
+                    state, entry, change, before=before.get(change.id), code=code
+                )
     open_steps = [step for step in steps.values() if not step.is_done]
     if len(steps) > BOUNDS["plan"].items:
         return tuple(open_steps)

@@ -56,7 +56,11 @@ def call(at: int, block: dict[str, Any], arguments: Any) -> Block:
     name = word(block.get("name"))
     named_arguments = arguments if isinstance(arguments, dict) else None
     return Block.call(
-        at, name, _written_size(arguments) + len(name), word(block.get("id")), named_arguments
+        at,
+        name,
+        _written_size(arguments) + len(name),
+        id=word(block.get("id")),
+        given=named_arguments,
     )
 
 

@@ -151,7 +151,7 @@ def entries(
     # As `lines` does, but without a generator in between, which would take a tenth of the time.
     for block, behind in _blocks(path, since):
         if not block.endswith(b"\n"):
-            yield entry_of(upto, behind, block, read, translate)
+            yield entry_of(upto, behind, block, read=read, translate=translate)
             block = b""  # it is long, and not to be held while the next one is read
         at = upto
         for raw in block.split(b"\n")[:-1]:
@@ -164,7 +164,7 @@ def entries(
             at = end
         upto = behind
     for at, end, raw in _torn_end(path, upto):
-        yield entry_of(at, end, raw, read, translate)
+        yield entry_of(at, end, raw, read=read, translate=translate)
 
 
 def documents(path: str) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -204,7 +204,7 @@ def entry_at(
             os.close(handle)
     except OSError as error:
         raise unreadable(path, error) from error
-    return entry_of(at, end, raw, reader(_size(path)), translate)
+    return entry_of(at, end, raw, read=reader(_size(path)), translate=translate)
 
 
 def entry_of(

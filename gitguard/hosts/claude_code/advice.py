@@ -125,7 +125,12 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
         "for a model with another window, the same number is another share of it",
     )
     trigger = setting(
-        configuration, _KEY, str(value), WHEN_TO_COMPRESS, practice, str(figures.window)
+        configuration,
+        _KEY,
+        str(value),
+        title=WHEN_TO_COMPRESS,
+        practice=practice,
+        default=str(figures.window),
     )
     return Offer((trigger,), tuple(notes), others)
 

@@ -76,9 +76,9 @@ def read_configuration(
         version_in(ask, before),
         file,
         set_values,
-        window if type(window) is int else 0,
-        "codex debug models",
-        model if isinstance(model, str) else "",
+        window=window if type(window) is int else 0,
+        checked_by="codex debug models",
+        model=model if isinstance(model, str) else "",
         exceptions=_in_the_project(at),
     )
 
@@ -131,5 +131,7 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
         f"{figures.window:,}, of which it shows and uses 95 %{figures.because}"
     )
     usual = int(figures.window * _DEFAULT_SHARE)
-    compaction = setting(configuration, _KEY, limit, WHEN_TO_COMPRESS, practice, usual)
+    compaction = setting(
+        configuration, _KEY, limit, title=WHEN_TO_COMPRESS, practice=practice, default=usual
+    )
     return Offer((compaction,), tuple(notes), (UNDO.counts,))

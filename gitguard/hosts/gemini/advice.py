@@ -60,7 +60,9 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
         f"Gemini CLI compresses the history once {round(share * figures.window):,} of "
         f"{figures.window:,} tokens are used{figures.because}"
     )
-    compression = setting(configuration, _KEY, share, WHEN_TO_COMPRESS, practice, 0.5)
+    compression = setting(
+        configuration, _KEY, share, title=WHEN_TO_COMPRESS, practice=practice, default=0.5
+    )
     note = (
         "Gemini CLI's setting for clearing old tool output is experimental, so gitguard leaves it "
         "alone"

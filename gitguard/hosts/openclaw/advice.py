@@ -91,7 +91,9 @@ def read_configuration(
     agents = json.loads(value_of(ask(read_command(_AGENTS))) or "{}")
     set_values = dict(flat(agents.get("defaults", {}), _DEFAULTS))
     by = f"{PROGRAM} config validate"
-    configuration = HostConfiguration(version, file, set_values, 0, by, unfit=unfit)
+    configuration = HostConfiguration(
+        version, file, set_values, window=0, checked_by=by, unfit=unfit
+    )
     if before:
         return configuration.replace(window=before.window, exceptions=before.exceptions)
     models = ask(("models", "list", "--json"))
@@ -307,7 +309,9 @@ def _setting(
         answers="answer" if figures.protect == 1 else f"{figures.protect} answers",
         **{name: getattr(figures, name) for name in _NUMBERS},
     )
-    return setting(configuration, key, after, about.title, practice, about.default)
+    return setting(
+        configuration, key, after, title=about.title, practice=practice, default=about.default
+    )
 
 
 _NUMBERS = ("protected", "window", "free", "because", "clear_after", "trim_above", "keep_recent")

@@ -115,8 +115,8 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
             configuration,
             f"{_COMPACTION}tail_turns",
             figures.protect,
-            EXCHANGES_KEPT,
-            f"{figures.protected} word for word beside the summary, at most",
+            title=EXCHANGES_KEPT,
+            practice=f"{figures.protected} word for word beside the summary, at most",
         )
     ]
     if figures.window:
@@ -125,15 +125,23 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
                 configuration,
                 f"{_COMPACTION}preserve_recent_tokens",
                 figures.keep_recent,
-                TOKENS_KEPT,
-                f"at most {figures.keep_recent:,} of {figures.window:,} tokens stay; fewer leave "
-                "more room after it",
+                title=TOKENS_KEPT,
+                practice=f"at most {figures.keep_recent:,} of {figures.window:,} tokens stay; fewer "
+                "leave more room after it",
             )
         )
     if figures.trim_above < _FEW_CALLS:
         practice = "old output of tools leaves the context when a turn ends"
         settings.insert(
-            0, setting(configuration, f"{_COMPACTION}prune", True, CLEARING, practice, False)
+            0,
+            setting(
+                configuration,
+                f"{_COMPACTION}prune",
+                True,
+                title=CLEARING,
+                practice=practice,
+                default=False,
+            ),
         )
     notes = [
         "when to compress follows from the model's limits; `compaction.reserved` counts only for "

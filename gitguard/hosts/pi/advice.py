@@ -93,19 +93,19 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
             configuration,
             f"{_COMPACTION}reserveTokens",
             figures.free,
-            WHEN_TO_COMPRESS,
-            f"pi compacts at about {figures.compress_at:.0%} of the window of {figures.window:,} "
-            f"tokens, with {figures.free:,} still free{figures.because}",
-            16_384,
+            title=WHEN_TO_COMPRESS,
+            practice=f"pi compacts at about {figures.compress_at:.0%} of the window of "
+            f"{figures.window:,} tokens, with {figures.free:,} still free{figures.because}",
+            default=16_384,
         ),
         setting(
             configuration,
             f"{_COMPACTION}keepRecentTokens",
             figures.keep_recent,
-            TOKENS_KEPT,
-            f"{figures.keep_recent:,} of {figures.window:,} tokens stay; fewer leave more room "
-            "after it",
-            20_000,
+            title=TOKENS_KEPT,
+            practice=f"{figures.keep_recent:,} of {figures.window:,} tokens stay; fewer leave more "
+            "room after it",
+            default=20_000,
         ),
     )
     return Offer(settings[not by_itself :], tuple(notes), (UNDO.counts,))

@@ -97,10 +97,10 @@ def _behind(text: str, start: int, end: int) -> Span | None:
     elif mark in ",(":
         at = _after_comma(text, at, mark, closed)
     elif blanks or closed:
-        at = _after_blank(text, start, name_end, at, found) if not closed else -1
+        at = _after_blank(text, start, name_end, at=at, found=found) if not closed else -1
     else:
         return None
-    return _judge(text, start, name_end, at, found) if at >= 0 else None
+    return _judge(text, start, name_end, at=at, found=found) if at >= 0 else None
 
 
 def _after_operator(text: str, at: int, mark: str) -> int:

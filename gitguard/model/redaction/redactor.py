@@ -205,7 +205,7 @@ class Redactor:
         plan = self._plan(joined) if len(joined) <= WINDOW else None
         findings: list[RuleMatch] = []
         if tell_more or any(self._leaf(text, "", plan, []) is not text for text in unknown):
-            value = self._walk(value, "", path, plan, findings)
+            value = self._walk(value, "", path, plan=plan, findings=findings)
         return value, tuple(findings)
 
     def know(self, value: Any, record: object = None) -> None:
@@ -248,7 +248,7 @@ class Redactor:
             return self._walk_mapping(value, path, plan, findings)
         if isinstance(value, (list, tuple)):
             items = [
-                self._walk(item, name, f"{path}[{at}]", plan, findings)
+                self._walk(item, name, f"{path}[{at}]", plan=plan, findings=findings)
                 for at, item in enumerate(value)
             ]
             same = all(new is old for new, old in zip(items, value, strict=True))
@@ -278,7 +278,7 @@ class Redactor:
             if secret and key in ("data", "stringData") and isinstance(item, dict):
                 new: Any = self._secret_values(item, here, findings)
             else:
-                new = self._walk(item, name, here, plan, findings)
+                new = self._walk(item, name, here, plan=plan, findings=findings)
             same = same and shown is key and new is item
             clean[shown] = new
         return value if same else clean
@@ -288,7 +288,7 @@ class Redactor:
     ) -> dict[Any, Any]:
         named = {key: (item, "password") for key, item in value.items()}
         return {
-            key: self._walk(item, name, f"{path}.{key}", _NOTHING, findings)
+            key: self._walk(item, name, f"{path}.{key}", plan=_NOTHING, findings=findings)
             for key, (item, name) in named.items()
         }
 
@@ -452,7 +452,13 @@ class Redactor:
         if not is_needed:
             return _NOTHING
         needed = [literal for _word, literal in literals]
-        return _SearchPlan(tokens, needed, [at for _word, at in scans], key_words, bool(encoding))
+        return _SearchPlan(
+            tokens,
+            needed,
+            [at for _word, at in scans],
+            key_words=key_words,
+            is_encoding=bool(encoding),
+        )
 
     def _tokens(self, token: int, prefixes: Sequence[str], text: str) -> Iterator[Span]:
         name, _all, rest = TOKENS[token]

@@ -207,5 +207,7 @@ def _changes(
     last_look = store.worktree.kept_at(checkpoint.id)
     look = last_look.look if last_look is not None else None
     redactor = store.workspace.redactor
-    drift = drift_since(store.repository(), redactor, checkpoint.code, head.code, look, ours)
+    drift = drift_since(
+        store.repository(), redactor, checkpoint.code, now=head.code, look_then=look, ours=ours
+    )
     return changes_since(checkpoint.code, drift, redactor)

@@ -38,10 +38,10 @@ class SessionFiles:
         for path in self._paths():
             text = _read(path)
             if text is None:
-                yield Leak(path, "", "", UNREAD, path)
+                yield Leak(path, "", "", rule=UNREAD, path=path)
                 continue
             for finding in self._redactor.find(text):
-                yield Leak(path, "", "", finding.rule, os.path.basename(path))
+                yield Leak(path, "", "", rule=finding.rule, path=os.path.basename(path))
 
     def rewrite(self) -> None:
         """Write what is read back through its own doors, which take secrets out.

@@ -82,7 +82,7 @@ class SessionSecrets:
             yield from self._leaks(self._chain.ref, self._rewriting.past(head.id), tell)
         for ref, past in self._archives():
             if past is None:
-                yield Leak(ref, "", "", UNREAD, ref)
+                yield Leak(ref, "", "", rule=UNREAD, path=ref)
             else:
                 yield from self._leaks(ref, past)
         yield from self._files.leaks()
@@ -156,7 +156,7 @@ class SessionSecrets:
                 head = store.chain.head()
                 past = Rewriting(store.repository(), store.chain).past(head.id) if head.id else []
             except GitguardError:
-                leaks.append(Leak(ref, "", "", UNREAD, ref))
+                leaks.append(Leak(ref, "", "", rule=UNREAD, path=ref))
                 continue
             leaks += self._leaks(ref, past)
             leaks += SnapshotSecrets(store, self._redactor, self._value).leaks()
@@ -170,7 +170,9 @@ class SessionSecrets:
         for number, version in enumerate(past, start=1):
             checkpoint = version.checkpoint
             for finding in self._clean(version).findings:
-                yield Leak(ref, checkpoint.name, checkpoint.id, finding.rule, finding.path)
+                yield Leak(
+                    ref, checkpoint.name, checkpoint.id, rule=finding.rule, path=finding.path
+                )
             if tell is not None:
                 tell(number, len(past))
 
@@ -199,7 +201,7 @@ class SessionSecrets:
             return checkpoint.id
         rules = tuple(dict.fromkeys(finding.rule for finding in cleaned.findings))
         return self._rewriting.write(
-            checkpoint, cleaned.contents, cleaned.message, parent, rules, aside=aside
+            checkpoint, cleaned.contents, cleaned.message, parent=parent, rules=rules, aside=aside
         )
 
     def _replace_head(self, head: Head, new: str, done: str) -> None:

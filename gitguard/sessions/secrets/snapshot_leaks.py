@@ -61,7 +61,7 @@ class SnapshotSecrets:
                 try:
                     yield from self._of(reader, snapshot)
                 except GitguardError:
-                    yield Leak(PLACE, "", snapshot.id, UNREAD, snapshot.name)
+                    yield Leak(PLACE, "", snapshot.id, rule=UNREAD, path=snapshot.name)
             for snapshot in snapshots.forgotten():
                 with suppress(GitguardError):  # a part of it may be off the disk already
                     yield from self._of(reader, snapshot)
@@ -112,11 +112,11 @@ class SnapshotSecrets:
         for path, entry in stored.overlay.items():
             if entry.mode in (PLAIN, PROGRAM, LINK):
                 for rule in self._found_in(reader, entry.id):
-                    yield Leak(PLACE, "", snapshot.id, rule, escaped(path))
+                    yield Leak(PLACE, "", snapshot.id, rule=rule, path=escaped(path))
         names = {*map(escaped, stored.overlay), *stored.manifest.names, *stored.removed_beneath}
         for name in sorted(names):
             for finding in self._redactor.find(name):
-                yield Leak(PLACE, "", snapshot.id, finding.rule, name)
+                yield Leak(PLACE, "", snapshot.id, rule=finding.rule, path=name)
 
     def _found_in(self, reader: SnapshotReader, blob: str) -> tuple[str, ...]:
         if blob not in self._rules:

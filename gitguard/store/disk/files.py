@@ -124,7 +124,7 @@ def write_bytes(
     try:
         with At(path) as at:
             temporary = f"{at.name}.{os.getpid()}.tmp"
-            replace_at(at, data, mode, owner, temporary, synced=synced)
+            replace_at(at, data, mode, owner=owner, temporary=temporary, synced=synced)
             if settled:
                 _sync_folder_of(at)
     except OSError as error:

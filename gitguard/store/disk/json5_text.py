@@ -293,7 +293,9 @@ class _Json5Reader:
     ) -> Node:
         inner_end, end = self._last_end, self._at
         self._take()
-        return Node(value, start, end, 0, below, comma, inner_end)
+        return Node(
+            value, start, end, begins=0, below=below, ends_with_comma=comma, inner_end=inner_end
+        )
 
     def _name(self) -> str:
         word = self._token

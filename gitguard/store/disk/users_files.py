@@ -145,7 +145,7 @@ def put(
             # Whoever may read it may run it, as git does it.
             permissions = readable | ((readable & 0o444) >> 2 if permissions & _EXECUTABLE else 0)
         at.clear()
-        files.replace_at(at, data, permissions, before, temporary)
+        files.replace_at(at, data, permissions, owner=before, temporary=temporary)
 
 
 def put_link(root: str, path: str, target: bytes, temporary: str) -> None:

@@ -210,7 +210,13 @@ class WorktreeComparer:
             compared = self._without_secrets(self._compare(tracked, (*names, *also), files))
         except (GitFailed, KeyError, ValueError):
             return Differences(commit, (), "tracked files", "untracked files")
-        return Differences(commit, compared, tracked_unseen, new_unseen, self._ignore_rules())
+        return Differences(
+            commit,
+            compared,
+            tracked_unseen,
+            new_unseen=new_unseen,
+            ignore_rules=self._ignore_rules(),
+        )
 
     # What git says
 

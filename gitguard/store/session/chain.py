@@ -130,7 +130,9 @@ class Chain:
             self._repository.disguises().refuse(ref.id)
         except InvalidDocument as error:
             raise Tampered(error.message, error.hint) from error
-        return self._against(Head(UNTRUSTED, ref.id, anchor, code, ref.checked_out_in), anchor)
+        return self._against(
+            Head(UNTRUSTED, ref.id, anchor, code=code, checked_out_in=ref.checked_out_in), anchor
+        )
 
     def _has_objects(self, anchor: Anchor) -> bool:
         """Say whether the anchored checkpoint's objects are there; whoever reads them hashes them.

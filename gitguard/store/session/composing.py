@@ -51,7 +51,7 @@ def compose(
     """
     if not written:
         state, _ = state.redacted(redactor)
-    meta = _meta_of(state, part, sequence, trigger, circumstances, now)
+    meta = _meta_of(state, part, sequence, trigger=trigger, circumstances=circumstances, now=now)
     work = work_of(part.entries, state, now, compacting=trigger == triggers.COMPACTION)
     contents = {
         STATE_FILE: written or dump_json(state.to_document()),

@@ -38,7 +38,11 @@ def read_conversation(
 ) -> HostSession:
     """Return a conversation's record, a new one if it is not known, with what holds it."""
     return with_hold(
-        workspace, session, key, read_record(workspace, session).host_sessions.get(key), host
+        workspace,
+        session,
+        key,
+        record=read_record(workspace, session).host_sessions.get(key),
+        host=host,
     )
 
 
@@ -92,7 +96,7 @@ def conversations_here(workspace: Workspace, session: Session) -> dict[str, Host
     for hold in holds.all_in(workspace.places.state_home):
         key = hold.conversation
         if key and key not in every and hold.worktree == workspace.place.worktree:
-            every[key] = with_hold(workspace, session, key, None, hold.host)
+            every[key] = with_hold(workspace, session, key, record=None, host=hold.host)
     return every
 
 

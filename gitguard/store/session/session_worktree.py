@@ -270,14 +270,14 @@ class SessionWorktree:
             checkpoint,
             git_dir,
             seen.look,
-            part.id,
-            part.end,
-            seen.snapshot,
-            tuple(sorted(seen.looked_at_again)),
-            seen.refusal,
-            seen.was_cut_off,
-            seen.searched,
-            timestamp(self._workspace.clock()),
+            journal_id=part.id,
+            journal_offset=part.end,
+            snapshot=seen.snapshot,
+            looked_at_again=tuple(sorted(seen.looked_at_again)),
+            refusal=seen.refusal,
+            was_cut_off=seen.was_cut_off,
+            searched=seen.searched,
+            at=timestamp(self._workspace.clock()),
         )
         try:
             keep_look(self._path, kept)
@@ -345,11 +345,11 @@ class SessionWorktree:
                 self._repository,
                 self._workspace.redactor,
                 look,
-                self._limits(max(bytes_left, 0)),
-                self._workspace.clock,
-                writer.write,
-                _earlier(before, listed),
-                authors,
+                limits=self._limits(max(bytes_left, 0)),
+                clock=self._workspace.clock,
+                write=writer.write,
+                earlier=_earlier(before, listed),
+                authors=authors,
             )
             new = keeping.KeptSnapshot(int(now), taken.new_bytes, taken.id, look.commit)
             *older, new = keeping.with_newest(listed, new)

@@ -259,7 +259,11 @@ def changed_files(root: str, before: Differences, now: Differences) -> tuple[Tim
         except (OSError, ValueError):
             continue  # gone meanwhile, or a name that no system takes
         second = timestamp(written) if written else ""
-        files.append(TimedFile(path, timestamp(changed), path in new_files, path in gone, second))
+        files.append(
+            TimedFile(
+                path, timestamp(changed), path in new_files, is_gone=path in gone, written=second
+            )
+        )
     return tuple(sorted(files, key=lambda file: (file.is_new, file.path)))
 
 

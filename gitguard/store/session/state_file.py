@@ -377,7 +377,9 @@ class StateFiles:
         except NotWritable as error:
             if keeps_file or not files.is_refusal(error):
                 raise
-            return self._write_pending(state, data, before, written, str(error), redacted)
+            return self._write_pending(
+                state, data, before, refused=written, why=str(error), redacted=redacted
+            )
         self._workspace.at_step("state-copy-written")
         if not keeps_file:
             files.write_bytes(self.path, data)
@@ -445,8 +447,8 @@ class StateFiles:
             state,
             refused.sha256,
             before.written if before else None,
-            refused.journal_id,
-            refused.journal_offset,
+            journal_id=refused.journal_id,
+            journal_offset=refused.journal_offset,
             standing=PENDING,
             problem=why,
             in_file=refused.sha256,

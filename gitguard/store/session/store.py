@@ -274,9 +274,13 @@ class SessionStore:
                 look = self.worktree.compare_again(head.code.head, look)
                 if before is not None and before.look == look:
                     return Saved(trigger)
-            seen = self.worktree.see(head.code.head, before, look, by_shell, restored)
+            seen = self.worktree.see(
+                head.code.head, before, look, by_shell=by_shell, restored=restored
+            )
             snapshot = seen.snapshot if seen is not None else ""
-            saved = self._commit(trigger, why, circumstances, ready, part, head, snapshot)
+            saved = self._commit(
+                trigger, why, circumstances, ready=ready, part=part, head=head, snapshot=snapshot
+            )
         except (Pending, NotWritable, *NOT_OURS) as error:
             # Whoever asks for a checkpoint is told why there is none; all else goes on without.
             is_raised = isinstance(error, NOT_OURS) and (trigger == MANUAL or self._is_refused())
@@ -358,12 +362,12 @@ class SessionStore:
             ready.state,
             part,
             sequence,
-            trigger,
-            why,
-            head.code,
-            circumstances,
-            self.clock(),
-            self.workspace.redactor,
+            trigger=trigger,
+            why=why,
+            code=head.code,
+            circumstances=circumstances,
+            now=self.clock(),
+            redactor=self.workspace.redactor,
             written=ready.document,
         )
         record = record.replace(files=snapshot)
@@ -380,7 +384,11 @@ class SessionStore:
             from gitguard.store.session.session_worktree import SessionWorktree
 
             self._worktree = SessionWorktree(
-                self.workspace, self.session, self.repository(), self.journal, self.config.files
+                self.workspace,
+                self.session,
+                self.repository(),
+                journal=self.journal,
+                config=self.config.files,
             )
         return self._worktree
 

@@ -248,7 +248,9 @@ def _parsed(words: Sequence[str]) -> KeptSnapshot:
     if len(words) != 7 or not are_ids or not (words[1] + words[2]).isdigit():
         raise InvalidDocument(f"the list of file snapshots has a line `{' '.join(words):.80}`")
     base, pin = (word.removeprefix(_NOTHING) for word in words[5:])
-    return KeptSnapshot(int(words[1]), int(words[2]), words[3], base, words[4], pin)
+    return KeptSnapshot(
+        int(words[1]), int(words[2]), words[3], base=base, root=words[4], pinned_by=pin
+    )
 
 
 # Roots
@@ -272,4 +274,4 @@ def _read_root(reader: ObjectReader, root: str) -> tuple[str, KeptSnapshot]:
     if not (at + new_bytes).isdigit() or not is_object_id(snapshot_id):
         raise InvalidDocument(f"commit {root} is not a root of a snapshot")
     base = base.removeprefix(_NOTHING)
-    return session_name, KeptSnapshot(int(at), int(new_bytes), snapshot_id, base, root)
+    return session_name, KeptSnapshot(int(at), int(new_bytes), snapshot_id, base=base, root=root)

@@ -187,11 +187,11 @@ class SnapshotReader(ObjectReader):
             snapshot_id,
             tree,
             first.manifest,
-            root,
-            base,
-            overlay,
-            frozenset(committed),
-            stored.manifest.removed if stored.first else (),
+            root=root,
+            base=base,
+            overlay=overlay,
+            committed=frozenset(committed),
+            removed_beneath=stored.manifest.removed if stored.first else (),
             is_base_lost=is_lost,
         )
 

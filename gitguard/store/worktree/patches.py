@@ -25,8 +25,8 @@ def patch_of(path: str, before: Version, after: Version, old: bytes, new: bytes)
     """Yield the lines of one file's patch; binary and large files are in it whole."""
     if before.mode and after.mode and before.mode & _KIND != after.mode & _KIND:
         # A file that becomes a link, or a link a file, is one that goes and one that comes.
-        yield from patch_of(path, before, Version(), old, b"")
-        yield from patch_of(path, Version(), after, b"", new)
+        yield from patch_of(path, before, Version(), old=old, new=b"")
+        yield from patch_of(path, Version(), after, old=b"", new=new)
         return
     one, other = _quoted(f"a/{path}"), _quoted(f"b/{path}")
     yield f"diff --git {one} {other}\n"

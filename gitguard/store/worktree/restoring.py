@@ -102,8 +102,10 @@ class Restorer:
             before = self._version(here, path)
             if entry is not None and entry.mode == LINK and path not in raw:
                 entry = self._link_as_git_writes_it(entry)
-            after, refusal = self._version_of(here, path, entry, kinds.get(path, ""), target)
-            file = PlannedFile(path, _action(before, after), before, after, refusal)
+            after, refusal = self._version_of(
+                here, path, entry, kind=kinds.get(path, ""), target=target
+            )
+            file = PlannedFile(path, _action(before, after), before, after=after, refusal=refusal)
             if refusal or before.is_unlike(after):
                 is_committed = file_at(trees, head, path) is not None
                 planned.append(
@@ -115,7 +117,14 @@ class Restorer:
             if os.path.basename(path) in RULES
             and self._version(here, path).id != _id_of(file_at(trees, target.tree, path))
         }
-        refusals = Refusals(self._repository, self._redactor, trees, target, hidden, rules)
+        refusals = Refusals(
+            self._repository,
+            self._redactor,
+            trees,
+            target=target,
+            hidden=hidden,
+            changed_rules=rules,
+        )
         return refusals.applied(tuple(planned), paths)
 
     def _refuse_unknown(
@@ -149,7 +158,9 @@ class Restorer:
             if before.is_unlike(after):
                 is_theirs = before.is_unlike(expected) and not theirs_too
                 refusal = f"{BY_OTHERS} since" if is_theirs else ""
-                planned.append(PlannedFile(path, _action(before, after), before, after, refusal))
+                planned.append(
+                    PlannedFile(path, _action(before, after), before, after=after, refusal=refusal)
+                )
         return tuple(planned)
 
     def _files(self) -> WorktreeFiles:
@@ -204,7 +215,7 @@ class Restorer:
         for file in planned:
             old = here.content(file.path).data or b""
             new = self._content(reader, file.path, file.after) if file.after.mode else b""
-            yield from patch_of(file.path, file.before, file.after, old, new)
+            yield from patch_of(file.path, file.before, file.after, old=old, new=new)
 
     def export(
         self, reader: ObjectReader, target: StoredSnapshot, folder: str, paths: Sequence[str]
@@ -233,7 +244,13 @@ class Restorer:
                     f"`{path:.200}` and another file have one name in `{folder}`",
                     "Name a folder on a file system where capital letters make another name",
                 )
-            self._place(folder, path, Version(entry.mode), data, users_files.temporary_name("new"))
+            self._place(
+                folder,
+                path,
+                Version(entry.mode),
+                data=data,
+                temporary=users_files.temporary_name("new"),
+            )
         users_files.settle(folder, entries)
         return len(entries)
 
@@ -338,17 +355,24 @@ class Restorer:
             users_files.remove(self.root, path, temporary)
             return ""
         data = self._content(reader, path, file.after)
-        self._place(self.root, path, file.after, data, temporary)
+        self._place(self.root, path, file.after, data=data, temporary=temporary)
         return ""
 
     def _place(self, root: str, path: str, version: Version, data: bytes, temporary: str) -> None:
         if version.mode == LINK:
             users_files.put_link(root, path, data, temporary)
         elif version.permissions:
-            users_files.put(root, path, data, version.permissions, temporary, is_exact=True)
+            users_files.put(
+                root,
+                path,
+                data,
+                permissions=version.permissions,
+                temporary=temporary,
+                is_exact=True,
+            )
         else:
             permissions = 0o777 if version.mode == PROGRAM else 0o666
-            users_files.put(root, path, data, permissions, temporary)
+            users_files.put(root, path, data, permissions=permissions, temporary=temporary)
 
     def _content(self, reader: ObjectReader, path: str, version: Version) -> bytes:
         """Return the bytes of a version, hashed again."""

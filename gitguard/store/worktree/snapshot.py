@@ -107,7 +107,7 @@ def take(
     searched = earlier.searched if earlier is not None else ()
     search = SecretSearch(redactor, clock, limits.seconds, searched)
     id_length = repository.id_length(look.commit)
-    taking = _Taking(repository, search, limits, write, id_length)
+    taking = _Taking(repository, search, limits, write=write, id_length=id_length)
     if earlier is not None:
         taking.reuse(earlier)
     # Small files first: one that takes long may use what time is left then.
@@ -120,8 +120,8 @@ def take(
         snapshot,
         taking.new_bytes,
         taking.looked_at_again,
-        taking.was_cut_off,
-        tuple(search.searched),
+        was_cut_off=taking.was_cut_off,
+        searched=tuple(search.searched),
     )
 
 

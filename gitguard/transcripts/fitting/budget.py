@@ -51,7 +51,7 @@ def divide(window: int, config: BudgetConfig, *, capped: bool = False) -> Budget
     left = window - reserve
     history = min(share, left)
     safeguard = min(round(window * config.history_share * config.safety_margin), left)
-    return Budget(window, reserve, history, left - history, safeguard)
+    return Budget(window, reserve, history, working=left - history, safeguard=safeguard)
 
 
 def caps_reserve(first: TranscriptEntry | None) -> bool:

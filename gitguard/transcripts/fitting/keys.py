@@ -44,7 +44,7 @@ def parse_key(text: str) -> SessionKey | None:
     if kind.lower() not in (*DIRECT, *GROUP):
         return None
     user = without_thread(user_and_thread)
-    return SessionKey(agent, provider, kind, user, user_and_thread[len(user) :])
+    return SessionKey(agent, provider, kind, user=user, thread=user_and_thread[len(user) :])
 
 
 def build_key(agent: str, provider: str, kind: str, user: str, *, thread: str = "") -> SessionKey:
@@ -52,7 +52,7 @@ def build_key(agent: str, provider: str, kind: str, user: str, *, thread: str = 
 
     Raises `InvalidInput` where `parse_key` would not read the same parts back.
     """
-    key = SessionKey(agent, provider, kind, user, f":{thread}" if thread else "")
+    key = SessionKey(agent, provider, kind, user=user, thread=f":{thread}" if thread else "")
     if parse_key(str(key)) != key:
         raise InvalidInput(
             f"`{str(key)[:120]}` is not a session key of a chat",

@@ -168,7 +168,14 @@ def _trim(large: _Large, config: PruningConfig) -> PruningVerdict:
 def _verdict(action: str, reason: str, large: _Large, left: int) -> PruningVerdict:
     entry, block = large.entry, large.block
     return PruningVerdict(
-        action, reason, entry.at, entry.end, block.at, large.tool, block.size, left
+        action,
+        reason,
+        entry.at,
+        end=entry.end,
+        block=block.at,
+        tool=large.tool,
+        characters=block.size,
+        left=left,
     )
 
 

@@ -54,7 +54,7 @@ def append(
         at_step("transcript-opened")
         _reserve(path, handle, blank, seen)
         at_step("transcript-ended")
-        _fill(path, handle, joined, blank, seen.size, at_step)
+        _fill(path, handle, joined, blank=blank, size=seen.size, at_step=at_step)
         os.pwrite(handle, whole[last : last + 2], seen.size + last)
         os.fsync(handle)
         at_step("transcript-parted")

@@ -82,7 +82,7 @@ def rewrite(
     except OSError as error:
         raise unreadable(path, error) from error
     try:
-        plan = _RewritePlan(handle, seen.size, edits, writable, tree)
+        plan = _RewritePlan(handle, seen.size, edits, writable=writable, tree=tree)
         writing = Replacing(path, seen, now=now, at_step=at_step, still_ours=still_ours, keep=keep)
         size = 0
         with writing as out:

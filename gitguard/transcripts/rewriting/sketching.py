@@ -36,9 +36,14 @@ def sketched(
     if not isinstance(content, list):
         return ()
     if len(content) == 1:  # as most have
-        block = _sketch(0, content[0], calls, inputs, result)
+        block = _sketch(0, content[0], calls, inputs=inputs, result=result)
         return _ONE_TEXT if block is _PLAIN[0] else (block,)
-    return tuple([_sketch(at, block, calls, inputs, result) for at, block in enumerate(content)])
+    return tuple(
+        [
+            _sketch(at, block, calls, inputs=inputs, result=result)
+            for at, block in enumerate(content)
+        ]
+    )
 
 
 def _sketch(

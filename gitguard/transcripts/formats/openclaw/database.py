@@ -72,7 +72,7 @@ class SessionRows(Value):
             if problem:
                 yield TranscriptEntry(seq, seq + 1, kind=BROKEN, problem=problem)
             else:
-                yield entry_of(seq, seq + 1, raw, read, fields_of_openclaw)
+                yield entry_of(seq, seq + 1, raw, read=read, translate=fields_of_openclaw)
 
     def turning_points(self, since: int) -> Iterator[tuple[int, str, float]]:
         """Yield compactions and resets from a number on."""

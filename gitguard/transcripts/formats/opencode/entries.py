@@ -53,14 +53,16 @@ def entries_of(
     message = parse(data)
     if not message or not name:
         problem = "the row holds no JSON object" if name else "the row has no id that is a text"
-        yield TranscriptEntry(row, row + 1, raw, BROKEN, name, problem=problem)
+        yield TranscriptEntry(row, row + 1, raw, kind=BROKEN, id=name, problem=problem)
         return
     read = [parse(part) for part in parts]
     time = moment(message)
     try:
         fields = _fields(message, read, tail)
     except RecursionError:
-        yield TranscriptEntry(row, row + 1, raw, BROKEN, name, problem="it is nested too deeply")
+        yield TranscriptEntry(
+            row, row + 1, raw, kind=BROKEN, id=name, problem="it is nested too deeply"
+        )
         return
     yield TranscriptEntry(row, row + 1, raw, id=name, time=time, **fields)
     # A call and its result are one part here, and two entries in our model.

@@ -86,7 +86,9 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]
             requested_tail = tail_of(parts)
             # The request names what stays; the summary that needs it is a later message.
             tail = tail if requested_tail is None else requested_tail
-            yield from entries_of(row, message_id.decode(errors="replace"), data, parts, tail)
+            yield from entries_of(
+                row, message_id.decode(errors="replace"), data, parts=parts, tail=tail
+            )
     finally:
         database.close()
 
