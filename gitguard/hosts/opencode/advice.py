@@ -126,8 +126,8 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
                 f"{_COMPACTION}preserve_recent_tokens",
                 figures.keep_recent,
                 title=TOKENS_KEPT,
-                practice=f"at most {figures.keep_recent:,} of {figures.window:,} tokens stay; fewer "
-                "leave more room after it",
+                practice=f"at most {figures.keep_recent:,} of {figures.window:,} tokens stay; "
+                "fewer leave more room after it",
             )
         )
     if figures.trim_above < _FEW_CALLS:
