@@ -187,5 +187,5 @@ def test_a_file_that_its_user_may_not_read_is_named_and_stays(tmp_path: Path) ->
     said = alice("status", "--files")
     assert all(f"{name}: it cannot be read" in said for name in names)
     said = alice("restore", "2", "--files", "--theirs-too", "--dry-run")
-    assert said.count("cannot be read, and so cannot be kept") == len(names)
+    assert said.count("the current file cannot be read, so it cannot be saved") == len(names)
     assert all((git.root / name).read_text() == "unreadable\n" for name in names)

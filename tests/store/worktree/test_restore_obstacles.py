@@ -46,12 +46,12 @@ def refusal_of(talk: Conversation, plan: FilePlan) -> str:
 @pytest.mark.parametrize(
     ("name", "what"),
     [
-        ("MERGE_HEAD", "a merge goes on"),
-        ("rebase-merge", "a rebase goes on"),
-        ("rebase-apply", "a rebase goes on"),
-        ("CHERRY_PICK_HEAD", "a cherry-pick goes on"),
-        ("REVERT_HEAD", "a revert goes on"),
-        ("BISECT_LOG", "a bisect goes on"),
+        ("MERGE_HEAD", "a merge is in progress"),
+        ("rebase-merge", "a rebase is in progress"),
+        ("rebase-apply", "a rebase is in progress"),
+        ("CHERRY_PICK_HEAD", "a cherry-pick is in progress"),
+        ("REVERT_HEAD", "a revert is in progress"),
+        ("BISECT_LOG", "a bisect is in progress"),
         ("index.lock", "git is at work"),
     ],
 )
@@ -90,7 +90,7 @@ def test_while_git_is_in_the_middle_of_something_nothing_is_undone(talk: Convers
     (talk.root / ".git" / "MERGE_HEAD").write_text("")
     undo = talk.guard.files.plan_undo()
     assert undo.obstacle is not None
-    with pytest.raises(Busy, match="a merge goes on"):
+    with pytest.raises(Busy, match="a merge is in progress"):
         talk.guard.files.restore(undo)
 
 
