@@ -105,7 +105,7 @@ def test_it_keeps_them_also_where_the_commit_is_another_one_by_now(
     kept.git(*HIDING[flag])
     path.write_text("private\n")
     (kept.root / "edited").write_text("later\n")
-    assert "not to look at it" in kept.put_back(name)["hidden"]
+    assert "git ignores changes to it" in kept.put_back(name)["hidden"]
     assert path.read_text() == "private\n"
     assert (kept.root / "edited").read_text() == "one\n"
 

@@ -317,12 +317,12 @@ import resource, signal, sys, time
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from gitguard.errors import NotWritable
 from gitguard.transcripts.rewriting.appending import append
-from gitguard.transcripts.rewriting.replacing import look
+from gitguard.transcripts.rewriting.replacing import identity_of
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 path, size = sys.argv[1], {len(before)}
 resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, size + 100))
 try:
-    append(path, [b"x" * 1000], look(path))
+    append(path, [b"x" * 1000], identity_of(path))
 except NotWritable as error:
     print(error.message)
 """
