@@ -13,6 +13,7 @@ import pytest
 
 from gitguard import errors
 from gitguard.cli.app import app
+from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.model.config.config import Config
 from gitguard.model.record import Record
 from gitguard.sessions.stored_sessions import StoredConversation
@@ -239,6 +240,14 @@ def test_the_page_of_sessions_names_what_is_told_of_a_conversation() -> None:
     rows = itertools.takewhile(lambda line: line.startswith("| "), table)
     named = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
     assert named == set(StoredConversation.field_names)
+
+
+def test_the_page_of_hosts_has_a_row_for_every_hook_of_claude_code() -> None:
+    lines = (ROOT / "references" / "guides" / "hosts.md").read_text().splitlines()
+    table = lines[lines.index("| hook | what gitguard does |") + 2 :]
+    rows = itertools.takewhile(lambda line: line.startswith("| "), table)
+    named = {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+    assert named == set(HOOK_EVENTS)
 
 
 def test_the_page_of_the_architecture_has_the_rooms_in_the_order_of_their_floors() -> None:

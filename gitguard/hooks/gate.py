@@ -43,7 +43,9 @@ class GateVerdict(Value):
     action: str
     """continue, warn, compress or halt."""
     write_checkpoint: bool
+    """Whether `gitguard gate` takes a checkpoint now; those of hooks come from other events."""
     write_summary: bool
+    """Whether the summary has to be fresh; a hook folds the journal for it."""
     status: str
     """The status line to print, empty when the agent may go on."""
     reasons: tuple[str, ...]
@@ -147,7 +149,8 @@ def judge(
 ) -> GateVerdict:
     """Decide for a conversation, with its halt and override taken into account.
 
-    unknown says why a host that offers the pressure tells none, empty where it tells it.
+    unknown says why a host that offers the pressure tells none, empty where it tells it. flags are
+    those of `decide` that rest on no pressure; only a caller knows them.
     """
     share, halt = pressure.share if pressure and pressure.is_known else None, host_session.halt
     if halt is not None:

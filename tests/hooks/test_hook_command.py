@@ -246,7 +246,7 @@ def test_a_git_that_hangs_is_ended_with_all_it_started(
 
 
 def test_a_hook_ends_itself_before_its_host_would_end_it() -> None:
-    for name, kind in claude_code._KINDS.items():  # noqa: SLF001
+    for name, kind in claude_code.KINDS.items():
         hooks = installing.merge({}, "x")["hooks"][name]
         assert claude_code.time_limit(kind) == hooks[0]["hooks"][0]["timeout"]
         assert claude_code.time_limit(kind) >= hook._SHORTEST_LIMIT  # noqa: SLF001

@@ -41,7 +41,7 @@ FOREIGN: Mapping[str, Any] = {
         "PreToolUse": [
             {"matcher": "Bash", "hooks": [{"type": "command", "command": "./check.sh"}]}
         ],
-        "Notification": [],
+        "ForeignEvent": [],
     },
     "env": {"ÜMLAUT": "ü"},
     "model": "opus",
@@ -146,7 +146,7 @@ def test_what_stood_there_before_stays_and_comes_first(guard: Guard, personal: P
     assert commands(document, "PreToolUse")[0] == "./check.sh"
     assert list(document)[:4] == list(FOREIGN)
     assert document["permissions"] == FOREIGN["permissions"]
-    assert document["hooks"]["Notification"] == []
+    assert document["hooks"]["ForeignEvent"] == []
 
 
 @pytest.mark.parametrize("name", ["two spaces", "tabs", "no newline at the end", "CRLF"])
@@ -214,12 +214,12 @@ def test_twice_is_once(guard: Guard, repo: Path, personal: Path, name: str) -> N
 def test_an_older_versions_entries_are_replaced(guard: Guard, personal: Path) -> None:
     old = {"type": "command", "command": "/old/bin/gitguard hook claude-code"}
     other = {"type": "command", "command": "echo not gitguard"}
-    hooks = {"Stop": [{"hooks": [old, other]}], "SubagentStop": [{"hooks": [old]}]}
+    hooks = {"Stop": [{"hooks": [old, other]}], "RemovedEvent": [{"hooks": [old]}]}
     put(personal, {"hooks": hooks, "statusLine": old})
     guard.install(HOST, MINE)
     document = read(personal)
     assert commands(document, "Stop") == ["echo not gitguard", settings.command(EXECUTABLE)]
-    assert "SubagentStop" not in document["hooks"]
+    assert "RemovedEvent" not in document["hooks"]
     assert document["statusLine"]["command"] == settings.command(EXECUTABLE)
     uninstall(guard)
     assert read(personal) == {"hooks": {"Stop": [{"hooks": [other]}]}}
@@ -274,7 +274,7 @@ def test_a_change_by_somebody_else_survives(guard: Guard, repo: Path, personal: 
     left = read(personal)
     assert left["permissions"]["allow"] == ["Bash(ls:*)", "Bash(make:*)"]
     assert left["env"] == {"ÜMLAUT": "ü", "B": "2"}
-    assert left["hooks"].keys() == {"Stop", "PreToolUse", "Notification"}
+    assert left["hooks"].keys() == {"Stop", "PreToolUse", "ForeignEvent"}
     assert "statusLine" not in left
     assert exclude.read_bytes().endswith(b"*.log\n")
     assert b"gitguard" not in exclude.read_bytes()

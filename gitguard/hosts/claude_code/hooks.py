@@ -30,7 +30,7 @@ ABILITIES = Abilities(
     compact_command="/compact",
     new_conversation="/clear",
 )
-_KINDS = {
+KINDS = {
     "UserPromptSubmit": events.PROMPT,
     "PreToolUse": events.TOOL_START,
     "PostToolUse": events.TOOL_END,
@@ -41,7 +41,8 @@ _KINDS = {
     "SessionStart": events.SESSION_START,
     "SessionEnd": events.SESSION_END,
 }
-HOOK_EVENTS = tuple(_KINDS)
+"""The events that are translated. Each kind stands once: by it a reply finds its event's name."""
+HOOK_EVENTS = tuple(KINDS)
 """The events that `init` installs a hook for."""
 TIMEOUTS = {"UserPromptSubmit": 30, "PreCompact": 60, "SessionStart": 30, "SessionEnd": 30}
 TIMEOUT = 15
@@ -129,13 +130,13 @@ def project_dir(environment: Mapping[str, str]) -> str:
 
 def time_limit(kind: str) -> float:
     """Return for how many seconds the host waits for the answer to a kind of event."""
-    return next((TIMEOUTS.get(name, TIMEOUT) for name, of in _KINDS.items() if of == kind), TIMEOUT)
+    return next((TIMEOUTS.get(name, TIMEOUT) for name, of in KINDS.items() if of == kind), TIMEOUT)
 
 
 def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:
     """Translate a hook's or the status line's payload."""
     name = payload.get("hook_event_name")
-    kind = _KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
+    kind = KINDS.get(str(name), events.OTHER) if name else events.STATUS_LINE
     path = read.path(payload, "transcript_path")
     ran_by = _program_of(payload, path, environment)
     prompt, model = read.text(payload, "prompt"), payload.get("model")
@@ -310,7 +311,7 @@ def render_reply(event: HookEvent, reply: HookReply) -> str:
         return _dump({"decision": "block", "reason": reply.stop or reply.refuse})
     answer: dict[str, Any] = {}
     if reply.context:
-        name = next(name for name, kind in _KINDS.items() if kind == event.kind)
+        name = next(name for name, kind in KINDS.items() if kind == event.kind)
         specific = {"hookEventName": name, "additionalContext": reply.context}
         answer["hookSpecificOutput"] = specific
     if reply.notice:
