@@ -80,7 +80,10 @@ def _nothing(words: tuple[str, ...], results: Results) -> GitguardError | None:
             f"nothing matches `{' '.join(words):.80}` in what could be read of {searched}",
             "The notes above say what could not; `gitguard verify` says what to do about it",
         )
-    hint = "Try fewer words, or leave out --field, --since and --session"
+    hint = (
+        "Try fewer words, or leave out --field, --since and --session; "
+        "notes since the last checkpoint need `gitguard checkpoint` first"
+    )
     if not results.searched:
         hint = "This machine has no checkpoints here; --untrusted also searches those of others"
     return NothingFound(f"nothing matches `{' '.join(words):.80}` in {searched}", hint)

@@ -58,7 +58,8 @@ def test_golden_checkpoints_are_of_every_kind_and_each_is_shown(guard: Guard) ->
             triggers.add(checkpoint.trigger)
             for name in ("state.json", "summary.md", "snapshot.yaml"):
                 assert session.show(name, checkpoint.id)
-    assert triggers == set(TRIGGERS)
+    wanted = "`tests/generating/generate_golden.py` takes a checkpoint for each, then `make golden`"
+    assert triggers == set(TRIGGERS), wanted
 
 
 @pytest.mark.parametrize("key", ["main", "tabs-again", SLUGGED, "signed"])
@@ -185,7 +186,7 @@ def test_the_golden_repository_is_what_this_version_writes(tmp_path: Path) -> No
     need("ssh-keygen")
     write_everything(tmp_path / "place")
     pack(tmp_path / "place", tmp_path / "packed")
-    assert format_of(tmp_path / "packed") == format_of(FOLDER)
+    assert format_of(tmp_path / "packed") == format_of(FOLDER), "run `make golden`"
 
 
 @pytest.mark.parametrize(("version", "error"), [("2", NewerFormat), ("0", InvalidDocument)])
