@@ -204,10 +204,10 @@ def after_compaction(
     compacted = record.compacted(now)
     if record.halt is None and pushed is None:
         return compacted
-    left = measure_compaction(record, config, pushed, transcript=transcript, model=model)
-    if left is None:
+    measured = measure_compaction(record, config, pushed, transcript=transcript, model=model)
+    if measured is None:
         return compacted
-    reading, pressure = left
+    reading, pressure = measured
     compacted = with_reading(compacted, reading.replace(at=now))
     if record.halt is None or pressure.share < config.thresholds.critical:
         return compacted

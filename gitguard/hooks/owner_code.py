@@ -116,9 +116,9 @@ def _python_of(line: str, folders: tuple[str, ...]) -> Iterator[str]:
 
 def _contents(scripts: Iterable[str], folders: tuple[str, ...]) -> Iterator[str]:
     """Yield what is in scripts, up to a size of all together."""
-    left = _MOST
+    bytes_left = _MOST
     for path in scripts:
-        if left <= 0:
+        if bytes_left <= 0:
             return
         if path in ("", "-") or "\n" in path or "\0" in path:
             continue
@@ -126,12 +126,12 @@ def _contents(scripts: Iterable[str], folders: tuple[str, ...]) -> Iterator[str]
             try:
                 handle = os.open(os.path.join(folder, path), os.O_RDONLY | _NO_WAIT)
                 try:
-                    data = os.read(handle, min(_LONGEST, left))
+                    data = os.read(handle, min(_LONGEST, bytes_left))
                 finally:
                     os.close(handle)
             except OSError:
                 continue  # there is no such file, as the interpreter will say
-            left -= len(data)
+            bytes_left -= len(data)
             yield data.decode("utf-8", "replace")
 
 

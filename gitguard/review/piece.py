@@ -111,13 +111,13 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "
     """
     repository = sessions.repository()
     code = CodeCommits(repository)
-    wanted = code.range(range_text)
-    history = code.commits(wanted)
+    commit_range = code.range(range_text)
+    history = code.commits(commit_range)
     start = history[0].parent if history else ""
     earlier = code.line(start, _ANCESTORS) if start else []
     with repository.reader() as reader:
         gathering = _Gathering(sessions, code, reader, session)
-        piece = gathering.piece(wanted, [*earlier, *history], history)
+        piece = gathering.piece(commit_range, [*earlier, *history], history)
     if history:
         return piece
     if range_text and ".." not in range_text:
@@ -125,7 +125,7 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "
             f"`{range_text:.80}` alone means `{range_text:.80}..HEAD`, which has no commit",
             f"`{range_text:.80}~1..{range_text:.80}` is that commit",
         )
-    ends = f"{wanted.head[:12]} has no commit that {wanted.base[:12]} lacks"
+    ends = f"{commit_range.head[:12]} has no commit that {commit_range.base[:12]} lacks"
     return piece.replace(notes=(f"The range is empty: {ends}.", *piece.notes))
 
 
@@ -135,9 +135,11 @@ def piece_at(sessions: WorkspaceSessions, revision: str, session: str = "") -> P
     code = CodeCommits(repository)
     head = code.resolve(revision)
     history = code.line(head, _ANCESTORS)
-    wanted = CommitRange(history[-1].parent, head)
+    commit_range = CommitRange(history[-1].parent, head)
     with repository.reader() as reader:
-        return _Gathering(sessions, code, reader, session).piece(wanted, history, history[-1:])
+        return _Gathering(sessions, code, reader, session).piece(
+            commit_range, history, history[-1:]
+        )
 
 
 class _Gathering:
@@ -156,7 +158,7 @@ class _Gathering:
 
     def piece(
         self,
-        wanted: CommitRange,
+        commit_range: CommitRange,
         history: Sequence[HistoryCommit],
         requested: Sequence[HistoryCommit],
     ) -> Piece:
@@ -167,7 +169,7 @@ class _Gathering:
             changes = self._code.changes([(c.id, c.parent) for c in history if not c.is_cut])
         except GitguardError as error:
             self._notes.append(f"The files that commits changed are unknown: {error.message}")
-        ties = self._ties(wanted.head, history, gathered.courses, changes)
+        ties = self._ties(commit_range.head, history, gathered.courses, changes)
         redact = self._sessions.workspace.redactor.text
         commits = {
             commit.id: CodeChange(
@@ -183,8 +185,8 @@ class _Gathering:
         linked = {link.commit.id for link in links}
         self._note_oddities(requested, gathered)
         return Piece(
-            base=wanted.base,
-            head=wanted.head,
+            base=commit_range.base,
+            head=commit_range.head,
             commits=tuple(commits.values()),
             links=tuple(links),
             unlinked=tuple(change for change in commits.values() if change.id not in linked),
@@ -253,10 +255,10 @@ class _Gathering:
     ) -> list[Link]:
         """Return links in the order of the commits, the surest of each first."""
         order = {commit: place for place, commit in enumerate(commits)}
-        wanted = [tie for tie in ties if tie.commit in commits]
-        wanted.sort(key=lambda tie: (order[tie.commit], tie.rank))
+        commit_ties = [tie for tie in ties if tie.commit in commits]
+        commit_ties.sort(key=lambda tie: (order[tie.commit], tie.rank))
         links = []
-        for tie in wanted:
+        for tie in commit_ties:
             course = tie.course
             began = tie.before is None
             is_cut = began and course.is_cut

@@ -38,9 +38,9 @@ VERSION = 1
 """Of the document for programs, which references/reference/report.schema.json describes."""
 
 
-def names_of(*wanted: str) -> tuple[str, ...]:
+def names_of(*roles: str) -> tuple[str, ...]:
     """Return the names of the fields that an agent notes in some roles."""
-    return tuple(field.name for field in TaskState.noted(*wanted))
+    return tuple(field.name for field in TaskState.noted(*roles))
 
 
 FIELDS = (

@@ -269,8 +269,8 @@ def printable(text: str) -> str:
 # Words
 
 
-def _notes(*wanted: str) -> dict[str, _Wording]:
-    return {field.name: _note(field) for field in TaskState.noted(*wanted) if field.is_list}
+def _notes(*roles: str) -> dict[str, _Wording]:
+    return {field.name: _note(field) for field in TaskState.noted(*roles) if field.is_list}
 
 
 def _note(field: NotedField) -> _Wording:
