@@ -345,12 +345,12 @@ class Guard:
 
     def checkpoint(self, why: str) -> Saved:
         """Commit the state as it is."""
-        from gitguard.sessions.stopped_calls import journal_all_stops
+        from gitguard.sessions.stopped_calls import journal_stops
 
         store = self.store()
         with Durable(), store.lock():
             store.states.require_writable()
-            journal_all_stops(store)
+            journal_stops(store)
             return store.checkpoint(triggers.MANUAL, why, Circumstances())
 
     def bundle(

@@ -14,8 +14,6 @@ from gitguard.store.session import state_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message
     from gitguard.state.entries import JournalEntry
@@ -229,19 +227,16 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
     it goes for those of the conversation's sub-agents as well. If one still runs, the end of the
     call still counts when it comes.
     """
+    if not conversation.store.journal.open_calls(lost=True):
+        return
+    take_in_stopped_calls(conversation)
     first = conversation.record.turns == 0 and not every
-    open_calls = []
     for entry in conversation.store.journal.open_calls():
         is_own = entry.host_session == conversation.event.host_session
         is_orphan = first and not is_own and not _is_host_running(conversation, entry)
         if (is_own and (first or every or not entry.sub_agent)) or is_orphan:
-            open_calls.append(entry)
-    if not open_calls:
-        return
-    stopped = take_in_stopped_calls(conversation, open_calls)
-    for entry in open_calls:
-        if entry.id not in stopped:
-            lost = entry.replace(event=entries.LOST, at=conversation.store.now)
+            turn = conversation.record.turns if is_own else entry.turn
+            lost = entry.replace(event=entries.LOST, at=conversation.store.now, turn=turn)
             conversation.store.journal.append(lost)
 
 
@@ -256,21 +251,10 @@ def _is_host_running(conversation: Conversation, entry: JournalEntry) -> bool:
     return record is not None and is_running(record.process or record.last_process) is True
 
 
-def take_in_own_stopped_calls(conversation: Conversation) -> None:
-    """Journal which calls of this conversation's the user stopped, where a checkpoint follows."""
-    host_session = conversation.event.host_session
-    open_calls = conversation.store.journal.open_calls()
-    own = [entry for entry in open_calls if entry.host_session == host_session]
-    if own:
-        take_in_stopped_calls(conversation, own)
-
-
-def take_in_stopped_calls(
-    conversation: Conversation, calls: Iterable[JournalEntry]
-) -> frozenset[str]:
-    """Journal which of these open calls the user stopped; return their ids."""
+def take_in_stopped_calls(conversation: Conversation) -> None:
+    """Journal which calls the user stopped, of this conversation and of others."""
     from gitguard.sessions.stopped_calls import journal_stops
 
     record = conversation.with_transcript(conversation.record)
     conversations = {**conversation.host_sessions, conversation.event.host_session: record}
-    return journal_stops(conversation.store, calls, conversations)
+    journal_stops(conversation.store, conversations)

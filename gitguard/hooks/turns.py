@@ -369,7 +369,7 @@ def _compaction_start(conversation: Conversation) -> HookReply:
             from gitguard.hooks.unfinished import take_in_running_turn
 
             take_in_running_turn(conversation)
-            capture.take_in_own_stopped_calls(conversation)
+            capture.take_in_stopped_calls(conversation)
         conversation.keep_proof(pressure)
         conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
         conversation.record = conversation.record.replace(
@@ -470,7 +470,7 @@ def _session_end(conversation: Conversation) -> HookReply:
         return NEUTRAL
     with conversation.recording():
         _note_ended_turn(conversation)
-        capture.take_in_own_stopped_calls(conversation)
+        capture.take_in_stopped_calls(conversation)
         conversation.checkpoint(triggers.SESSION_END, "The conversation ended.")
     return NEUTRAL
 

@@ -57,7 +57,7 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
         entry = newest.get(key)
         if entry is not None and entry.event in _IN_A_TURN:
             _take_in(conversation, key, record, entry)
-    take_in_stopped_calls(conversation, conversation.store.journal.open_calls())
+    take_in_stopped_calls(conversation)
 
 
 def take_in_running_turn(conversation: Conversation) -> None:

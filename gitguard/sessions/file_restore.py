@@ -15,7 +15,7 @@ from gitguard.model.text import counted, shell_word
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
-from gitguard.sessions.stopped_calls import journal_all_stops
+from gitguard.sessions.stopped_calls import journal_stops
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.items import CORRECTION, Origin
 from gitguard.state.thread import extend, said_by_user
@@ -355,7 +355,7 @@ class FileRestore:
         if not force:
             self._refuse_now(file.path for file in chosen)
         store = self._store
-        journal_all_stops(store)
+        journal_stops(store)
         safety = store.checkpoint(
             triggers.PRE_RESTORE, f"Before files of {plan.source} are restored.", _NOTHING
         )
@@ -458,5 +458,5 @@ class FileRestore:
         self._require_state()
         if not force:
             self._refuse_now(unescaped(file.path) for file in newest[1].files)
-        journal_all_stops(self._store)
+        journal_stops(self._store)
         return self._finish(*newest)

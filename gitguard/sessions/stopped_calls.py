@@ -2,6 +2,9 @@
 
 Only a record of a call that a hook saw begin and that never ended counts. A missing end alone says
 nothing: a kill looks the same. Nor does text, which anybody can write.
+
+A host may write a refusal down after the hook of the turn's end ran (Claude Code: 0.1 s after the
+refusal). So a call that was given up as lost is looked for again until the next turn begins.
 """
 
 from __future__ import annotations
@@ -28,30 +31,26 @@ _WORDS = 400
 
 
 def journal_stops(
-    store: SessionStore,
-    calls: Iterable[JournalEntry],
-    conversations: Mapping[str, HostSession],
-) -> frozenset[str]:
-    """Journal which of these open calls the user stopped; return their ids. The lock is held."""
-    stops = _ends_of(store, calls, conversations)
-    for entry in stops:
+    store: SessionStore, conversations: Mapping[str, HostSession] | None = None
+) -> None:
+    """Journal which calls the user stopped; the lock is held.
+
+    Without conversations, those of the session's record count.
+    """
+    for entry in unwritten_stops(store, conversations):
         store.journal.append(entry)
-    return frozenset(entry.id for entry in stops)
 
 
-def unwritten_stops(store: SessionStore) -> tuple[JournalEntry, ...]:
-    """Return the ends of open calls that the user stopped, as the journal would have them."""
-    calls = store.journal.open_calls()
+def unwritten_stops(
+    store: SessionStore, conversations: Mapping[str, HostSession] | None = None
+) -> tuple[JournalEntry, ...]:
+    """Return the ends of calls that the user stopped, as the journal would have them."""
+    calls = store.journal.open_calls(lost=True)
     if not calls:
         return ()
-    conversations = read_record(store.workspace, store.session).host_sessions
+    if conversations is None:
+        conversations = read_record(store.workspace, store.session).host_sessions
     return _ends_of(store, calls, conversations)
-
-
-def journal_all_stops(store: SessionStore) -> None:
-    """Journal which open calls of any conversation the user stopped; the lock is held."""
-    for entry in unwritten_stops(store):
-        store.journal.append(entry)
 
 
 def is_turn_stopped(conversation: HostSession) -> bool:
@@ -76,8 +75,10 @@ def _ends_of(
 ) -> tuple[JournalEntry, ...]:
     by_conversation: dict[str, dict[str, JournalEntry]] = {}
     for call in calls:
-        if not call.sub_agent and call.host_session in conversations:
-            by_conversation.setdefault(call.host_session, {})[call.id] = call
+        conversation = None if call.sub_agent else conversations.get(call.host_session)
+        if conversation is None or (call.event == entries.LOST and call.turn < conversation.turns):
+            continue
+        by_conversation.setdefault(call.host_session, {})[call.id] = call
     ends: list[JournalEntry] = []
     for key, open_calls in by_conversation.items():
         for stopped in _told_of(store, conversations[key], frozenset(open_calls)):

@@ -49,7 +49,6 @@ class Step:
     input_tokens: int = 5_000
     output_tokens: int = 50
     before: Callable[[], None] | None = None
-    delay_seconds: float = 0.0
     hold: threading.Event | None = None
     error_status: int | None = None
     error_message: str = "scripted failure"
@@ -201,8 +200,6 @@ class ScriptedModel(ScriptedServer):
                 # Raised again when the model closes: an assertion lost in a server thread
                 # would let a broken test pass.
                 self._failures.append(failure)
-        if step.delay_seconds:
-            self._closing.wait(step.delay_seconds)
         if step.hold is not None:
             self._wait_for(step.hold)
 

@@ -62,6 +62,33 @@ def test_what_the_user_says_instead_is_handed_to_the_next_conversation(talk: Con
     assert "Interrupted" not in block
 
 
+def test_what_the_host_writes_down_after_the_turns_end_is_handed_to_the_next_conversation(
+    talk: Conversation,
+) -> None:
+    talk.send("Stop", last_assistant_message="I will use a branch.")
+    result(talk, **REJECTED, userFeedback=INSTEAD)
+    block = talk.beside("S2").prompt("where were we?")
+    assert f"- {INSTEAD} — to: Bash: {COMMAND}" in block
+    assert "Interrupted" not in block
+
+
+def test_what_the_host_writes_down_after_the_turns_end_is_taken_in_at_the_next_prompt_once(
+    talk: Conversation,
+) -> None:
+    talk.send("Stop", last_assistant_message="I will use a branch.")
+    result(talk, **REJECTED, userFeedback=INSTEAD)
+    for words in ("go on", "and the tests?"):
+        talk.prompt(words)
+        assert [refusal.text for refusal in refusals(talk)] == [INSTEAD]
+
+
+def test_a_refusal_of_an_earlier_turn_is_not_looked_for_again(talk: Conversation) -> None:
+    talk.send("Stop", last_assistant_message="I will use a branch.")
+    talk.prompt("go on")
+    result(talk, **REJECTED, userFeedback=INSTEAD)
+    assert refusals(talk) == []
+
+
 def test_a_refusal_is_never_the_last_request(talk: Conversation) -> None:
     result(talk, **REJECTED)
     block = talk.beside("S2").prompt("where were we?")

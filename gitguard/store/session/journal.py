@@ -138,14 +138,17 @@ class JournalFile:
             journal_id, _entries(self._trusted(before, journal_id)) + fresh, fresh, end
         )
 
-    def open_calls(self) -> tuple[JournalEntry, ...]:
-        """Return the tool calls that began and never ended, however long ago."""
-        return self._read_open_calls()
+    def open_calls(self, *, lost: bool = False) -> tuple[JournalEntry, ...]:
+        """Return the tool calls that began and never ended, however long ago.
 
-    def _read_open_calls(self) -> tuple[JournalEntry, ...]:
+        With lost, those that were given up as lost are among them, each as that entry.
+        """
+        return self._read_open_calls(lost=lost)
+
+    def _read_open_calls(self, *, lost: bool) -> tuple[JournalEntry, ...]:
         journal_id = self._begun()
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
-        return _entries(self._trusted(_open_calls(_placed(lines, 0)), journal_id))
+        return _entries(self._trusted(_open_calls(_placed(lines, 0), lost=lost), journal_id))
 
     def calls(self, host_session: str) -> int:
         """Return how many of a conversation's own calls ended, well or badly.
@@ -259,9 +262,14 @@ def _number_in(line: bytes) -> int:
 
 
 def _open_calls(
-    lines: list[tuple[int, bytes]], later: list[tuple[int, bytes]] | tuple[()] = ()
+    lines: list[tuple[int, bytes]],
+    later: list[tuple[int, bytes]] | tuple[()] = (),
+    *,
+    lost: bool = False,
 ) -> list[tuple[int, bytes]]:
     """Return the lines of calls that began and did not end, not even later.
+
+    With lost, the line that gives a call up as lost stands for it.
 
     A journal can have a thousand lines, and most of them say nothing any more: so they are looked
     at as bytes, the way `append` writes them, and not read.
@@ -278,7 +286,9 @@ def _open_calls(
         if match is None:
             continue
         event, call_id = match[1], match[2]
-        if event != b"start":
+        if lost and event == b"lost" and call_id in running:
+            running[call_id] = placed
+        elif event != b"start":
             running.pop(call_id, None)
         elif number < len(lines):
             running[call_id] = placed
@@ -336,9 +346,9 @@ class OwnJournal(JournalFile):
         """Read the journal as it was at one moment."""
         return self._moment.read(lambda: self._read(folded_id, folded_offset))
 
-    def open_calls(self) -> tuple[JournalEntry, ...]:
+    def open_calls(self, *, lost: bool = False) -> tuple[JournalEntry, ...]:
         """Return the tool calls that began and never ended, as it was at one moment."""
-        return self._moment.read(self._read_open_calls)
+        return self._moment.read(lambda: self._read_open_calls(lost=lost))
 
     @property
     def _moment(self) -> ConsistentRead:
