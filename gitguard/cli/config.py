@@ -31,14 +31,13 @@ from gitguard.cli.console import (
 )
 from gitguard.cli.transcript_naming import find_transcript
 from gitguard.errors import GitguardError, NotConfirmed, SettingsMoved
-from gitguard.guard.settings import HOSTS, LONG, PATTERNS
+from gitguard.guard.settings import HOSTS, LONG, PATTERNS, Settings
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.guard.settings import Settings
     from gitguard.profile.profiling import Profiled
     from gitguard.settings.advice import Advice
 

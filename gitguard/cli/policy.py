@@ -10,13 +10,12 @@ from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.process_environment import host_session
 from gitguard.cli.share_option import share_up_to
 from gitguard.delegation.brief import ANSWER_TOKENS, BriefOptions
-from gitguard.delegation.spawn_policy import CATEGORIES, Task
+from gitguard.delegation.spawn_policy import CATEGORIES, SpawnPolicy, Task
 from gitguard.model.events import MOST_SHARE
 from gitguard.model.text import counted, one_line
 
 if TYPE_CHECKING:
     from gitguard.delegation.spawn_answer import ConversationStanding
-    from gitguard.delegation.spawn_policy import SpawnPolicy
 
 _WARNINGS = ("none", "hand over", "compact", "critical")
 

@@ -18,12 +18,11 @@ from gitguard.cli.transcript_naming import (
 )
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.profile.profile import COUNTED, DEDUCED, HIDDEN, Range
+from gitguard.profile.profile import COUNTED, DEDUCED, HIDDEN, Component, Profile, Range, Runway
 
 if TYPE_CHECKING:
     from gitguard.profile.habits import Advised
     from gitguard.profile.learning import Past
-    from gitguard.profile.profile import Component, Profile, Runway
     from gitguard.profile.profiling import Profiled
 
 _LONGEST_BAR, _SHORTEST_BAR = 40, 4

@@ -28,6 +28,7 @@ from gitguard.sessions.diagnosis import (
     LOCAL,
     TAKE_THEIRS,
     TRUST,
+    Problem,
     Way,
 )
 from gitguard.store.session.naming import Session
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gitguard.guard import Guard
-    from gitguard.sessions.diagnosis import Problem
 
 _FOR_AGENTS = (
     "Run it in your own terminal; an agent may run `gitguard repair --dry-run` and "

@@ -8,12 +8,11 @@ import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.untrusted import untrusted_option
-from gitguard.errors import NothingFound, NotReadable
+from gitguard.errors import GitguardError, NothingFound, NotReadable
 from gitguard.model.text import counted, one_line, shorten
 from gitguard.review.entries import FAILURE, FIELDS, ISSUE
 
 if TYPE_CHECKING:
-    from gitguard.errors import GitguardError
     from gitguard.review.search import Match, Results
     from gitguard.review.why import Reason, Why
 

@@ -18,12 +18,11 @@ from gitguard.cli.transcript_naming import (
 )
 from gitguard.model.codec import load_json
 from gitguard.model.text import counted, one_line
-from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM
+from gitguard.transcripts.fitting.pruning import CLEAR, KEEP, TRIM, PruningVerdict
 
 if TYPE_CHECKING:
     from gitguard.compaction.budget import BudgetUse
     from gitguard.compaction.pruning import Pruned
-    from gitguard.transcripts.fitting.pruning import PruningVerdict
 
 
 @click.command()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
+from typing import Any
 
+from gitguard.model.config.config import Config
+from gitguard.model.conversation import TranscriptEntry
+from gitguard.model.events import Transcript
 from gitguard.model.pressure import Window
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import window_warning
-from gitguard.pressure.usage import UNKNOWN, usage_of
+from gitguard.pressure.usage import UNKNOWN, Usage, usage_of
+from gitguard.store.session.host_session import HostSession
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
 from gitguard.transcripts.fitting.context import context_of
@@ -20,17 +26,6 @@ from gitguard.transcripts.fitting.limits import (
     limits_of,
 )
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from gitguard.model.config.config import Config
-    from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Transcript
-    from gitguard.pressure.usage import Usage
-    from gitguard.store.session.host_session import HostSession
 
 
 class BudgetUse(Value):

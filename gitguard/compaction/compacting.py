@@ -12,24 +12,29 @@ from contextlib import contextmanager
 
 from gitguard.compaction.summary import SummaryDraft
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
-from gitguard.model.conversation import BROKEN
+from gitguard.model.conversation import BROKEN, TranscriptEntry
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.pressure.usage import UNKNOWN, usage_of
+from gitguard.pressure.usage import UNKNOWN, Usage, usage_of
 from gitguard.store.disk.artifacts import read_start
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import divide
 from gitguard.transcripts.fitting.chunks import by_size
-from gitguard.transcripts.fitting.compaction import Written, plan
-from gitguard.transcripts.fitting.context import context_of
+from gitguard.transcripts.fitting.compaction import CompactionPlan, Written, plan
+from gitguard.transcripts.fitting.context import VisibleContext, context_of
 from gitguard.transcripts.fitting.facts import rules_in
-from gitguard.transcripts.fitting.limits import first_within_limit, history_limit, is_turn
-from gitguard.transcripts.fitting.summarizing import summarize
+from gitguard.transcripts.fitting.limits import (
+    TurnLimit,
+    first_within_limit,
+    history_limit,
+    is_turn,
+)
+from gitguard.transcripts.fitting.summarizing import Summarized, summarize
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN, estimate
 from gitguard.transcripts.formats.writable import writer_of
 from gitguard.transcripts.rewriting.appending import append
 from gitguard.transcripts.rewriting.locks import transcript_lock
-from gitguard.transcripts.rewriting.repair import copied, repair
+from gitguard.transcripts.rewriting.repair import RepairReport, copied, repair
 from gitguard.transcripts.rewriting.replacing import identity_of
 
 TYPE_CHECKING = False
@@ -39,19 +44,12 @@ if TYPE_CHECKING:
 
     from gitguard.compaction.extraction import TouchedFiles
     from gitguard.model.config.config import Config
-    from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.model.transcript import Answer
-    from gitguard.pressure.usage import Usage
     from gitguard.sessions.resume.filling import BlockSection
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import Saved
-    from gitguard.transcripts.fitting.compaction import CompactionPlan
-    from gitguard.transcripts.fitting.context import VisibleContext
-    from gitguard.transcripts.fitting.limits import TurnLimit
-    from gitguard.transcripts.fitting.summarizing import Summarized
-    from gitguard.transcripts.rewriting.repair import RepairReport
 
     class CompactionHooks(Protocol):
         """What is called around a compaction; what it raises before ends it."""

@@ -7,6 +7,7 @@ stands only in the summary, so the next extraction starts from there.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 from gitguard.model.checks import only_check
 from gitguard.model.text import timestamp
@@ -20,12 +21,7 @@ from gitguard.state.items import (
     Origin,
     PlanStep,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from gitguard.state.task import TaskState
+from gitguard.state.task import TaskState
 
 CALLS = "# What the tool calls did"
 """Stands before the lists of calls: the session's state has lists with the same headings."""

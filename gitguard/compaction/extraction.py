@@ -6,6 +6,8 @@ compaction and a state agree on which failures are still open and how a command 
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from gitguard import hosts
 from gitguard.compaction.earlier import (
     CHECKS,
@@ -20,29 +22,21 @@ from gitguard.compaction.earlier import (
     split,
 )
 from gitguard.model.checks import checks_of
-from gitguard.model.conversation import CALL, RESULT
+from gitguard.model.conversation import CALL, RESULT, Block
 from gitguard.model.events import COMMAND_LIMIT
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
 from gitguard.model.plan_calls import PlanChange, whole_plan, written_list
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import counted, cut_middle, one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.state import capture
 from gitguard.state import entries as journal
 from gitguard.state.entries import JournalEntry
-from gitguard.state.items import PASSED
-from gitguard.state.task import new_task
+from gitguard.state.items import PASSED, Command, Failure
+from gitguard.state.task import TaskState, new_task
+from gitguard.transcripts.fitting.chunks import Unit
 from gitguard.transcripts.fitting.facts import entries_of, parameters, relative, touched
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from gitguard.model.conversation import Block
-    from gitguard.model.redaction.redactor import Redactor
-    from gitguard.state.items import Command, Failure
-    from gitguard.state.task import TaskState
-    from gitguard.transcripts.fitting.chunks import Unit
 
 _COMMAND, _OUTPUT = 200, 300
 """Characters of a call's parameters, and of the end of what a command said."""

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+
+from gitguard.model.config.config import Config
+from gitguard.model.conversation import TranscriptEntry
+from gitguard.model.events import Transcript
 from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN, usage_of
+from gitguard.store.session.host_session import HostSession
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.budget import caps_reserve, divide
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.limits import lightened
-from gitguard.transcripts.fitting.pruning import KEEP, judge, pictured_among, pruned
+from gitguard.transcripts.fitting.pruning import KEEP, PruningVerdict, judge, pictured_among, pruned
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
 from gitguard.transcripts.formats.recognition import refuse_another
 from gitguard.transcripts.formats.writable import entry_at, writable_of
 from gitguard.transcripts.rewriting.applying import parse, rewrite
-from gitguard.transcripts.rewriting.edits import Cut, Put
-from gitguard.transcripts.rewriting.images import MARK, large_images
+from gitguard.transcripts.rewriting.edits import Cut, Edit, Put
+from gitguard.transcripts.rewriting.images import MARK, LargeImage, large_images
 from gitguard.transcripts.rewriting.locks import transcript_lock
 from gitguard.transcripts.rewriting.replacing import identity_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from gitguard.model.config.config import Config
-    from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Transcript
-    from gitguard.store.session.host_session import HostSession
-    from gitguard.transcripts.fitting.pruning import PruningVerdict
-    from gitguard.transcripts.rewriting.edits import Edit
-    from gitguard.transcripts.rewriting.images import LargeImage
 
 
 class Pruned(Value):

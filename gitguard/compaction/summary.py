@@ -6,21 +6,16 @@ import re
 from textwrap import wrap
 
 from gitguard.compaction.earlier import CALLS, RULES, EarlierLists, earlier_in
-from gitguard.compaction.extraction import extract
+from gitguard.compaction.extraction import TouchedFiles, extract
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import counted, one_line, shorten, timestamp
-from gitguard.sessions.resume.filling import fill
+from gitguard.sessions.resume.filling import BlockSection, Filled, fill
 from gitguard.state.thread import KEY_GIST, MARKED
 from gitguard.state.words import kind_of_prompt
+from gitguard.transcripts.fitting.chunks import Unit
+from gitguard.transcripts.fitting.compaction import CompactionPlan
 from gitguard.transcripts.fitting.facts import SAID_BY_USER, entries_of, said_in
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.compaction.extraction import TouchedFiles
-    from gitguard.model.redaction.redactor import Redactor
-    from gitguard.sessions.resume.filling import BlockSection, Filled
-    from gitguard.transcripts.fitting.chunks import Unit
-    from gitguard.transcripts.fitting.compaction import CompactionPlan
-    from gitguard.transcripts.fitting.summarizing import Summarized
+from gitguard.transcripts.fitting.summarizing import Summarized
 
 TITLE = "# Where this conversation stands"
 HAPPENED = "## What happened"

@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Mapping
 
 from gitguard.compaction import compacting
+from gitguard.compaction.compacting import Compacted
 from gitguard.compaction.session_hooks import SessionHooks, owner_of
 from gitguard.errors import InvalidConfig
+from gitguard.model.config.config import Config
 from gitguard.model.config.redaction import redactor_of
+from gitguard.model.events import Transcript
+from gitguard.model.transcript import Answer
 from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN
 from gitguard.sessions.choice import refuse_unknown
 from gitguard.store.disk.program import path_of
 from gitguard.store.disk.summarizer import SummarizerCommand
 from gitguard.store.session.current import current_session
+from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Workspace
 from gitguard.transcripts.fitting.summarizing import Patience, persistent
 from gitguard.transcripts.formats.writable import writer_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from gitguard.compaction.compacting import Compacted
-    from gitguard.model.config.config import Config
-    from gitguard.model.events import Transcript
-    from gitguard.model.transcript import Answer
-    from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.workspace import Workspace
 
 
 class Asking(Value):

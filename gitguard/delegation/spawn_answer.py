@@ -15,7 +15,7 @@ from gitguard.delegation.spawn_policy import (
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, InvalidInput
 from gitguard.hooks.notices import calls_left
 from gitguard.model.codec import load_yaml
-from gitguard.model.events import MOST_SHARE
+from gitguard.model.events import MOST_SHARE, Transcript
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.pressure.bands import Band, band_of
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.model.config.config import GaugeConfig
-    from gitguard.model.events import Transcript
     from gitguard.model.pressure import Pressure
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore

@@ -6,16 +6,13 @@ A question is no change: nothing of it is written into the workspace or its hist
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import dump_line, load_json
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.disk.lock import Lock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 _NAME = "_advice.jsonl"
 """The names of sessions never begin with `_`."""

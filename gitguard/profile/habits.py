@@ -5,14 +5,12 @@ Each advice is one sentence, which reads back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gitguard.errors import InvalidInput
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.profile.patterns import MIXED, PATTERNS, UNKNOWN
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GIVEN, APPLIED, DECLINED, ROLLED_BACK = "given", "applied", "declined", "rolled back"
 OUTCOMES = (GIVEN, APPLIED, DECLINED, ROLLED_BACK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from itertools import islice
 
 from gitguard.errors import GitguardError
@@ -9,14 +10,9 @@ from gitguard.model.value import Value
 from gitguard.profile import advice_log
 from gitguard.profile.advice_log import LoggedAdvice
 from gitguard.profile.habits import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
+from gitguard.store.session.archive import Archived
 from gitguard.store.session.naming import Session
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from gitguard.store.session.archive import Archived
-    from gitguard.store.session.store import SessionStore
+from gitguard.store.session.store import SessionStore
 
 _MOST_LOOKED_AT = 2_000
 """Of an archived session's newest checkpoints."""

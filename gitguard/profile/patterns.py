@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.profile.tally import ANSWERS, TOOL_CALLS, USER_MESSAGES, share_of_tools
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.profile.tally import Story, Stretch
+from gitguard.profile.tally import (
+    ANSWERS,
+    TOOL_CALLS,
+    USER_MESSAGES,
+    Story,
+    Stretch,
+    share_of_tools,
+)
 
 TOOL_HEAVY, CONVERSATIONAL, MIXED, BURSTY = "tool-heavy", "conversational", "mixed", "bursty"
 UNKNOWN = "unknown"

@@ -7,6 +7,8 @@ range, and says where it comes from: measured by the host, counted in characters
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from gitguard.model.value import Value
 from gitguard.pressure.runway import runway, spiral_reason
 from gitguard.profile.tally import (
@@ -22,10 +24,6 @@ from gitguard.profile.tally import (
     characters_of_tools,
     share_of_tools,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
 
 MEASURED, COUNTED, RULE = "measured", "counted", "rule of thumb"
 DEDUCED, HIDDEN = "measured less counted", "hidden by the host"

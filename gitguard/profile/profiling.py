@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from heapq import nlargest
 from itertools import takewhile
 
-from gitguard.model.conversation import CALL, RESULT
+from gitguard.model.config.config import Config
+from gitguard.model.conversation import CALL, RESULT, TranscriptEntry
+from gitguard.model.events import Transcript
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
-from gitguard.pressure.usage import UNKNOWN, usage_of
+from gitguard.pressure.usage import UNKNOWN, Usage, usage_of
 from gitguard.profile.patterns import Pattern, classify
 from gitguard.profile.profile import Facts, Growth, LargeResult, Profile, Scale, profile
-from gitguard.profile.tally import Tally, Teller, is_measured, named_blocks, tally, tools_in
+from gitguard.profile.tally import Story, Tally, Teller, is_measured, named_blocks, tally, tools_in
+from gitguard.store.session.host_session import HostSession
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of, lost_parents
 from gitguard.transcripts.fitting.facts import parameters
 from gitguard.transcripts.fitting.thinning import thinned
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from gitguard.model.config.config import Config
-    from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Transcript
-    from gitguard.model.redaction.redactor import Redactor
-    from gitguard.pressure.usage import Usage
-    from gitguard.profile.tally import Story
-    from gitguard.store.session.host_session import HostSession
 
 _MOST_LISTED = 10
 """Single results that are named."""

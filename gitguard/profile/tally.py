@@ -5,6 +5,8 @@ Entries are taken one by one and none is kept, so that a long conversation takes
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from gitguard.model.conversation import (
     AGENT,
     BROKEN,
@@ -18,14 +20,10 @@ from gitguard.model.conversation import (
     TOOL,
     UNKNOWN,
     USER,
+    Block,
+    TranscriptEntry,
 )
 from gitguard.model.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from gitguard.model.conversation import Block, TranscriptEntry
 
 USER_MESSAGES, ANSWERS, THOUGHTS = "user messages", "answers", "thinking"
 TOOL_CALLS, TOOL_RESULTS, HOST_NOTES = "tool calls", "tool results", "notes of the host"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gitguard.model.text import percent
 from gitguard.model.triggers import COMPACTION, COMPLETE, FAILURE, HALT, PHASE_CHANGE
 from gitguard.model.value import Value
-from gitguard.review.report import LIMITS, names_of
+from gitguard.review.report import LIMITS, Report, ReportCheckpoint, names_of
 from gitguard.state import roles
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from gitguard.review.report import Report, ReportCheckpoint
 
 WIDTH, HEIGHT = 1000, 100
 """The picture's own units; a page stretches it to its width."""

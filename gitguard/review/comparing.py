@@ -6,15 +6,11 @@ from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.review.sentences import Sentence, sentences
-from gitguard.sessions.history import diff, diff_files, find, show
+from gitguard.sessions.history import Difference, diff, diff_files, find, show
+from gitguard.state.checkpoint import Checkpoint
+from gitguard.state.task import TaskState
 from gitguard.store.session.state_file import decode_state
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.sessions.history import Difference
-    from gitguard.state.checkpoint import Checkpoint
-    from gitguard.state.task import TaskState
-    from gitguard.store.session.store import SessionStore
+from gitguard.store.session.store import SessionStore
 
 
 class CheckpointChange(Value):

@@ -9,7 +9,7 @@ from gitguard.errors import InvalidDocument
 from gitguard.model.digest import sha256
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
-from gitguard.review.timeline import ItemHistory, Timeline
+from gitguard.review.timeline import ItemHistory, StateReader, Timeline
 from gitguard.state import roles
 from gitguard.state.items import HOOK
 from gitguard.state.task import START, TaskState
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from gitguard.review.timeline import StateReader
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.session.chain_check import ChainLink
 

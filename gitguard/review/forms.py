@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.store.git.commits import is_comparable
+from gitguard.store.git.commits import Changes, CodeCommits, HistoryCommit, is_comparable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from gitguard.store.git.commits import Changes, CodeCommits, HistoryCommit
 
     ChangesOf = Mapping[str, Changes]
     PatchIds = Mapping[str, str]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.text import counted, seconds
 from gitguard.model.value import Value
+from gitguard.review.piece import Link, Piece
 from gitguard.review.report import (
     FIELDS,
     Override,
@@ -19,21 +22,14 @@ from gitguard.review.report import (
 )
 from gitguard.review.timeline import StateReader
 from gitguard.sessions.verification import verify_known
+from gitguard.sessions.workspace_sessions import WorkspaceSessions
+from gitguard.state.checkpoint import Checkpoint
+from gitguard.state.items import Item
 from gitguard.state.roles import notes_of
 from gitguard.state.task import START, TaskState
+from gitguard.store.git.repository import Repository
 from gitguard.store.session.naming import Session
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-    from typing import Any
-
-    from gitguard.review.piece import Link, Piece
-    from gitguard.sessions.workspace_sessions import WorkspaceSessions
-    from gitguard.state.checkpoint import Checkpoint
-    from gitguard.state.items import Item
-    from gitguard.store.git.repository import Repository
-    from gitguard.store.session.store import SessionStore
+from gitguard.store.session.store import SessionStore
 
 _REMOTE = re.compile(
     r"(?:https?://(?:[^/@\s]*@)?|ssh://(?:[^/@\s]*@)?|[\w.-]+@)"

@@ -11,12 +11,12 @@ import os
 
 from gitguard.errors import GitguardError, Untrusted
 from gitguard.model.value import Value
-from gitguard.review.entries import Before, Collector
+from gitguard.review.entries import Before, Collected, Collector
 from gitguard.review.index import Index, Label, extended, new_index, read_index
 from gitguard.review.timeline import StateReader, named_session
 from gitguard.store.disk import files
-from gitguard.store.session.anchor import AnchorFile, archived_names
-from gitguard.store.session.chain_check import LEAVE, Verification, refuse
+from gitguard.store.session.anchor import Anchor, AnchorFile, archived_names
+from gitguard.store.session.chain_check import LEAVE, ChainLink, Verification, refuse
 from gitguard.store.session.naming import Session, is_session_name
 from gitguard.store.session.standing import GONE, reading_problem
 
@@ -24,10 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from gitguard.review.entries import Collected
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
-    from gitguard.store.session.anchor import Anchor
-    from gitguard.store.session.chain_check import ChainLink
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 

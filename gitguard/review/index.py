@@ -12,20 +12,24 @@ An index holds nothing that the history does not hold. It can be thrown away at 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterable, Iterator
 from functools import cached_property
+from typing import Any
 
 from gitguard.model.codec import decode_json
 from gitguard.model.json_text import encode
 from gitguard.model.value import Value
-from gitguard.review.entries import FIELDS, KEY_LENGTH, MESSAGE, Before, Change, IndexedItem, Turn
+from gitguard.review.entries import (
+    FIELDS,
+    KEY_LENGTH,
+    MESSAGE,
+    Before,
+    Change,
+    Collected,
+    IndexedItem,
+    Turn,
+)
 from gitguard.review.words import folded
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from typing import Any
-
-    from gitguard.review.entries import Collected
 
 FORMAT = 1
 _BEGIN, _CHANGE, _TURN, _END = "begin", "change", "turn", "end"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from json import dumps
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Any
-
-    from gitguard.state.items import Item
+from gitguard.state.items import Item
 
 _NOT_CONTENT = ("id", "origin", "label")
 """What can differ while an item says the same: a label is the item's place in its list."""

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
 from gitguard.model.triggers import MANUAL, NO_MESSAGE
 from gitguard.model.value import Value
-from gitguard.review.sentences import sentences
+from gitguard.review.piece import CodeChange, Link, Piece
+from gitguard.review.sentences import Sentence, sentences
 from gitguard.review.timeline import StateReader
-from gitguard.sessions.state_comparison import compare_states
+from gitguard.sessions.state_comparison import FieldChange, compare_states
+from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state import roles
 from gitguard.state.task import START, TaskState, new_task
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from gitguard.review.piece import CodeChange, Link, Piece
-    from gitguard.review.sentences import Sentence
-    from gitguard.sessions.state_comparison import FieldChange
-    from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 _CUT = "the checkpoints before it cannot be read, so what became known in it is not known"
 

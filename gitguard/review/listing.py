@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from heapq import merge
 from itertools import islice, takewhile
 
@@ -9,15 +10,10 @@ from gitguard.errors import GitguardError
 from gitguard.model.triggers import MANUAL
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, histories_if_archived
+from gitguard.state.checkpoint import Checkpoint
+from gitguard.store.session.archive import Archived
 from gitguard.store.session.standing import reading_problem
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-
-    from gitguard.state.checkpoint import Checkpoint
-    from gitguard.store.session.archive import Archived
-    from gitguard.store.session.store import SessionStore
+from gitguard.store.session.store import SessionStore
 
 _FEW = 200
 """Checkpoints up to which reading one by one costs less than asking git for the ids of all."""

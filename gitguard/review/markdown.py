@@ -11,12 +11,8 @@ import re
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render_report
-from gitguard.review.sections import sections_of, status_of, summary_of, unfolded
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.review.report import Report, ReportCheckpoint
-    from gitguard.review.sections import Line, Section
+from gitguard.review.report import Report, ReportCheckpoint
+from gitguard.review.sections import Line, Section, sections_of, status_of, summary_of, unfolded
 
 MOST = 65_000
 """Characters of the largest report; hosts of code take 65,536."""

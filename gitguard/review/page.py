@@ -10,15 +10,18 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from hashlib import sha256
+from typing import Any
 
 from gitguard.model.text import one_line, percent, shorten, timestamp, visible
 from gitguard.model.value import Value
 from gitguard.rendering import render_report, report_asset
 from gitguard.review.chart import HEIGHT, WIDTH, chart_of, shown_of
 from gitguard.review.markdown import SHORT
-from gitguard.review.report import FIELDS
+from gitguard.review.report import FIELDS, Report, ReportCheckpoint, TrackedItem
 from gitguard.review.sections import (
+    Line,
     sections_of,
     source_of,
     status_name,
@@ -27,14 +30,6 @@ from gitguard.review.sections import (
     unfolded,
 )
 from gitguard.template_runtime import Markup
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
-
-    from gitguard.review.report import Report, ReportCheckpoint, TrackedItem
-    from gitguard.review.sections import Line
 
 MOST_BYTES = 300_000
 """Of a page; of a longer one less of each list and text is shown."""

@@ -14,20 +14,17 @@ from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.review.forms import CERTAINTIES, EXACT, LIKELY, TRAILER, older_forms
-from gitguard.review.timeline import StateReader, gather_courses
+from gitguard.review.timeline import Course, Courses, StateReader, gather_courses
 from gitguard.sessions.state_comparison import compare_states
-from gitguard.state.checkpoint import read_checkpoint
-from gitguard.store.git.commits import CodeCommits, CommitRange
+from gitguard.state.checkpoint import Checkpoint, read_checkpoint
+from gitguard.store.git.commits import Changes, CodeCommits, CommitFile, CommitRange, HistoryCommit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from gitguard.review.forms import Form, Forms
-    from gitguard.review.timeline import Course, Courses
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
-    from gitguard.state.checkpoint import Checkpoint
-    from gitguard.store.git.commits import Changes, CommitFile, HistoryCommit
     from gitguard.store.git.reader import ObjectReader
 
     Tied = dict[str, int]

@@ -6,22 +6,19 @@ agent noted stays, even where it repeats a prompt: noting it was the agent's cho
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
 from gitguard.model.text import counted, one_line, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
+from gitguard.review.piece import Link
 from gitguard.state import roles
+from gitguard.state.checkpoint import Checkpoint
 from gitguard.state.items import HOOK, Item
+from gitguard.state.task import TaskState
 from gitguard.store.session.composing import render_summary
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
-
-    from gitguard.review.piece import Link
-    from gitguard.state.checkpoint import Checkpoint
-    from gitguard.state.task import TaskState
 
 _SHORT = 7
 _SUBJECT = 100

@@ -5,6 +5,8 @@ The same checkpoints give the same commits, so publishing again pushes nothing n
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gitguard.errors import (
     GitguardError,
     InvalidInput,
@@ -16,23 +18,24 @@ from gitguard.errors import (
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line
 from gitguard.model.value import Value
-from gitguard.review.projection import files_of, message_of, projected, shown_in, steps_of
+from gitguard.review.piece import Link, Piece
+from gitguard.review.projection import (
+    Projection,
+    PublishedCommit,
+    files_of,
+    message_of,
+    projected,
+    shown_in,
+    steps_of,
+)
 from gitguard.review.timeline import StateReader
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.verification import verify
-from gitguard.state.checkpoint import SNAPSHOT_FILE
+from gitguard.sessions.workspace_sessions import WorkspaceSessions
+from gitguard.state.checkpoint import SNAPSHOT_FILE, Checkpoint
 from gitguard.store.git.remote import PUBLISHED_REFS, RefUpdate, Remote
 from gitguard.store.session.naming import Session
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from gitguard.review.piece import Link, Piece
-    from gitguard.review.projection import Projection, PublishedCommit
-    from gitguard.sessions.workspace_sessions import WorkspaceSessions
-    from gitguard.state.checkpoint import Checkpoint
-    from gitguard.store.session.store import SessionStore
+from gitguard.store.session.store import SessionStore
 
 REVIEW_REFS = "refs/heads/gitguard-review/"
 """Where a remote has what is published."""

@@ -6,11 +6,15 @@ checkpoint: where it appeared, whether it is still there, and who it comes from.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
 from gitguard.model.commit import is_object_id
 from gitguard.model.redaction.rules import walls
 from gitguard.model.text import counted
 from gitguard.model.value import Value
 from gitguard.review.forms import LIKELY, PATCH, SQUASHED, TRAILER
+from gitguard.review.piece import CodeChange, Piece
 from gitguard.review.timeline import Timeline
 from gitguard.state import roles
 from gitguard.state.checkpoint import FOLLOWS
@@ -21,17 +25,10 @@ from gitguard.state.items import (
     Decision,
     Exchange,
     Failure,
+    Item,
     Note,
 )
 from gitguard.state.task import TaskState
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
-    from typing import Any
-
-    from gitguard.review.piece import CodeChange, Piece
-    from gitguard.state.items import Item
 
 SCHEMA = "gitguard/report"
 VERSION = 1

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from gitguard.errors import InvalidInput
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.review.entries import FIELDS, IndexedItem
+from gitguard.review.histories import Histories, IndexedHistory
 from gitguard.review.index import is_of_field
 from gitguard.review.times import parse_since
 from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
 from gitguard.state.checkpoint import checkpoint_name
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from gitguard.review.histories import Histories, IndexedHistory
 
 
 class Match(Value):

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from gitguard.model.text import counted, percent
 from gitguard.model.transcript import AGENT, USER
 from gitguard.model.triggers import COMPACTION, HALT
 from gitguard.model.value import Value
-from gitguard.review.report import LIMITS, NOTED, OUTSIDE, SHELL, TOOLS, names_of
+from gitguard.review.report import (
+    LIMITS,
+    NOTED,
+    OUTSIDE,
+    SHELL,
+    TOOLS,
+    Report,
+    ReportCheckpoint,
+    TrackedItem,
+    names_of,
+)
 from gitguard.state import roles
 from gitguard.state.items import (
     CONSTRAINT,
@@ -19,12 +31,6 @@ from gitguard.state.items import (
     REQUEST,
 )
 from gitguard.state.task import TaskState
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from gitguard.review.report import Report, ReportCheckpoint, TrackedItem
 
 _UNFOLDED = 3
 """Lines of a kind that are shown without unfolding anything."""

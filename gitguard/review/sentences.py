@@ -6,22 +6,28 @@ control characters nor colours, so that a terminal, a report and a web page can 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.text import counted, spelled_out
 from gitguard.model.value import Value
 from gitguard.review.item_matching import content_of, matched
 from gitguard.sessions.state_comparison import BOOKKEEPING
 from gitguard.state import roles
-from gitguard.state.items import AGENT_KINDS, UNFINISHED
+from gitguard.state.items import (
+    AGENT_KINDS,
+    UNFINISHED,
+    Command,
+    Exchange,
+    Failure,
+    Item,
+    Note,
+    Origin,
+    PlanStep,
+)
+from gitguard.state.roles import NotedField
 from gitguard.state.task import START, TaskState, new_task
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
-
-    from gitguard.state.items import Command, Exchange, Failure, Item, Note, Origin, PlanStep
-    from gitguard.state.roles import NotedField
 
 
 class Sentence(Value):

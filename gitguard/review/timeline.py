@@ -14,10 +14,10 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.value import Value
-from gitguard.state.task import of_our_schema
+from gitguard.state.task import TaskState, of_our_schema
 from gitguard.store.session.anchor import archived_names
-from gitguard.store.session.chain import own_sessions
-from gitguard.store.session.chain_check import Verification, refuse
+from gitguard.store.session.chain import Chain, own_sessions
+from gitguard.store.session.chain_check import ChainLink, Verification, refuse
 from gitguard.store.session.naming import Session, is_session_name
 from gitguard.store.session.state_file import decode_state
 
@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
-    from gitguard.state.task import TaskState
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.chain import Chain
-    from gitguard.store.session.chain_check import ChainLink
     from gitguard.store.session.standing import Head
 
     Items = Mapping[Any, Any]

@@ -7,31 +7,24 @@ and these to what was decided, tried and asked for then.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Container, Iterable, Iterator
 
 from gitguard.errors import GitFailed, InvalidInput
 from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.review.code_lines import committed_line
-from gitguard.review.entries import DECISION, FAILURE, MESSAGE
+from gitguard.review.entries import DECISION, FAILURE, MESSAGE, IndexedItem
+from gitguard.review.histories import Histories, IndexedHistory
 from gitguard.review.index import is_of_field
-from gitguard.review.search import match_of
+from gitguard.review.piece import Link
+from gitguard.review.search import Match, match_of
 from gitguard.review.words import folded
 from gitguard.state.checkpoint import checkpoint_name
 from gitguard.state.items import CONSTRAINT, CORRECTION, REQUEST
 from gitguard.store.disk import files
-from gitguard.store.git.blame import BlamedFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator
-
-    from gitguard.review.entries import IndexedItem
-    from gitguard.review.histories import Histories, IndexedHistory
-    from gitguard.review.piece import Link
-    from gitguard.review.search import Match
-    from gitguard.store.git.blame import BlamedCommit
-    from gitguard.store.git.repository import Repository
+from gitguard.store.git.blame import BlamedCommit, BlamedFile
+from gitguard.store.git.repository import Repository
 
 MOST = 10
 """Reasons that are shown."""

@@ -7,17 +7,17 @@ from hashlib import sha256
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.adviser import AdviserAccess
-from gitguard.model.config.config import SMALLEST_WINDOW
+from gitguard.model.config.config import SMALLEST_WINDOW, Config
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window
 from gitguard.profile.patterns import MIXED, UNKNOWN
-from gitguard.settings.changes_file import ChangesFile
+from gitguard.settings.changes_file import ChangesFile, MadeChange
 from gitguard.settings.figures import Halting, figures_for, judge
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileEdit, content
 from gitguard.store.disk.lock import Lock
-from gitguard.store.disk.program import find_program
+from gitguard.store.disk.program import ProgramOutcome, find_program
 from gitguard.store.session.current import current_session
 from gitguard.store.session.install_ledger import LedgerFile
 from gitguard.store.session.store import SessionStore
@@ -28,12 +28,9 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.adviser import Adviser, HostConfiguration, Offer
     from gitguard.hosts.base import Ask
-    from gitguard.model.config.config import Config
     from gitguard.model.host_settings import Figures, Setting
     from gitguard.model.pressure import Window
     from gitguard.profile.profiling import Profiled
-    from gitguard.settings.changes_file import MadeChange
-    from gitguard.store.disk.program import ProgramOutcome
     from gitguard.store.session.workspace import UserDirs, Workspace
 
 _NAMED = ("named",)

@@ -14,7 +14,7 @@ from gitguard.errors import GitguardError, HostFailed, InvalidDocument, InvalidI
 from gitguard.hosts.adviser import has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
-from gitguard.settings.advice import cut_off, digest, unfinished
+from gitguard.settings.advice import Advice, Desk, cut_off, digest, unfinished
 from gitguard.settings.changes_file import ChangesFile, MadeChange
 from gitguard.settings.hidden_lines import hide, lines_to_hide, unhide
 from gitguard.settings.rollback import LOCK_TIMEOUT, put_back, refuse_moved
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.adviser import Adviser, AdviserAccess, CommandAdviser
     from gitguard.hosts.base import Ask
-    from gitguard.settings.advice import Advice, Desk
 
 _AS_BEFORE = "The settings are as they were before"
 _AGAIN = "ask for the advice again"

@@ -7,13 +7,10 @@ that a crash cut off is found by the next run.
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from gitguard.model.value import Value
 from gitguard.store.session.install_ledger import RecordFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MOST = 50
 """Changes that are remembered; the oldest go first, and their backups stay."""

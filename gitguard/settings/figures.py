@@ -7,13 +7,9 @@ there is (references/design/host-settings.md).
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
-from gitguard.model.host_settings import Figures, compaction_share
+from gitguard.model.host_settings import Figures, Setting, compaction_share
 from gitguard.model.value import Value
 from gitguard.profile.patterns import BURSTY, CONVERSATIONAL, MIXED, PATTERNS, TOOL_HEAVY
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.host_settings import Setting
 
 _TABLE_WINDOW = 200_000
 _MOST_FREE = 2

@@ -14,7 +14,7 @@ from gitguard.model.document_edits import GONE, has_entries, is_same, taken_out,
 from gitguard.settings.instructions_section import split, with_section, without_section
 from gitguard.store.disk import settings_text
 from gitguard.store.disk.changes import FileEdit, content, missing_folders
-from gitguard.store.session.install_ledger import EditedFile
+from gitguard.store.session.install_ledger import EditedFile, Installed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import Installation, WantedFile
-    from gitguard.store.session.install_ledger import Installed
 
 
 class FolderEdits:

@@ -8,19 +8,15 @@ hide nothing in any worktree of the repository.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterable
 
 from gitguard.hosts.base import WHOLE
+from gitguard.settings.changes_file import MadeChange
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import content
 from gitguard.store.git import exclude
 from gitguard.store.git.place import worktree_roots
 from gitguard.store.session.install_ledger import EditedFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-
-    from gitguard.settings.changes_file import MadeChange
 
 _BESIDE = ".gitguard-"
 _LOCK_TIMEOUT = 10.0

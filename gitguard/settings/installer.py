@@ -12,7 +12,7 @@ from contextlib import nullcontext, suppress
 from gitguard import hosts
 from gitguard.errors import InvalidInput, Untrusted
 from gitguard.hosts.base import WITHOUT_HOOKS
-from gitguard.model.config.config import DEFAULT_WINDOW
+from gitguard.model.config.config import DEFAULT_WINDOW, Config
 from gitguard.model.value import Value
 from gitguard.settings import instructions
 from gitguard.settings.changes_file import ChangesFile
@@ -25,7 +25,7 @@ from gitguard.settings.install_plan import (
 from gitguard.settings.path_program import program_on_path
 from gitguard.settings.repository_notes import push_warnings, refuse_blocking_branch, remains
 from gitguard.settings.rollback_document import rollback_command
-from gitguard.store.disk.changes import make_all
+from gitguard.store.disk.changes import FileEdit, make_all
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git import exclude
 from gitguard.store.git.place import worktree_roots
@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from gitguard.hosts.base import Installation, InstallOptions
-    from gitguard.model.config.config import Config
     from gitguard.sessions.startup import Startup
-    from gitguard.store.disk.changes import FileEdit
     from gitguard.store.session.workspace import Workspace
 
 _LOCK_TIMEOUT = 10.0

@@ -9,19 +9,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from gitguard.errors import GitguardError
-from gitguard.hosts.base import SECTION, HostPlan, WantedFile
+from gitguard.hosts.base import SECTION, HostPlan, InstallOptions, InstallSite, WantedFile
 from gitguard.hosts.context_files import INSTRUCTIONS
 from gitguard.settings.instructions_section import split
 from gitguard.store.disk.changes import content
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
-
-    from gitguard.hosts.base import InstallOptions, InstallSite
 
 _IMPORTS_FIRST = re.compile(rf"^@(?:\./)?{re.escape(INSTRUCTIONS[0])}\s*$", re.MULTILINE)
 SKILL = SHARED = ""

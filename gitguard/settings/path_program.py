@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Mapping
 from glob import escape, glob
 
 from gitguard import __version__
 from gitguard.model.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _OURS, _STRANGER = "gitguard-workspace", "gitguard"
 

@@ -10,14 +10,13 @@ from shlex import join
 
 from gitguard.hosts.base import HostSetting, SettingsPlan, has_program
 from gitguard.model.document_edits import GONE, taken_out
-from gitguard.store.disk.program import find_program
+from gitguard.store.disk.program import Program, find_program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from gitguard.hosts.base import Installation, InstallOptions, SettingsProgram
-    from gitguard.store.disk.program import Program
 
 
 class PlannedSettings(SettingsPlan):

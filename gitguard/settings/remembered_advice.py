@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import GitguardError
+from gitguard.model.host_settings import Setting
 from gitguard.profile.habits import (
     APPLIED,
     GIVEN,
@@ -12,16 +13,10 @@ from gitguard.profile.habits import (
     ROLLED_BACK,
     GivenAdvice,
 )
-from gitguard.profile.learning import is_newest, record_advice
-from gitguard.settings.advice import Withheld
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.host_settings import Setting
-    from gitguard.profile.learning import Past
-    from gitguard.settings.advice import Advice, Desk
-    from gitguard.settings.apply_advice import Applied
-    from gitguard.settings.changes_file import MadeChange
+from gitguard.profile.learning import Past, is_newest, record_advice
+from gitguard.settings.advice import Advice, Desk, Withheld
+from gitguard.settings.apply_advice import Applied
+from gitguard.settings.changes_file import MadeChange
 
 
 def remember_advice(desk: Desk, advice: Advice, outcome: str) -> str:

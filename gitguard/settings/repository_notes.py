@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed
+from gitguard.model.config.config import Config
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import shell_word
+from gitguard.store.git.worktree import Worktree
+from gitguard.store.session.workspace import Workspace
 from gitguard.store.worktree.file_store import NAME
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.config.config import Config
-    from gitguard.store.git.worktree import Worktree
-    from gitguard.store.session.workspace import Workspace
 
 _MOST_REFS = 5
 """Branches that are named; a host with a session for each of its users has many."""

@@ -12,7 +12,7 @@ from gitguard.hosts.adviser import find_adviser
 from gitguard.hosts.base import belongs_to_user
 from gitguard.model.document_edits import has_entries
 from gitguard.model.value import Value
-from gitguard.settings.advice import digest, settled_changes, unfinished
+from gitguard.settings.advice import Desk, digest, settled_changes, unfinished
 from gitguard.settings.changes_file import ChangesFile, MadeChange
 from gitguard.settings.folder_edits import without_ours
 from gitguard.settings.hidden_lines import unhide
@@ -21,10 +21,6 @@ from gitguard.store.disk import files, settings_text
 from gitguard.store.disk.changes import FileEdit
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.install_ledger import Installed, LedgerFile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.settings.advice import Desk
 
 _OF_PLUGIN = re.compile(rb"""["']?gitguard["']?\s*:""")
 """The plugin's entry in a host's own settings, by its name."""

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from shlex import quote
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.hosts.adviser import UndoHelp
-    from gitguard.settings.advice import Advice
-    from gitguard.settings.changes_file import MadeChange
+from gitguard.hosts.adviser import UndoHelp
+from gitguard.settings.advice import Advice
+from gitguard.settings.changes_file import MadeChange
 
 
 def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> str:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.transcript import USER
+from gitguard.model.transcript import USER, Compactions, Message, StoppedCall
 from gitguard.transcripts import formats
 
 TYPE_CHECKING = False
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
-    from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):

@@ -17,6 +17,8 @@ from gitguard.model.conversation import (
     RESULT,
     TEXT,
     THINKING,
+    Block,
+    TranscriptEntry,
 )
 from gitguard.model.value import Value
 
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from gitguard.model.conversation import Block, TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.model.redaction.redactor import Redactor
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 from math import isfinite
 
 from gitguard.model import json_text
-from gitguard.transcripts.entries import SHALLOW, is_deep, read_line
+from gitguard.transcripts.entries import SHALLOW, Unread, is_deep, read_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
-
-    from gitguard.transcripts.entries import Unread
 
     Read = Callable[[bytes], dict[str, Any] | Unread]
 

@@ -14,6 +14,8 @@ from gitguard.model.conversation import (
     TEXT,
     THINKING,
     TOOL,
+    Block,
+    TranscriptEntry,
 )
 from gitguard.model.text import counted, cut_to, timestamp
 from gitguard.transcripts.exporting import selected_entries
@@ -22,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.conversation import Block, TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.transcripts.exporting import Selection, Tell
 

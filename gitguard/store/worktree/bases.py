@@ -8,7 +8,7 @@ need of it is stored while it is still there.
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.store.worktree.overlays import on_another_base
+from gitguard.store.worktree.overlays import SnapshotReader, on_another_base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from gitguard.store.git.repository import Repository
     from gitguard.store.worktree.kept import KeptSnapshot, KeptSnapshots
-    from gitguard.store.worktree.overlays import SnapshotReader
 
 
 def move_from_unreachable(

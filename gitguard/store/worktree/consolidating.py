@@ -7,14 +7,13 @@ that hold the same objects twice, and the next run removes them.
 from __future__ import annotations
 
 from gitguard.errors import GitFailed
-from gitguard.store.worktree.file_store import PACKING_LIMIT
+from gitguard.store.worktree.file_store import PACKING_LIMIT, FileStore
 from gitguard.store.worktree.kept import KeptSnapshots, session_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.store.worktree.file_store import FileStore
 
 MANY = 50
 """Packs of one snapshot that are too many."""

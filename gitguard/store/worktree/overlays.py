@@ -13,7 +13,7 @@ from gitguard.model.value import Value
 from gitguard.store.git.pack import id_of
 from gitguard.store.git.reader import ObjectReader
 from gitguard.store.git.trees import FOLDER, PLAIN, SUBMODULE, TreeEntry, Trees, file_at
-from gitguard.store.worktree.kept import KeptSnapshots
+from gitguard.store.worktree.kept import KeptSnapshot, KeptSnapshots
 from gitguard.store.worktree.manifest import (
     Manifest,
     dump_manifest,
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.trees import Write
     from gitguard.store.worktree.file_store import FileStore
-    from gitguard.store.worktree.kept import KeptSnapshot
 
     Entries = Mapping[str, TreeEntry]
 

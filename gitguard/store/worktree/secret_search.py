@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 
-from gitguard.model.redaction.redactor import OVERLAP, WINDOW
+from gitguard.model.redaction.redactor import OVERLAP, WINDOW, Redactor
 from gitguard.model.value import Value
 from gitguard.store.worktree.manifest import escaped
 from gitguard.store.worktree.searched import Searched
@@ -21,7 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from gitguard.model.redaction.redactor import Redactor
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a text of that encoding begins."""

@@ -21,7 +21,7 @@ from gitguard.store.worktree.manifest import (
     escaped,
 )
 from gitguard.store.worktree.overlays import write_overlay
-from gitguard.store.worktree.secret_search import SecretSearch
+from gitguard.store.worktree.secret_search import SearchVerdict, SecretSearch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.git.trees import Write
     from gitguard.store.worktree.searched import Searched
-    from gitguard.store.worktree.secret_search import SearchVerdict
 
 _MOST_NEW = 20_000
 _MEGABYTE = 1 << 20

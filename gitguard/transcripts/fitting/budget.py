@@ -9,13 +9,9 @@ above its share is what compactions are for.
 from __future__ import annotations
 
 from gitguard.model import json_text
-from gitguard.model.conversation import HEADER
+from gitguard.model.config.transcripts import BudgetConfig
+from gitguard.model.conversation import HEADER, TranscriptEntry
 from gitguard.model.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.config.transcripts import BudgetConfig
-    from gitguard.model.conversation import TranscriptEntry
 
 _CAPPED_FROM = 4
 """The version of a session's entries from which OpenClaw (2026.8) caps the reserve."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, USER
+from collections.abc import Iterable, Sequence
+
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, TOOL, USER, TranscriptEntry
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.tokens import tokens_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from gitguard.model.conversation import TranscriptEntry
 
 FEWEST_MESSAGES = 4
 """So many messages a part has at least; fewer are not worth a summary of their own."""

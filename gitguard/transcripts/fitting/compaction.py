@@ -12,12 +12,9 @@ from gitguard.transcripts.fitting.chunks import (
     total,
     units,
 )
+from gitguard.transcripts.fitting.context import VisibleContext
+from gitguard.transcripts.fitting.limits import TurnLimit
 from gitguard.transcripts.fitting.tokens import estimate
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.transcripts.fitting.context import VisibleContext
-    from gitguard.transcripts.fitting.limits import TurnLimit
 
 KEPT_TURNS = 3
 

@@ -8,14 +8,11 @@ what the last compaction says it keeps; so do we.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from gitguard.model.conversation import AGENT, COMPACTION, MESSAGE, RESET, TOOL, TranscriptEntry
 from gitguard.model.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
 
 
 class VisibleContext(Value):

@@ -9,21 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable, Iterator
 
-from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER
+from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER, Block, TranscriptEntry
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import shorten
-from gitguard.state.items import ROUTINE, SMALL_TALK, Origin
+from gitguard.state.items import ROUTINE, SMALL_TALK, Exchange, Origin
 from gitguard.state.thread import SHORT, read_prompt, said_by_agent, shortened
 from gitguard.state.words import question_answered, telling
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from gitguard.model.conversation import Block, TranscriptEntry
-    from gitguard.model.redaction.redactor import Redactor
-    from gitguard.state.items import Exchange
-    from gitguard.transcripts.fitting.chunks import Unit
+from gitguard.transcripts.fitting.chunks import Unit
 
 SAID_BY_USER = "- User: "
 _LOOKED_AT = 1 << 16

@@ -7,22 +7,20 @@ channels and groups.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
 from gitguard.model.conversation import (
     CALL,
     MESSAGE,
     RESULT,
     USER,
+    Block,
+    TranscriptEntry,
 )
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.keys import parse_key
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from typing import Any
-
-    from gitguard.model.conversation import Block, TranscriptEntry
 
 
 class TurnLimit(Value):

@@ -6,18 +6,14 @@ can be read again. What was said, and calls themselves, always stay.
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, RESULT
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from gitguard.model.config.transcripts import PruningConfig
+from gitguard.model.conversation import AGENT, CALL, RESULT, Block, TranscriptEntry
 from gitguard.model.text import counted, cut_middle, left_out
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.limits import is_turn
 from gitguard.transcripts.fitting.tokens import estimate, tokens_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from gitguard.model.config.transcripts import PruningConfig
-    from gitguard.model.conversation import Block, TranscriptEntry
 
 KEEP, TRIM, CLEAR = "keep", "trim", "clear"
 _MARKER_ROOM = 250

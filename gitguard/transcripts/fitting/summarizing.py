@@ -9,22 +9,25 @@ is not the reason, and facts stand in its place; later chunks are tried all the 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from gitguard.model.conversation import AGENT, CALL, IMAGE, RESULT, TEXT, USER
+from gitguard.model.conversation import (
+    AGENT,
+    CALL,
+    IMAGE,
+    RESULT,
+    TEXT,
+    USER,
+    Block,
+    TranscriptEntry,
+)
+from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import shorten
 from gitguard.model.transcript import Answer
 from gitguard.model.value import Value
-from gitguard.transcripts.fitting.chunks import total
+from gitguard.transcripts.fitting.chunks import Unit, total
 from gitguard.transcripts.fitting.facts import entries_of, parameters, said_in
 from gitguard.transcripts.fitting.tokens import CHARACTERS_PER_TOKEN
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
-
-    from gitguard.model.conversation import Block, TranscriptEntry
-    from gitguard.model.redaction.redactor import Redactor
-    from gitguard.transcripts.fitting.chunks import Unit
 
 NOTHING = "Nothing that was said before could be summarized."
 ATTEMPTS, FIRST_PAUSE, LONGEST_PAUSE = 3, 0.5, 5.0

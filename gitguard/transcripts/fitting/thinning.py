@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 
-from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, RESULT, Block
+from gitguard.model.conversation import CALL, COMPACTION, MESSAGE, RESULT, Block, TranscriptEntry
 from gitguard.model.value import Value
 from gitguard.transcripts.fitting.context import can_stand
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from gitguard.model.conversation import TranscriptEntry
 
 MOST = 40_000
 """Entries that are kept, the newest: in a window of a million tokens each would have 25 of them."""

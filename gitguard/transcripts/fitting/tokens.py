@@ -6,11 +6,9 @@ only the host's own figures tell.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from collections.abc import Iterable
 
-    from gitguard.model.conversation import TranscriptEntry
+from gitguard.model.conversation import TranscriptEntry
 
 CHARACTERS_PER_TOKEN = 4
 

@@ -10,14 +10,11 @@ whole documents on a line would not do: a host reads the first.)
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
 from gitguard.store.disk import files
 from gitguard.transcripts.rewriting.replacing import FileIdentity, identity_of, refuse_changed
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 _SECTOR = 512
 """Bytes that a disk writes at once."""

@@ -6,13 +6,11 @@ to a model or to another host.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from collections.abc import Iterator
+from typing import Any
 
-    from gitguard.model.events import Transcript
-    from gitguard.model.redaction.redactor import Redactor
+from gitguard.model.events import Transcript
+from gitguard.model.redaction.redactor import Redactor
 
 _OWN, _OF_MESSAGES = "toolUseResult", "details"
 _MARKS = (f'"{_OWN}"'.encode(), f'"{_OF_MESSAGES}"'.encode(), b"\\u")

@@ -10,16 +10,11 @@ first one late.
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, TOOL
+from collections.abc import Mapping, Sequence
+
+from gitguard.model.conversation import AGENT, TOOL, TranscriptEntry
 from gitguard.model.value import Value
 from gitguard.transcripts.rewriting.edits import Drop, Shift
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from gitguard.model.conversation import TranscriptEntry
-
 
 _ROUNDS = 8
 """More are not needed but for a file that was put out of order on purpose."""

@@ -5,12 +5,10 @@ Entries are named by where they begin, blocks by their place in the content of t
 
 from __future__ import annotations
 
-from gitguard.model.value import Value
+from collections.abc import Sequence
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+from gitguard.model.value import Value
 
 START = -1
 """What stands behind it is the first line of the file."""

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
+from typing import Any
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import load_json
 from gitguard.model.text import exact_timestamp, seconds
 from gitguard.store.disk import files, processes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 _LIMIT = 1 << 16
 _ABANDONED_AFTER = 1800

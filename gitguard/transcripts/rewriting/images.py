@@ -7,13 +7,10 @@ one above 2,000 pixels, and with it every later request of the conversation.
 from __future__ import annotations
 
 from binascii import Error, a2b_base64
+from collections.abc import Iterator
+from typing import Any
 
 from gitguard.model.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 LARGEST_SIDE = 2_000
 """Pixels that a side has at most in a request of many images."""

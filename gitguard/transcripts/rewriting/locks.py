@@ -22,18 +22,15 @@ import shlex
 import stat
 import threading
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+
+from filelock import FileLock
 
 from gitguard.errors import Locked, NotWritable
 from gitguard.store.disk import files, processes
 from gitguard.transcripts.entries import unreadable
 from gitguard.transcripts.rewriting.host_lock import HostLock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from filelock import FileLock
 
 TIMEOUT, HOLD, WATCH = 10.0, 300.0, 60.0
 """Seconds: to wait for another holder, to hold at most, and between two looks at that."""

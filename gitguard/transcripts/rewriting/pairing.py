@@ -6,6 +6,8 @@ the call. What is not so is decided here; nothing is changed but calls and resul
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from gitguard.model.conversation import (
     AGENT,
     CALL,
@@ -27,10 +29,6 @@ from gitguard.transcripts.rewriting.edits import (
     Reissue,
     Rename,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MISSING = "[gitguard] missing tool result: the transcript held none for this call of `{name}`"
 """What an error says that stands in the place of a result."""

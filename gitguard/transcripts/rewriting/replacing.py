@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
+from typing import Any
 
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.transcripts.entries import unreadable
 from gitguard.transcripts.rewriting.locks import refuse_written
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
 
 
 class FileIdentity(Value):

@@ -21,7 +21,7 @@ from gitguard.model.value import Value
 from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.rewriting.images import MARK as IMAGE_MARK
-from gitguard.transcripts.rewriting.images import large_images
+from gitguard.transcripts.rewriting.images import LargeImage, large_images
 from gitguard.transcripts.rewriting.signatures import MARK as SIGNATURE_MARK
 from gitguard.transcripts.rewriting.signatures import refused_at
 from gitguard.transcripts.rewriting.soundness import Soundness
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-    from gitguard.transcripts.rewriting.images import LargeImage
     from gitguard.transcripts.rewriting.replacing import FileIdentity
     from gitguard.transcripts.rewriting.tree import Writable
 

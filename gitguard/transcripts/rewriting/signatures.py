@@ -6,14 +6,12 @@ proxy of another model, or an answer that was cut off, leaves what is none of th
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from gitguard.model import json_text
 from gitguard.transcripts.rewriting.images import replaced_at
 from gitguard.transcripts.session_entries import OPENCLAW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 MARK = b"ignature"
 """What a line holds that has a signature."""

@@ -6,13 +6,11 @@ was said.
 
 from __future__ import annotations
 
+from typing import Any
+
 from gitguard.model.conversation import CALL, OTHER, RESULT, TEXT, Block
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.session_entries import OPENCLAW
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _SOMETHING: dict[str, Any] = {}
 """What was given to a call, where that matters no more."""

@@ -8,14 +8,13 @@ look, and nothing else.
 
 from __future__ import annotations
 
-from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, THINKING, TOOL, UNKNOWN
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, RESULT, THINKING, TOOL, UNKNOWN, Block
 from gitguard.transcripts.rewriting.pairing import clean_name, is_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.conversation import Block
     from gitguard.transcripts.rewriting.tree import Writable
 
 

@@ -11,7 +11,7 @@ import uuid
 
 from gitguard.errors import InvalidInput
 from gitguard.model import json_text
-from gitguard.model.conversation import MESSAGE
+from gitguard.model.conversation import MESSAGE, TranscriptEntry
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.entries import backwards, parse
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from gitguard.model.conversation import TranscriptEntry
     from gitguard.transcripts.fitting.compaction import CompactionPlan, Written
 
 _LOADED = ("user", "assistant", "attachment", "system")

@@ -7,7 +7,7 @@ of such lines alone is a sub-agent's own conversation.
 
 from __future__ import annotations
 
-from gitguard.model.events import Reading
+from gitguard.model.events import Reading, Transcript
 from gitguard.transcripts.entries import (
     COMPACTION,
     backwards,
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
 

@@ -21,6 +21,7 @@ from gitguard.model.conversation import (
     UNKNOWN,
     USER,
     Block,
+    TranscriptEntry,
 )
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import IMAGE_SIZE, call, unknown_block, word
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import TranscriptEntry
 
 _ROLES = {"user": USER, "developer": USER, "assistant": AGENT}
 _TEXTS = ("input_text", "output_text", "text")

@@ -8,7 +8,7 @@ The window that it tells is already the usable part, 95 %. A rollout of a week a
 
 from __future__ import annotations
 
-from gitguard.model.events import Reading, is_token_count
+from gitguard.model.events import Reading, Transcript, is_token_count
 from gitguard.transcripts.entries import COMPACTION, backwards, count, inner, parse, time_of, tokens
 from gitguard.transcripts.plain_lines import as_lines
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.jsonl import Tell
 

@@ -9,7 +9,7 @@ nowhere; it is compiled in.
 
 from __future__ import annotations
 
-from gitguard.model.events import Reading
+from gitguard.model.events import Reading, Transcript
 from gitguard.transcripts.entries import COMPACTION, backwards, count, parse, time_of, tokens
 from gitguard.transcripts.plain_lines import as_lines
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.jsonl import Tell
 

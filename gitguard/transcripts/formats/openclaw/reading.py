@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.transcript import Compactions
+from gitguard.model.transcript import Compactions, Message
 from gitguard.transcripts.entries import RESET, count, parse
 from gitguard.transcripts.formats.openclaw.file import SessionFile, find_file
 from gitguard.transcripts.session_lines import message_of, newest
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
-    from gitguard.model.transcript import Message
     from gitguard.transcripts.jsonl import Tell
 
     class SessionSource(Protocol):

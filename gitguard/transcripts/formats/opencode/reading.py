@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.events import Reading, is_token_count
+from gitguard.model.events import Reading, Transcript, is_token_count
 from gitguard.transcripts.entries import COMPACTION, count, inner, parse, settings_in, unreadable
 from gitguard.transcripts.formats.opencode.messages import is_summary, model_of, moment, used
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.database import Database
     from gitguard.transcripts.jsonl import Tell

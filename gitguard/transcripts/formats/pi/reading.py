@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.events import is_token_count
+from gitguard.model.events import Reading, Transcript, is_token_count
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import count, inner, parse, settings_in
 from gitguard.transcripts.formats.openclaw.file import SessionFile
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.events import Reading, Transcript
     from gitguard.model.transcript import Compactions, Message
     from gitguard.transcripts.jsonl import Tell
 
