@@ -6,10 +6,10 @@ import importlib
 import itertools
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import click
-import pytest
 
 from gitguard import errors
 from gitguard.cli.app import app
@@ -46,15 +46,32 @@ EXAMPLES = {"summary-example.md", "resume-example.md"}
 """Pages that show the state of a made-up project."""
 
 
+@cache
 def spans(page: Path) -> list[str]:
     """Return what stands in code spans, outside of code blocks."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"`([^`\n]+)`", " ".join(text.split("\n\n")).replace("\n", " "))
 
 
-def on_every_page(test: Callable[[Path], None]) -> Callable[[Path], None]:
-    named = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-    return named(test)
+def on_every(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Let one test look at each file; its failure names all those that fail, and why."""
+
+    def to_one_test(look_at: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            failures = []
+            for path in paths:
+                try:
+                    look_at(path)
+                except AssertionError as error:
+                    failures.append(f"{path.relative_to(ROOT)}: {error}")
+            assert not failures, "\n".join(failures)
+
+        return test
+
+    return to_one_test
+
+
+on_every_page = on_every(PAGES)
 
 
 COMMANDS = dict(generated.commands())
@@ -191,14 +208,14 @@ CITATION = re.compile(r'(references/[\w/-]+\.md)(?:,\s+"([^"]+)")?')
 """A page as comments and docstrings cite it, with or without one of its headings."""
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@on_every(SOURCES)
 def test_a_page_that_the_code_cites_is_in_the_repository(source: Path) -> None:
     for page, heading in CITATION.findall(source.read_text()):
         assert (ROOT / page).is_file(), page
         assert not heading or anchor_of(" ".join(heading.split())) in headings(ROOT / page), heading
 
 
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+@on_every(SOURCES)
 def test_the_code_cites_no_numbered_section_and_no_other_document(source: Path) -> None:
     text = source.read_text()
     assert not re.findall(r"\b[A-Z]{4,} sections? \d|^Source: [A-Z]", text, re.MULTILINE)
@@ -223,7 +240,7 @@ STUMBLES = re.compile(
 WORDED = sorted({*PAGES, *(ROOT / "templates").rglob("*.j2"), *(ROOT / "gitguard").rglob("*.py")})
 
 
-@pytest.mark.parametrize("source", WORDED, ids=lambda path: str(path.relative_to(ROOT)))
+@on_every(WORDED)
 def test_no_text_has_a_sentence_at_which_readers_stopped(source: Path) -> None:
     assert not STUMBLES.search(source.read_text())
 

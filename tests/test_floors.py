@@ -37,9 +37,16 @@ LONGEST_COMMAND = 15
 
 
 @cache
-def tree_of(module: str) -> ast.Module:
-    """Return a module's syntax tree, read by the first test that needs it, not to collect them."""
-    return ast.parse((PACKAGE / module).read_text())
+def nodes_of(module: str) -> tuple[ast.AST, ...]:
+    """Return the nodes of a module's syntax tree, the tree itself first."""
+    return tuple(ast.walk(ast.parse((PACKAGE / module).read_text())))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _forget_trees() -> Iterator[None]:
+    """Hand the memory of the trees back: each test that forks would have to copy it."""
+    yield
+    nodes_of.cache_clear()
 
 
 LIBRARY = [m for m in HOUSED if room_of(m) not in ("cli", "process")]
@@ -47,7 +54,7 @@ LIBRARY = [m for m in HOUSED if room_of(m) not in ("cli", "process")]
 
 
 def imported_names(module: str) -> Iterator[str]:
-    for node in ast.walk(tree_of(module)):
+    for node in nodes_of(module):
         if isinstance(node, ast.ImportFrom):
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
@@ -76,7 +83,7 @@ def imported_modules(module: str) -> set[str]:
 
 
 def functions(module: str) -> Iterator[ast.FunctionDef]:
-    return (node for node in ast.walk(tree_of(module)) if isinstance(node, ast.FunctionDef))
+    return (node for node in nodes_of(module) if isinstance(node, ast.FunctionDef))
 
 
 def body_lines(function: ast.FunctionDef) -> int:
@@ -87,12 +94,15 @@ def body_lines(function: ast.FunctionDef) -> int:
     return (body[-1].end_lineno or 0) - body[0].lineno + 1
 
 
-@pytest.mark.parametrize("module", HOUSED)
-def test_imports_go_down(module: str) -> None:
-    for imported in imported_modules(module):
-        room = room_of(imported)
-        if room in FLOOR and room != room_of(module):
-            assert FLOOR[room] < FLOOR[room_of(module)], f"{module} must not import {imported}"
+def test_imports_go_down() -> None:
+    up = [
+        f"{module} must not import {imported}"
+        for module in HOUSED
+        for imported in imported_modules(module)
+        if (room := room_of(imported)) in FLOOR
+        if room != room_of(module) and FLOOR[room] >= FLOOR[room_of(module)]
+    ]
+    assert up == []
 
 
 def test_no_module_imports_itself_by_way_of_others() -> None:
@@ -101,11 +111,14 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     TopologicalSorter(graph).prepare()
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_library_has_one_door(module: str) -> None:
-    for name in imported_names(module):
-        doors = DOORS.get(name.split(".")[0], ("",))
-        assert module.startswith(doors), f"only {', '.join(doors)} may import {name}"
+def test_a_library_has_one_door() -> None:
+    elsewhere = [
+        f"only {', '.join(doors)} may import {name}, not {module}"
+        for module in MODULES
+        for name in imported_names(module)
+        if not module.startswith(doors := DOORS.get(name.split(".")[0], ("",)))
+    ]
+    assert elsewhere == []
 
 
 def test_every_module_has_a_floor() -> None:
@@ -115,7 +128,7 @@ def test_every_module_has_a_floor() -> None:
 
 def test_nothing_has_two_docstrings() -> None:
     for module in WRITTEN_BY_HAND:
-        for node in ast.walk(tree_of(module)):
+        for node in nodes_of(module):
             body = getattr(node, "body", None)
             for pair in itertools.pairwise(body if isinstance(body, list) else ()):
                 assert not all(map(is_text, pair)), f"{module}:{pair[1].lineno}"
@@ -127,8 +140,8 @@ def is_text(node: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-@pytest.mark.parametrize("module", LIBRARY)
-def test_the_library_is_mute(module: str) -> None:
+def surroundings_read(module: str) -> set[str]:
+    """Return what a module of the library looks up or prints, and must be handed instead."""
     forbidden = {"print", "input", "sys.exit", "os.environ", "os.getenv", "Path.home"}
     forbidden |= {"os.path.expanduser", "time.time", "datetime.now", "datetime.utcnow"}
     if module not in ("store/disk/lock.py", "transcripts/rewriting/locks.py"):
@@ -136,15 +149,20 @@ def test_the_library_is_mute(module: str) -> None:
     if module == "store/git/code_history.py":
         # GitPython starts git while it is imported, unless two of its variables say otherwise.
         forbidden -= {"os.environ"}
-    used = {names_of_node(node) for node in ast.walk(tree_of(module))}
-    assert not used & forbidden, f"{module} must be given this, not look it up"
+    return forbidden & {names_of_node(node) for node in nodes_of(module)}
+
+
+def test_the_library_is_mute() -> None:
+    assert {module: read for module in LIBRARY if (read := surroundings_read(module))} == {}
 
 
 KNOW_HOSTS = ("hosts", "transcripts")
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) not in KNOW_HOSTS])
-def test_only_adapters_name_a_host(module: str) -> None:
+ENGINE = [module for module in MODULES if room_of(module) not in KNOW_HOSTS]
+
+
+def hosts_named(module: str) -> list[str]:
     text = (PACKAGE / module).read_text().lower().replace("openclaw/checkpoint", "")
     text = re.sub(r'"claude-[a-z0-9-]+"|claude-(haiku|sonnet|opus)-[0-9-]+', "", text)
     text = re.sub(r"\(as claude code [0-9.]+ reports them\)|as claude code [0-9.]+ ", "", text)
@@ -152,7 +170,11 @@ def test_only_adapters_name_a_host(module: str) -> None:
     if module == "pressure/models.py":
         text = re.sub(r'"[^"]*"', "", text)  # models are called after the hosts' makers and hosts
     names = "|".join(re.escape(name).replace("-", "[-_ ]?") for name in HOSTS)
-    assert not re.findall(rf".*(?:claude|\b(?:{names})(?![a-z])).*", text)
+    return re.findall(rf".*(?:claude|\b(?:{names})(?![a-z])).*", text)
+
+
+def test_only_adapters_name_a_host() -> None:
+    assert {module: lines for module in ENGINE if (lines := hosts_named(module))} == {}
 
 
 def commands_of_hosts() -> set[str]:
@@ -163,24 +185,17 @@ def commands_of_hosts() -> set[str]:
 def names_of_hosts() -> set[str]:
     """Return hosts' tools and events whose names are no words of English: `TaskCreate`."""
     adapters = [module for module in MODULES if module.startswith("hosts/")]
-    constants = (n for m in adapters for n in ast.walk(tree_of(m)) if isinstance(n, ast.Constant))
+    constants = (n for m in adapters for n in nodes_of(m) if isinstance(n, ast.Constant))
     values = {value for each in constants if isinstance(value := each.value, str)}
     return {value for value in values if re.fullmatch(r"(?:[A-Z][a-z]+){2,}", value)}
 
 
-HOSTS_WORDS = re.compile(
-    "|".join(
-        (
-            *(rf"(?<![\w./-]){re.escape(command)}\b" for command in sorted(commands_of_hosts())),
-            *(rf"\b{name}\b" for name in sorted(names_of_hosts())),
-        )
-    )
-)
-
-
-@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) not in KNOW_HOSTS])
-def test_only_adapters_know_a_hosts_commands_tools_and_events(module: str) -> None:
-    assert not HOSTS_WORDS.findall((PACKAGE / module).read_text())
+def test_only_adapters_know_a_hosts_commands_tools_and_events() -> None:
+    commands = (rf"(?<![\w./-]){re.escape(command)}\b" for command in sorted(commands_of_hosts()))
+    names = (rf"\b{name}\b" for name in sorted(names_of_hosts()))
+    words = re.compile("|".join((*commands, *names)))
+    texts = {module: (PACKAGE / module).read_text() for module in ENGINE}
+    assert {module: read for module in ENGINE if (read := words.findall(texts[module]))} == {}
 
 
 def test_the_words_that_the_engine_avoids_are_those_that_hosts_have() -> None:
@@ -195,9 +210,9 @@ def test_the_hosts_whose_names_the_engine_avoids_are_all_of_the_table() -> None:
 WRITTEN_BY_HAND = [module for module in MODULES if module != "compiled_templates.py"]
 
 
-@pytest.mark.parametrize("module", WRITTEN_BY_HAND)
-def test_files_stay_small(module: str) -> None:
-    assert len((PACKAGE / module).read_text().splitlines()) <= LONGEST_FILE
+def test_files_stay_small() -> None:
+    lengths = {m: len((PACKAGE / m).read_text().splitlines()) for m in WRITTEN_BY_HAND}
+    assert {module: lines for module, lines in lengths.items() if lines > LONGEST_FILE} == {}
 
 
 def test_most_functions_are_short_and_few_are_long() -> None:
@@ -207,18 +222,12 @@ def test_most_functions_are_short_and_few_are_long() -> None:
     assert len(long) <= MOST_LONG * len(lengths), f"too many functions are long: {sorted(long)}"
 
 
-CLASSES = [
-    (node.name.lstrip("_"), module)
-    for module in WRITTEN_BY_HAND
-    for node in ast.walk(tree_of(module))
-    if isinstance(node, ast.ClassDef)
-]
-
-
 def test_no_name_of_a_class_stands_in_two_files() -> None:
     modules: dict[str, set[str]] = {}
-    for name, module in CLASSES:
-        modules.setdefault(name, set()).add(module)
+    for module in WRITTEN_BY_HAND:
+        for node in nodes_of(module):
+            if isinstance(node, ast.ClassDef):
+                modules.setdefault(node.name.lstrip("_"), set()).add(module)
     assert {name: where for name, where in modules.items() if len(where) > 1} == {}
 
 
@@ -232,22 +241,15 @@ def takes_any_number(definition: ast.FunctionDef | ast.ClassDef) -> bool:
     return any(isinstance(f, ast.FunctionDef) and takes_any_number(f) for f in definition.body)
 
 
-DEFINED = [
-    node
-    for module in WRITTEN_BY_HAND
-    for node in ast.walk(tree_of(module))
-    if isinstance(node, (ast.FunctionDef, ast.ClassDef))
-]
-OURS = {d.name for d in DEFINED} - {d.name for d in DEFINED if takes_any_number(d)}
-
-
-@pytest.mark.parametrize("module", WRITTEN_BY_HAND)
-def test_a_call_names_its_arguments_from_the_fifth_on(module: str) -> None:
-    calls = (node for node in ast.walk(tree_of(module)) if isinstance(node, ast.Call))
+def test_a_call_names_its_arguments_from_the_fifth_on() -> None:
+    nodes = [(module, node) for module in WRITTEN_BY_HAND for node in nodes_of(module)]
+    defined = [node for _, node in nodes if isinstance(node, (ast.FunctionDef, ast.ClassDef))]
+    ours = {d.name for d in defined} - {d.name for d in defined if takes_any_number(d)}
     long = [
-        f"line {call.lineno}: {names_of_node(call.func)}"
-        for call in calls
-        if len(call.args) > MOST_POSITIONAL and names_of_node(call.func).rpartition(".")[2] in OURS
+        f"{module}:{node.lineno}: {names_of_node(node.func)}"
+        for module, node in nodes
+        if isinstance(node, ast.Call) and len(node.args) > MOST_POSITIONAL
+        if names_of_node(node.func).rpartition(".")[2] in ours
     ]
     assert long == []
 
@@ -259,12 +261,17 @@ def is_command(function: ast.FunctionDef) -> bool:
     return any(name.endswith((".command", ".group")) for name in names)
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) == "cli"])
-def test_commands_are_thin(module: str) -> None:
-    for function in filter(is_command, functions(module)):
-        body = function.body[1:] if ast.get_docstring(function) else function.body
-        statements = [n for part in body for n in ast.walk(part) if isinstance(n, ast.stmt)]
-        assert len(statements) <= LONGEST_COMMAND, f"{module}: {function.name}"
+CLI = [module for module in MODULES if room_of(module) == "cli"]
+
+
+def test_commands_are_thin() -> None:
+    lengths = {}
+    for module in CLI:
+        for function in filter(is_command, functions(module)):
+            body = function.body[1:] if ast.get_docstring(function) else function.body
+            statements = [n for part in body for n in ast.walk(part) if isinstance(n, ast.stmt)]
+            lengths[module, function.name] = len(statements)
+    assert {command: n for command, n in lengths.items() if n > LONGEST_COMMAND} == {}
 
 
 STARTS = ("cli/hook.py", "cli/status_line.py", "cli/process_environment.py")
@@ -275,7 +282,7 @@ OPEN_ROOMS = {"cli", "guard", "process", "errors", "model", "__init__"}
 
 def imports_at_run_time(module: str) -> Iterator[tuple[str, str]]:
     """Yield the module and name of each import, without those for type checkers only."""
-    unread: list[ast.AST] = [tree_of(module)]
+    unread = [nodes_of(module)[0]]
     while unread:
         node = unread.pop()
         if isinstance(node, ast.If) and names_of_node(node.test) == "TYPE_CHECKING":
@@ -294,14 +301,22 @@ def is_plain(value: object) -> bool:
     return isinstance(value, (str, int, float, tuple, frozenset, dict, Value))
 
 
-@pytest.mark.parametrize("module", [m for m in MODULES if room_of(m) == "cli" and m not in STARTS])
-def test_the_command_line_asks_the_library_through_its_front_door(module: str) -> None:
-    for source, name in imports_at_run_time(module):
-        room = source.removeprefix("gitguard").lstrip(".").split(".")[0] or name
-        if source.split(".")[0] != "gitguard" or room in OPEN_ROOMS:
-            continue
-        value = getattr(import_module(source), name, None) if name else None
-        assert is_plain(value), f"{module} must ask the guard, not `{name}` of {source}"
+def goes_by_the_front_door(source: str, name: str) -> bool:
+    room = source.removeprefix("gitguard").lstrip(".").split(".")[0] or name
+    if source.split(".")[0] != "gitguard" or room in OPEN_ROOMS:
+        return True
+    return is_plain(getattr(import_module(source), name, None) if name else None)
+
+
+def test_the_command_line_asks_the_library_through_its_front_door() -> None:
+    past = [
+        f"{module} must ask the guard, not `{name}` of {source}"
+        for module in CLI
+        if module not in STARTS
+        for source, name in imports_at_run_time(module)
+        if not goes_by_the_front_door(source, name)
+    ]
+    assert past == []
 
 
 def opens_for_writing(node: ast.AST) -> bool:
@@ -311,12 +326,15 @@ def opens_for_writing(node: ast.AST) -> bool:
     return any(isinstance(m, ast.Constant) and set("wax+") & set(str(m.value)) for m in given)
 
 
-@pytest.mark.parametrize("module", [m for m in LIBRARY if m != "store/disk/files.py"])
-def test_one_writer_of_files(module: str) -> None:
-    tree = tree_of(module)
-    assert not any(opens_for_writing(node) for node in ast.walk(tree))
-    methods = {names_of_node(node).rpartition(".")[2] for node in ast.walk(tree)}
-    assert not methods & {"write_text"}
+def test_one_writer_of_files() -> None:
+    writing = [
+        f"{module}:{getattr(node, 'lineno', 0)}"
+        for module in LIBRARY
+        if module != "store/disk/files.py"
+        for node in nodes_of(module)
+        if opens_for_writing(node) or names_of_node(node).rpartition(".")[2] == "write_text"
+    ]
+    assert writing == []
 
 
 CHANGES_NAMES = {
@@ -335,12 +353,15 @@ ELSEWHERE = {
 """Modules that change names in folders that are not ours, where links are the user's affair."""
 
 
-@pytest.mark.parametrize(
-    "module", [m for m in LIBRARY if m not in ELSEWHERE and not m.startswith("transcripts/")]
-)
-def test_names_in_our_folders_change_through_one_module_that_follows_no_link(module: str) -> None:
-    names = {names_of_node(node) for node in ast.walk(tree_of(module))}
-    assert not names & CHANGES_NAMES
+def test_names_in_our_folders_change_through_one_module_that_follows_no_link() -> None:
+    changing = [
+        f"{module}:{getattr(node, 'lineno', 0)}"
+        for module in LIBRARY
+        if module not in ELSEWHERE and not module.startswith("transcripts/")
+        for node in nodes_of(module)
+        if names_of_node(node) in CHANGES_NAMES
+    ]
+    assert changing == []
 
 
 def run_python(*arguments: str, home: Path, stdin: bytes = b"") -> subprocess.CompletedProcess[str]:
@@ -371,11 +392,10 @@ def test_the_front_door_is_imported_on_first_use(tmp_path: Path) -> None:
     assert gitguard.__all__ == dir(gitguard)
 
 
-@pytest.mark.parametrize("name", gitguard.__all__)
-def test_every_public_name_is_the_one_that_its_module_defines(name: str) -> None:
-    value = getattr(gitguard, name)
-    if isinstance(value, type):
-        assert value.__name__ == name
+def test_every_public_name_is_the_one_that_its_module_defines() -> None:
+    values = {name: getattr(gitguard, name) for name in gitguard.__all__}
+    types = {name: value for name, value in values.items() if isinstance(value, type)}
+    assert {name: value.__name__ for name, value in types.items()} == {name: name for name in types}
 
 
 DRIVER = """
@@ -475,12 +495,12 @@ def test_gitpython_is_loaded_for_reviewers_and_never_on_an_agents_way(
     assert {"git", "gitguard.store.git.code_history"} <= loaded_by("diff")
 
 
-TEST_MODULES = sorted(Path(__file__).parent.rglob("test_*.py"))
-
-
-@pytest.mark.parametrize("path", TEST_MODULES, ids=lambda path: path.stem)
-def test_a_test_module_imports_no_other_one(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom):
-            last = (node.module or "").rpartition(".")[2]
-            assert not last.startswith("test_"), f"what {node.module} shares belongs into support"
+def test_a_test_module_imports_no_other_one() -> None:
+    """What two of them share belongs into support."""
+    importing = [
+        line
+        for path in sorted(Path(__file__).parent.rglob("test_*.py"))
+        for line in path.read_text().splitlines()
+        if re.match(r"\s*from \S*\btest_\w+ import", line)
+    ]
+    assert importing == []
