@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from gitguard.hooks.bundle import ContextItem
     from gitguard.hosts.base import InstallOptions
     from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall, Transcript
-    from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import UserDirs
+    from gitguard.store.session.workspace import Session, UserDirs
 
 _MODULES = {
     "Abilities": "gitguard.model.events",
@@ -45,7 +44,7 @@ _MODULES = {
     "HookEvent": "gitguard.model.events",
     "InstallOptions": "gitguard.hosts.base",
     "Reading": "gitguard.model.events",
-    "Session": "gitguard.store.session.naming",
+    "Session": "gitguard.store.session.workspace",
     "ToolCall": "gitguard.model.events",
     "Transcript": "gitguard.model.events",
     "UserDirs": "gitguard.store.session.workspace",

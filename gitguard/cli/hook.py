@@ -162,7 +162,7 @@ def _payload(data: bytes, end: bytes) -> dict[str, Any]:
     except InvalidDocument as error:
         if not isinstance(error.__cause__, RecursionError):
             raise
-        from gitguard.model.json_text import cut_nesting
+        from gitguard.model.codec import cut_nesting
 
         return load_json(cut_nesting(data), what=what, limit=limit)
 

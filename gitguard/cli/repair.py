@@ -31,7 +31,7 @@ from gitguard.sessions.diagnosis import (
     Problem,
     Way,
 )
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,7 +9,7 @@ import click
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line, shorten
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 
 if TYPE_CHECKING:
     from gitguard.sessions.session_goals import SessionGoal, SessionListing

@@ -16,8 +16,8 @@ from gitguard.cli.startup_lines import say_startup, where_it_stands
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.text import counted, one_line
 from gitguard.store.session.conversations import THIS_SESSION
-from gitguard.store.session.naming import Session
 from gitguard.store.session.standing import NONE, OURS
+from gitguard.store.session.workspace import Session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

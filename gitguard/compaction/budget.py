@@ -8,8 +8,7 @@ from typing import Any
 
 from gitguard.model.config.config import Config
 from gitguard.model.conversation import TranscriptEntry
-from gitguard.model.events import Transcript
-from gitguard.model.pressure import Window
+from gitguard.model.events import Transcript, Window
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import window_warning
 from gitguard.pressure.usage import UNKNOWN, Usage, usage_of

@@ -14,8 +14,8 @@ from gitguard.sessions.resume.sections import sections_of
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import current_name, current_session
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.store.session.current import current_session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.recognition import require_messages
 

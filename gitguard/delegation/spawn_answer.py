@@ -21,14 +21,14 @@ from gitguard.model.value import Value
 from gitguard.pressure.bands import Band, band_of
 from gitguard.pressure.gauge import has_reading, newest_pressure, transcript_of
 from gitguard.store.disk.files import read_bytes
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.model.config.config import GaugeConfig
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import Pressure
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace

@@ -49,9 +49,8 @@ if TYPE_CHECKING:
     from gitguard.store.git.code_history import CodeCommit
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.naming import Session
     from gitguard.store.session.store import Saved, SessionStore
-    from gitguard.store.session.workspace import UserDirs
+    from gitguard.store.session.workspace import Session, UserDirs
 
 
 class Anywhere:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.sessions.secrets.purging import SessionSecrets
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

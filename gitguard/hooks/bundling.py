@@ -9,7 +9,7 @@ from gitguard.hooks.workspace_files import collect
 from gitguard.hosts.context_files import context_files
 from gitguard.model.value import Value
 from gitguard.store.session.current import current_session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from gitguard.errors import (
 )
 from gitguard.hooks import gate, rises
 from gitguard.model import events
-from gitguard.model.pressure import FIRST_TURN
+from gitguard.model.events import FIRST_TURN
 from gitguard.model.text import one_line, shorten
 from gitguard.pressure.gauge import (
     may_open_gate,
@@ -31,8 +31,8 @@ from gitguard.state.entries import STARTED, JournalEntry
 from gitguard.store.disk.files import read_bytes
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import CurrentSession, find_current
+from gitguard.store.session.host_session import read_record
 from gitguard.store.session.journal import make_session_files
-from gitguard.store.session.session_record import read_record
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT, SessionStore
 
 TYPE_CHECKING = False
@@ -42,8 +42,14 @@ if TYPE_CHECKING:
 
     from gitguard.hooks.told_line import ToldLine
     from gitguard.model.config.config import Config
-    from gitguard.model.events import Abilities, HookEvent, HookReply, ToolCall, Transcript
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import (
+        Abilities,
+        HookEvent,
+        HookReply,
+        Pressure,
+        ToolCall,
+        Transcript,
+    )
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession, SessionRecord

@@ -18,8 +18,7 @@ from gitguard.store.session.host_session import Halt
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Config, Thresholds
-    from gitguard.model.events import Reading, Transcript
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import Pressure, Reading, Transcript
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import Saved
 

@@ -6,7 +6,7 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.hooks.gate import GateVerdict, halted, judge, saved_text
 from gitguard.hooks.rises import checkpointed, risen_to
 from gitguard.model import triggers
-from gitguard.model.pressure import Pressure
+from gitguard.model.events import Pressure
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import (

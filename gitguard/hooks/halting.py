@@ -16,8 +16,7 @@ from gitguard.store.session import holds
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.errors import MissingState
-    from gitguard.model.events import Abilities, HookEvent
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import Abilities, HookEvent, Pressure
     from gitguard.store.session.host_session import Halt
     from gitguard.store.session.workspace import UserDirs
 

@@ -14,7 +14,7 @@ from gitguard.hooks.warnings import (
     tokens_per_call,
     warning_line,
 )
-from gitguard.model.pressure import FIRST_TURN
+from gitguard.model.events import FIRST_TURN
 from gitguard.model.value import Value
 from gitguard.pressure.bands import band_of
 from gitguard.pressure.runway import runway, spiral_reason
@@ -22,7 +22,7 @@ from gitguard.pressure.runway import runway, spiral_reason
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Config
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import Pressure
     from gitguard.store.session.host_session import HostSession
 
 

@@ -26,7 +26,7 @@ _MOST_PATHS, _MOST_FOLDERS, _MOST_BASES = 500, 8, 2
 """Of a line that are looked at one by one; of one with more, any word counts."""
 _NAMES = ("config_home", "state_home", "GITGUARD_STATE_DIR")
 """How code may call our folders."""
-_LONGEST = 4096
+_LONGEST_SCRIPT = 4096
 """Characters of a word that may be a path."""
 
 
@@ -41,7 +41,7 @@ def changed_folder(event: HookEvent, places: UserDirs) -> str:
             return folder
     if is_plainly_harmless(tool.command):
         return ""
-    from gitguard.hooks.owner_code import code_that_writes
+    from gitguard.hooks.shell_commands import code_that_writes
     from gitguard.model.shell.writes import writes_of
 
     folder = _changed_by_line(writes_of(tool.command), our_folders)
@@ -112,7 +112,7 @@ class _OurFolders:
             name, equals, value = word.partition("=")
             if equals and name.isidentifier() and name not in names:
                 value = self._home + value[1:] if self._home and value[:2] == "~/" else value
-                self._variables[name] = value = self.with_variables(value)[:_LONGEST]
+                self._variables[name] = value = self.with_variables(value)[:_LONGEST_SCRIPT]
                 names.update([name] * bool(self.holding(value)))
 
     def enter(self, folders: Iterable[str]) -> None:
@@ -128,14 +128,14 @@ class _OurFolders:
 
     def with_variables(self, word: str) -> str:
         """Put the values of variables into a word; one that nobody knows stays as it is written."""
-        if "$" not in word or len(word) > _LONGEST:
+        if "$" not in word or len(word) > _LONGEST_SCRIPT:
             return word
         text, *parts = word.split("$")
         for part in parts:
             ends = (at for at, c in enumerate(part) if not (c.isalnum() or c == "_"))
             end = next(ends, len(part))
             text += self._variables.get(part[:end], f"${part[:end]}") + part[end:]
-        return text[:_LONGEST]
+        return text[:_LONGEST_SCRIPT]
 
     def holding(self, path: str, *, moves: bool = False) -> str:
         """Return which folder a path is or lies in; with moves also one that lies below it."""
@@ -166,7 +166,7 @@ class _OurFolders:
 
     def _places_of(self, path: str, bases: tuple[str, ...]) -> Iterator[str]:
         """Yield the absolute paths that a path may stand for."""
-        if not path or len(path) > _LONGEST or "\0" in path:
+        if not path or len(path) > _LONGEST_SCRIPT or "\0" in path:
             return
         # Some hosts put the workspace before every path that does not begin with `/`.
         before, tilde, behind = path.partition("~")

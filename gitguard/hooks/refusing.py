@@ -110,7 +110,7 @@ def _refusal_of_call(event: HookEvent, places: UserDirs) -> str:
             if folder := changed_folder(event, places):
                 return _FOLDER_REFUSAL.format(folder)
         if "py" in tool.command:
-            from gitguard.hooks.owner_code import owner_call
+            from gitguard.hooks.shell_commands import owner_call
 
             if call := owner_call(tool.command, (event.folder, event.project_dir)):
                 return _CODE_REFUSAL.format(call)

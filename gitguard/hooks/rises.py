@@ -6,13 +6,13 @@ Decisions over a conversation's record and the pressure of now; nothing is writt
 from __future__ import annotations
 
 from gitguard.model import triggers
-from gitguard.model.pressure import FIRST_TURN
+from gitguard.model.events import FIRST_TURN
 from gitguard.pressure.gauge import crosses_checkpoint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Config
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import Pressure
     from gitguard.store.session.host_session import HostSession
 
 ASSESS_EVERY = 5

@@ -13,14 +13,14 @@ from gitguard.model.text import one_line
 from gitguard.state import entries
 from gitguard.store.session import state_file
 from gitguard.store.session.conversations import hold_path, keep_hold
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.errors import MissingState
     from gitguard.hooks.conversation import Conversation
     from gitguard.hooks.gate import GateVerdict
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import Pressure
     from gitguard.store.session.host_session import Halt, HostSession
 
 _NAMED = 3

@@ -7,7 +7,6 @@ duplicate keys, NaN, YAML aliases and endless nesting are refused.
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, NewerFormat
-from gitguard.model import json_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,12 +99,10 @@ def _member(value: Any) -> str:
     return "[\n" + ",\n".join(f"    {_compact(item)}" for item in value) + "\n  ]"
 
 
-decode_json = json_text.decoder(
-    pairs=_without_duplicates, number=_finite, constant=_refuse_constant
-)
+decode_json = json_decoder(pairs=_without_duplicates, number=_finite, constant=_refuse_constant)
 """Reads one JSON text without keys that stand twice; raises `ValueError` or `RecursionError`."""
-_compact = json_text.encoder(sort_keys=True, allow_nan=False)
-_tight = json_text.encoder(members=",", colon=":")
+_compact = json_encoder(sort_keys=True, allow_nan=False)
+_tight = json_encoder(members=",", colon=":")
 
 
 def dump_line(document: dict[str, Any]) -> bytes:
@@ -232,7 +229,7 @@ def _yaml_lines(
 
 def _quoted(text: str) -> str:
     # JSON's quotes are YAML's, but YAML breaks lines at characters that JSON leaves as they are.
-    quoted = json_text.encode(text)
+    quoted = encode_json(text)
     if quoted.isprintable():
         return quoted
     return "".join(c if c.isprintable() else _escaped(ord(c)) for c in quoted)

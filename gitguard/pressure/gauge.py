@@ -9,8 +9,15 @@ from __future__ import annotations
 import os
 
 from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW
-from gitguard.model.events import MOST_TOKENS, Reading, Transcript, is_token_count
-from gitguard.model.pressure import FIRST_TURN, Pressure, Window
+from gitguard.model.events import (
+    FIRST_TURN,
+    MOST_TOKENS,
+    Pressure,
+    Reading,
+    Transcript,
+    Window,
+    is_token_count,
+)
 from gitguard.store.session.host_session import HostReading, HostSession
 
 TYPE_CHECKING = False

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument, InvalidInput, NotPermitted
-from gitguard.model.events import Transcript
-from gitguard.model.pressure import Window
+from gitguard.model.events import Transcript, Window
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import count_compactions, measure, reported_window, resolve_window
 from gitguard.store.session.host_session import NEVER, HostSession

@@ -11,8 +11,8 @@ from gitguard.profile import advice_log
 from gitguard.profile.advice_log import LoggedAdvice
 from gitguard.profile.habits import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
 from gitguard.store.session.archive import Archived
-from gitguard.store.session.naming import Session
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 
 _MOST_LOOKED_AT = 2_000
 """Of an archived session's newest checkpoints."""

@@ -6,7 +6,7 @@ A state is written whole into every checkpoint, so an item stands in hundreds of
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.digest import sha256
+from gitguard.model.codec import sha256
 from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.review.timeline import ItemHistory, StateReader, Timeline

@@ -28,8 +28,8 @@ from gitguard.state.items import Item
 from gitguard.state.roles import notes_of
 from gitguard.state.task import START, TaskState
 from gitguard.store.git.repository import Repository
-from gitguard.store.session.naming import Session
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 
 _REMOTE = re.compile(
     r"(?:https?://(?:[^/@\s]*@)?|ssh://(?:[^/@\s]*@)?|[\w.-]+@)"

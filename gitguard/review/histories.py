@@ -17,8 +17,8 @@ from gitguard.review.timeline import StateReader, named_session
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import Anchor, AnchorFile, archived_names
 from gitguard.store.session.chain_check import LEAVE, ChainLink, Verification, refuse
-from gitguard.store.session.naming import Session, is_session_name
 from gitguard.store.session.standing import GONE, reading_problem
+from gitguard.store.session.workspace import Session, is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

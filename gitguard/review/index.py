@@ -16,8 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
 
-from gitguard.model.codec import decode_json
-from gitguard.model.json_text import encode
+from gitguard.model.codec import decode_json, encode_json
 from gitguard.model.value import Value
 from gitguard.review.entries import (
     FIELDS,
@@ -201,7 +200,7 @@ def _turn_line(turn: Turn) -> bytes:
 
 
 def _line(*values: Any) -> bytes:
-    return f"\t{encode(values)}\n".encode("utf-8", "replace")
+    return f"\t{encode_json(values)}\n".encode("utf-8", "replace")
 
 
 def _entry_lines(entry: IndexedItem) -> tuple[bytes, bytes]:
@@ -212,7 +211,7 @@ def _entry_lines(entry: IndexedItem) -> tuple[bytes, bytes]:
     parts = [len(part) for part in entry.parts] if is_plain else list(entry.parts)
     values = [getattr(entry, name) for name in _NAMES]
     shown = f"{text if is_plain else compared}\n"
-    lines = (shown, f"{encode([*values, parts])}\n")
+    lines = (shown, f"{encode_json([*values, parts])}\n")
     shown_line, line = (line.encode("utf-8", "replace") for line in lines)
     return shown_line, line
 

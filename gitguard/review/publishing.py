@@ -34,8 +34,8 @@ from gitguard.sessions.verification import verify
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.checkpoint import SNAPSHOT_FILE, Checkpoint
 from gitguard.store.git.remote import PUBLISHED_REFS, RefUpdate, Remote
-from gitguard.store.session.naming import Session
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 
 REVIEW_REFS = "refs/heads/gitguard-review/"
 """Where a remote has what is published."""

@@ -18,8 +18,8 @@ from gitguard.state.task import TaskState, of_our_schema
 from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.chain import Chain, own_sessions
 from gitguard.store.session.chain_check import ChainLink, Verification, refuse
-from gitguard.store.session.naming import Session, is_session_name
 from gitguard.store.session.state_file import decode_state
+from gitguard.store.session.workspace import Session, is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

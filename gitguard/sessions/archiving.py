@@ -11,8 +11,8 @@ from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.archive import Archived, SessionArchive
 from gitguard.store.session.conversations import all_conversations
 from gitguard.store.session.current import current_name, leave_session
-from gitguard.store.session.naming import Session
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,13 +8,12 @@ from __future__ import annotations
 from gitguard.model.text import encodable
 from gitguard.model.value import Value
 from gitguard.store.session.current import ChosenBranch, choose_branch, chosen_branch
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
 
 _BRANCHES = "refs/heads/"
 

@@ -23,10 +23,10 @@ from gitguard.store.session.current import (
     read_owner,
     use_session,
 )
+from gitguard.store.session.host_session import new_record, read_record, write_record
 from gitguard.store.session.journal import make_session_files
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import new_record, read_record, write_record
 from gitguard.store.session.standing import NONE
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

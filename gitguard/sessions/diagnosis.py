@@ -8,7 +8,7 @@ from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampere
 from gitguard.model.value import Value
 from gitguard.sessions.other_tools import state_of_other_tools
 from gitguard.store.session import identity, standing, state_file
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

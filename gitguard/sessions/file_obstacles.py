@@ -13,8 +13,8 @@ from gitguard.model.value import Value
 from gitguard.sessions.stopped_calls import is_turn_stopped
 from gitguard.store.disk import processes
 from gitguard.store.session.host_process import described, is_running
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from gitguard.state.circumstances import Circumstances
 from gitguard.state.items import CORRECTION, Origin
 from gitguard.state.thread import extend, said_by_user
 from gitguard.store.git.trees import TreeEntry
-from gitguard.store.session.naming import Session
 from gitguard.store.session.restore_records import RestoreRecords
+from gitguard.store.session.workspace import Session
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained, with_newest
 from gitguard.store.worktree.manifest import REPOSITORY, Manifest, unescaped
 from gitguard.store.worktree.overlays import write_overlay

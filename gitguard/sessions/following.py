@@ -19,9 +19,9 @@ from gitguard.state.circumstances import Circumstances
 from gitguard.state.task import begun_from, moved_away
 from gitguard.store.session import standing
 from gitguard.store.session.current import current_name
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record, write_record
+from gitguard.store.session.host_session import read_record, write_record
 from gitguard.store.session.store import LOCK_TIMEOUT, SessionStore
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -25,11 +25,11 @@ from gitguard.store.session.archive import Archived
 from gitguard.store.session.chain import own_sessions
 from gitguard.store.session.conversations import all_conversations
 from gitguard.store.session.current import current_name
-from gitguard.store.session.naming import Session
+from gitguard.store.session.host_session import read_record
 from gitguard.store.session.reading_once import ReadingOnce
-from gitguard.store.session.session_record import read_record
 from gitguard.store.session.standing import NONE, OURS
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 from gitguard.store.worktree.consolidating import consolidate
 
 TYPE_CHECKING = False

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.model import json_text
-from gitguard.model.codec import load_json
+from gitguard.model.codec import encode_json, load_json
 from gitguard.model.config.maintenance import ENFORCE
 from gitguard.store.disk import files
 
@@ -41,7 +40,7 @@ def note_maintenance(workspace: Workspace, *, is_done: bool) -> None:
     now = workspace.clock()
     times = {**_times(workspace), _TRIED: now, **({_DONE: now} if is_done else {})}
     files.make_folder(workspace.state_folder)
-    files.write_bytes(_path(workspace), json_text.encode(times).encode())
+    files.write_bytes(_path(workspace), encode_json(times).encode())
 
 
 def _times(workspace: Workspace) -> dict[str, float]:

@@ -12,7 +12,7 @@ from gitguard.state.changes import update_state
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.items import Origin
 from gitguard.store.session import apart
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
 
 TYPE_CHECKING = False

@@ -9,8 +9,8 @@ from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.snapshot import folded_upto
 from gitguard.store.session import standing, state_file
+from gitguard.store.session.host_session import new_record, read_record, write_record
 from gitguard.store.session.journal import make_session_files
-from gitguard.store.session.session_record import new_record, read_record, write_record
 from gitguard.store.session.store import SessionStore
 
 TYPE_CHECKING = False

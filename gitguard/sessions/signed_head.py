@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
     from gitguard.store.git.signature import SignatureVerdict
     from gitguard.store.session.anchor import Anchor
-    from gitguard.store.session.naming import Session
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.workspace import Session
 
 MOST_SIGNED = 100
 """So many signatures are checked, because each takes milliseconds and nobody asked for it."""

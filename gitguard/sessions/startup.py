@@ -14,8 +14,8 @@ from gitguard.state.snapshot import folded_upto
 from gitguard.state.task import new_task
 from gitguard.store.session import standing, state_file
 from gitguard.store.session.journal import make_session_files
-from gitguard.store.session.naming import Session
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved, SessionStore
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

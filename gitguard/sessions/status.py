@@ -16,12 +16,12 @@ from gitguard.sessions.maintenance_record import is_due
 from gitguard.state.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 from gitguard.store.session.settings_files import ignored_settings
 from gitguard.store.session.standing import weightier
 from gitguard.store.session.state_file import newest_own
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from gitguard.errors import GitguardError
 from gitguard.model.events import Transcript
 from gitguard.model.text import one_line, timestamp
 from gitguard.state import entries
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

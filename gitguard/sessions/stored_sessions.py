@@ -18,18 +18,16 @@ from gitguard.sessions.choice import refuse_unknown
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.disk import files
 from gitguard.store.session.conversations import keep_conversation
-from gitguard.store.session.host_session import HostSession
+from gitguard.store.session.host_session import HostSession, read_record
 from gitguard.store.session.journal import make_session_files
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from gitguard.model.config.config import Config
-    from gitguard.model.events import Transcript
-    from gitguard.model.pressure import Pressure, Window
+    from gitguard.model.events import Pressure, Transcript, Window
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.archive import Archived
     from gitguard.store.session.store import SessionStore

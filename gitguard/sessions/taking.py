@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import EditedState, InvalidInput, MissingState
 from gitguard.model import triggers
-from gitguard.model.codec import STATE_FILE
-from gitguard.model.digest import sha256
+from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.text import counted
 from gitguard.sessions.choice import settle
 from gitguard.sessions.state_comparison import StateChange

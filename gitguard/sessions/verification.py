@@ -22,7 +22,6 @@ from gitguard.state.task import TaskState, read_state
 from gitguard.store.git.signature import BAD, UNSIGNED
 from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.chain_check import GO_ON, LEAVE
-from gitguard.store.session.naming import Session
 from gitguard.store.session.reading_once import ReadingOnce
 from gitguard.store.session.standing import (
     NONE,
@@ -33,6 +32,7 @@ from gitguard.store.session.standing import (
     head_problem,
 )
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.store.session.current import current_name, current_session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 from gitguard.store.session.state_file import Durable
 from gitguard.store.session.store import SessionStore
 
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from gitguard.state.circumstances import Circumstances
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.archive import Archived
-    from gitguard.store.session.naming import Session
     from gitguard.store.session.store import Saved
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
 
 
 class WorkspaceSessions:
@@ -113,7 +112,7 @@ class WorkspaceSessions:
 
     def find(self, wanted: str) -> Session:
         """Return the session of a key, or the one that a name in `session list` stands for."""
-        from gitguard.store.session.naming import Session
+        from gitguard.store.session.workspace import Session
 
         if wanted in self.workspace.session_names():
             return Session(read_record(self.workspace, Session(wanted, wanted)).key, wanted)
@@ -212,7 +211,7 @@ class WorkspaceSessions:
     def _goals(self, keys: Mapping[str, str]) -> tuple[SessionGoal, ...]:
         from gitguard.sessions.session_goals import session_goals
         from gitguard.store.session.anchor import archived_names
-        from gitguard.store.session.naming import Session
+        from gitguard.store.session.workspace import Session
 
         recorded = self.workspace.recorded_names() & {*keys, *archived_names(self.workspace)}
         sessions = (Session(keys.get(name) or name, name) for name in sorted(recorded))
@@ -238,7 +237,7 @@ class WorkspaceSessions:
     def every_store(self) -> Iterator[SessionStore]:
         """Yield the store of each session: in force, archived, or on a remote-tracking branch."""
         from gitguard.store.session.anchor import archived_names
-        from gitguard.store.session.naming import Session
+        from gitguard.store.session.workspace import Session
 
         others = (*self.remote(), *archived_names(self.workspace))
         for name, key in sorted({**{name: name for name in others}, **self.keys()}.items()):

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.adviser import Adviser, HostConfiguration, Offer
     from gitguard.hosts.base import Ask
+    from gitguard.model.events import Window
     from gitguard.model.host_settings import Figures, Setting
-    from gitguard.model.pressure import Window
     from gitguard.profile.profiling import Profiled
     from gitguard.store.session.workspace import UserDirs, Workspace
 

@@ -6,8 +6,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.events import Transcript
-    from gitguard.model.pressure import Pressure
+    from gitguard.model.events import Pressure, Transcript
 
 
 class Circumstances(Value):

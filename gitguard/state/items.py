@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from gitguard.model import fields
-from gitguard.model.digest import sha256
+from gitguard.model.codec import sha256
 from gitguard.model.record import Record
 from gitguard.model.transcript import AGENT, USER
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.model import json_text
+from gitguard.model.codec import encode_json, quoted
 from gitguard.model.conversation import IMAGE, OTHER, TEXT, THINKING, Block
 from gitguard.transcripts.entries import texts
 
@@ -48,7 +48,7 @@ def plain(at: int, block: dict[str, Any]) -> Block:
 
 def unknown_block(at: int, block: Any) -> Block:
     """Return a block of an unknown kind, of which only the size counts."""
-    return Block(OTHER, at, size=len(json_text.encode(block)))
+    return Block(OTHER, at, size=len(encode_json(block)))
 
 
 def call(at: int, block: dict[str, Any], arguments: Any) -> Block:
@@ -69,13 +69,13 @@ def _written_size(arguments: Any) -> int:
     if arguments is None:
         return 0
     if type(arguments) is not dict:
-        return len(json_text.encode(arguments))
+        return len(encode_json(arguments))
     # Most arguments are a few texts. Adding up their lengths saves writing the whole as JSON.
     size = 0
     for name, value in arguments.items():
         if type(value) is not str:
-            return len(json_text.encode(arguments))
-        size += len(json_text.quoted(name)) + len(json_text.quoted(value)) + len(": , ")
+            return len(encode_json(arguments))
+        size += len(quoted(name)) + len(quoted(value)) + len(": , ")
     return size or len("{}")
 
 

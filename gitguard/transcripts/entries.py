@@ -7,7 +7,7 @@ import os
 import stat
 
 from gitguard.errors import GitguardError, InvalidDocument, NotPermitted
-from gitguard.model import json_text
+from gitguard.model.codec import json_decoder
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import seconds
 from gitguard.model.value import Value
@@ -171,7 +171,7 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"`{constant}` is nothing that JSON has")
 
 
-_decode = json_text.decoder(constant=_refuse)
+_decode = json_decoder(constant=_refuse)
 
 
 def parse(text: bytes) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from math import isfinite
 
-from gitguard.model import json_text
+from gitguard.model.codec import json_encoder
 from gitguard.transcripts.entries import SHALLOW, Unread, is_deep, read_line
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _EARNS_IT = 4 << 20
 """Bytes from which on it is faster with its import than without."""
-_write = json_text.encoder(members=",", colon=":", allow_nan=False)
+_write = json_encoder(members=",", colon=":", allow_nan=False)
 
 
 def reader(size: int, closely: Read = read_line) -> Read:

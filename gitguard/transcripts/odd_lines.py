@@ -10,7 +10,7 @@ import os
 import re
 from math import isfinite
 
-from gitguard.model import json_text
+from gitguard.model.codec import decode_json, json_decoder, quoted
 from gitguard.model.text import counted
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ def _refuse(constant: str) -> Any:
     raise ValueError(f"`{constant}` is nothing that JSON has")
 
 
-decode_to_write = json_text.decoder(number=_number, constant=_refuse)
+decode_to_write = json_decoder(number=_number, constant=_refuse)
 """Reads a line that is to be written again."""
 
 
@@ -65,7 +65,7 @@ def restored(line: bytes) -> bytes:
 
 def _part(match: re.Match[bytes]) -> bytes:
     quoted = b'"' + match[1] + b'"'
-    text: str = json_text.decode(quoted.decode(errors="surrogateescape"))
+    text: str = decode_json(quoted.decode(errors="surrogateescape"))
     return text.encode(errors="surrogateescape")
 
 
@@ -97,14 +97,14 @@ def _require_json(part: str, deepest: int) -> None:
             if depth < 0:
                 raise ValueError("a bracket is closed that was not opened")
             if depth and depth % deepest == 0:
-                json_text.decode("".join((*chunks.pop(), part[position : token.end()])))
+                decode_json("".join((*chunks.pop(), part[position : token.end()])))
                 position = token.end()
         elif mark[0] != '"':
             if not _NUMBER.fullmatch(mark):
                 raise ValueError("a number is malformed")
             chunks[-1].append(part[position : token.start()] + "0")
             position = token.end()
-    json_text.decode("".join((*chunks.pop(), part[position:])))
+    decode_json("".join((*chunks.pop(), part[position:])))
 
 
 def _without_parts(
@@ -118,7 +118,7 @@ def _without_parts(
     def put(start: int, end: int) -> None:
         nonlocal position
         parts.append(text[start:end])
-        pieces.extend((text[position:start], json_text.quoted(stand_in(parts[-1]))))
+        pieces.extend((text[position:start], quoted(stand_in(parts[-1]))))
         position = end
 
     for token in TOKENS.finditer(text):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.model import json_text
+from gitguard.model.codec import encode_json
 from gitguard.model.conversation import (
     AGENT,
     BROKEN,
@@ -121,7 +121,7 @@ def _marked_up(block: Block) -> str:
 
 def _text(block: Block) -> str:
     if block.kind == CALL:
-        return "" if block.given is None else json_text.encode(dict(block.given))
+        return "" if block.given is None else encode_json(dict(block.given))
     if block.kind == IMAGE:
         return "image"
     if block.text or block.kind in (TEXT, THINKING, RESULT):

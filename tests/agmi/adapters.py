@@ -19,12 +19,10 @@ from agmi.adapters.base import MemoryAdapter, Record
 
 from gitguard import Guard
 from gitguard.errors import GitguardError
-from gitguard.model.codec import STATE_FILE, dump_json, load_json
-from gitguard.model.digest import sha256
+from gitguard.model.codec import STATE_FILE, dump_json, load_json, sha256
 from gitguard.state.checkpoint import FILES
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 
 from .forging import Attacker, ChainRewrite, Entry, InPlaceEdit, RawRepository, Replacement
 

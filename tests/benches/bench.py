@@ -16,8 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import gitguard
-from gitguard.model.codec import STATE_FILE
-from gitguard.model.digest import sha256
+from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.resume.block import Header, build_resume
@@ -29,9 +28,9 @@ from gitguard.state.entries import JournalEntry
 from gitguard.state.task import TaskState
 from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart
-from gitguard.store.session.naming import Session
 from gitguard.store.session.standing import Head
 from gitguard.store.session.store import SessionStore
+from gitguard.store.session.workspace import Session
 from gitguard.transcripts import find_format
 from tests.benches import (
     bench_disk,

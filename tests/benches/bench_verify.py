@@ -6,8 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gitguard.errors import GitguardError
-from gitguard.model.codec import STATE_FILE
-from gitguard.model.digest import sha256
+from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.sessions.verification import verify
 from gitguard.state.checkpoint import FILES, CheckpointRecord, format_message
 from gitguard.store.session.anchor import identity_of

@@ -19,7 +19,7 @@ from gitguard.model.events import Transcript
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import HostSession
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from gitguard.transcripts import find_format
 from gitguard.transcripts.fitting.context import context_of
 from tests.conftest import Git

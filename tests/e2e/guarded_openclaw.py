@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.support.waiting import wait_until
 
 from .guarded import BLOCK, gitguard, gitguard_json

@@ -24,7 +24,7 @@ from gitguard.state.entries import ENDED, JournalEntry
 from gitguard.state.items import texts
 from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.faults import repairing
 from tests.faults.acting import Outcome, act_apart
 from tests.faults.sandbox import obey_permissions, sealed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import gitguard
-from gitguard.model.digest import sha256
+from gitguard.model.codec import sha256
 from gitguard.rendering import TEMPLATES, is_escaped, jinja_environment, template_source
 
 TARGET = Path(gitguard.__file__).parent / "compiled_templates.py"

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from gitguard import Guard
 from gitguard.model.events import Reading
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.support.conversation import Conversation
 from tests.support.golden import (
     ALLOWED,

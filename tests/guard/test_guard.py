@@ -14,8 +14,7 @@ from gitguard.compaction.with_session import Asking, Surroundings
 from gitguard.errors import InvalidInput, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.config.config import DEFAULTS
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from gitguard.transcripts.exporting import Selection
 from tests.conftest import Clock, OpenGuard
 from tests.support import written_conversations as written

@@ -9,7 +9,7 @@ import pytest
 
 from gitguard.sessions.maintenance_record import is_due
 from gitguard.store.session.anchor import archived_names
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.support.conversation import Clock, Conversation
 
 DAY = 86_400

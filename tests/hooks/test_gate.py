@@ -13,8 +13,7 @@ from gitguard.errors import HeadAdvanced, InvalidInput
 from gitguard.guard import Guard
 from gitguard.hooks.gate import HALT_STATUS, after_compaction, decide, judge
 from gitguard.model.config.config import Config, Thresholds, WindowConfig
-from gitguard.model.events import Reading
-from gitguard.model.pressure import Pressure, Window
+from gitguard.model.events import Pressure, Reading, Window
 from gitguard.pressure.gauge import (
     crosses_checkpoint,
     measure,

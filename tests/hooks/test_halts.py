@@ -28,7 +28,7 @@ from gitguard.store.session import holds
 from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import Halt, Hold
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.support.conversation import PAYLOADS, Conversation
 from tests.support.hook_replies import HALTED, denies, stops
 

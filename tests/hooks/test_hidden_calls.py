@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gitguard.model.text import timestamp
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.support.conversation import Conversation
 from tests.support.hook_processes import run_hook
 from tests.support.hook_replies import denies

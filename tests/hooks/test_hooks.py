@@ -20,8 +20,8 @@ from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.state.entries import JournalEntry
 from gitguard.store.session.conversations import carry, keep_conversation, read_conversation
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record, write_record
+from gitguard.store.session.host_session import read_record, write_record
+from gitguard.store.session.workspace import Session
 from tests.support.conversation import BLOCK, Conversation
 from tests.support.hook_replies import HALTED, denies, stops
 

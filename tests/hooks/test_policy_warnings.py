@@ -18,8 +18,17 @@ from gitguard.hooks.rises import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.warnings import highest, tokens_per_call, warning_line
 from gitguard.model import events
 from gitguard.model.config.config import DEFAULTS, GaugeConfig
-from gitguard.model.events import TOOL_END, Abilities, HookEvent, Reading, ToolCall, Transcript
-from gitguard.model.pressure import FIRST_TURN, Pressure, Window
+from gitguard.model.events import (
+    FIRST_TURN,
+    TOOL_END,
+    Abilities,
+    HookEvent,
+    Pressure,
+    Reading,
+    ToolCall,
+    Transcript,
+    Window,
+)
 from gitguard.store.session.host_session import HostSession
 from tests.support.conversation import Conversation
 from tests.support.tool_events import after_failure, after_tool

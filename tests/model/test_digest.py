@@ -7,7 +7,7 @@ import hashlib
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model.digest import sha1, sha256
+from gitguard.model.codec import sha1, sha256
 
 
 @given(st.lists(st.binary(max_size=200), max_size=3))

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model import codec, json_text
+from gitguard.model import codec
+from gitguard.model.codec import cut_nesting, decode_json, encode_json, json_decoder, json_encoder
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -44,8 +45,8 @@ def outcome(read: Callable[[str], object], text: str) -> str:
 
 @given(VALUES)
 def test_what_is_written_is_what_json_writes(value: object) -> None:
-    assert json_text.encode(value) == json.dumps(value, ensure_ascii=False)
-    tight = json_text.encoder(members=",", colon=":", sort_keys=True)
+    assert encode_json(value) == json.dumps(value, ensure_ascii=False)
+    tight = json_encoder(members=",", colon=":", sort_keys=True)
     wanted = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
     assert tight(value) == wanted
 
@@ -53,12 +54,12 @@ def test_what_is_written_is_what_json_writes(value: object) -> None:
 @given(VALUES, st.booleans())
 def test_what_is_read_is_what_json_reads(value: object, ascii: bool) -> None:
     text = f" \n{json.dumps(value, ensure_ascii=ascii)}\t"
-    assert json_text.decode(text) == json.loads(text) == value
+    assert decode_json(text) == json.loads(text) == value
 
 
 @given(st.text(st.sampled_from('{}[]",:0123456789.eE+-\\unltrfasNI \n')))
 def test_what_json_refuses_is_refused_in_the_same_words(text: str) -> None:
-    assert outcome(json_text.decode, text) == outcome(json.loads, text)
+    assert outcome(decode_json, text) == outcome(json.loads, text)
 
 
 @pytest.mark.parametrize("text", BAD)
@@ -66,7 +67,7 @@ def test_a_process_without_json_refuses_what_is_no_json(text: str) -> None:
     program = (
         "import sys; from gitguard.model import json_text\n"
         "assert 'json' not in sys.modules\n"
-        "try: json_text.decode(sys.argv[1])\n"
+        "try: decode_json(sys.argv[1])\n"
         "except ValueError as error: print(error)"
     )
     done = subprocess.run(
@@ -78,9 +79,9 @@ def test_a_process_without_json_refuses_what_is_no_json(text: str) -> None:
 def test_without_the_c_functions_json_does_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "_json", None)
     value = {"b": [1, 2.5, None], "a": "ä\n"}
-    text = json_text.encoder(sort_keys=True)(value)
+    text = json_encoder(sort_keys=True)(value)
     assert text == json.dumps(value, ensure_ascii=False, sort_keys=True)
-    assert json_text.decoder()(text) == value
+    assert json_decoder()(text) == value
 
 
 class Key(str):
@@ -105,7 +106,7 @@ def test_a_key_that_stands_there_twice_is_found_by_looking_at_each_key_once() ->
 @pytest.mark.parametrize("value", [object(), {1, 2}, b"bytes"])
 def test_what_is_no_json_is_not_written(value: object) -> None:
     with pytest.raises(TypeError):
-        json_text.encode(value)
+        encode_json(value)
 
 
 @pytest.mark.parametrize(
@@ -117,4 +118,4 @@ def test_what_is_no_json_is_not_written(value: object) -> None:
     ],
 )
 def test_only_what_is_nested_too_deeply_is_cut(text: bytes, cut: bytes) -> None:
-    assert json_text.cut_nesting(text, 2) == cut
+    assert cut_nesting(text, 2) == cut

@@ -21,10 +21,11 @@ from gitguard.model.events import (
     TOOL_FAILED,
     Abilities,
     HookEvent,
+    Pressure,
     Reading,
     ToolCall,
+    Window,
 )
-from gitguard.model.pressure import Pressure, Window
 from gitguard.pressure.bands import band_of, bands
 from gitguard.state.entries import ENDED, FAILED, JournalEntry
 from gitguard.store.session.host_session import HostSession

@@ -289,7 +289,7 @@ def test_of_one_advice_in_a_row_and_again_the_newest_is_known(talk: Conversation
 
 
 def test_all_sessions_are_looked_through(talk: Conversation) -> None:
-    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Session
 
     record(talk)
     talk.guard.sessions.use(Session.of("other"))

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from gitguard.guard import Guard
-from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json
-from gitguard.model.digest import sha256
+from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json, sha256
 from gitguard.model.text import timestamp
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state.checkpoint import (

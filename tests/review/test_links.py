@@ -12,8 +12,7 @@ from gitguard.guard import Guard
 from gitguard.guard.review import JSON
 from gitguard.review.forms import EXACT, LIKELY, PATCH, SQUASHED, TRAILER
 from gitguard.review.piece import Link, Piece
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from tests.conftest import Clock, Git
 from tests.support.secret_samples import some
 from tests.support.session_branches import BRANCH, advance_from_elsewhere

@@ -464,7 +464,7 @@ def test_this_machines_copy_goes_on_in_a_new_history_where_the_branch_is_gone(
     STOPPED[name](talk)
     (problem,) = talk.guard.diagnose()
     assert problem.ways
-    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Session
 
     talk.guard.sessions.fork(Session.of("onwards"))
     assert talk.guard.state().goal == "Ship the parser"

@@ -23,8 +23,7 @@ from gitguard.hosts.claude_code import hooks, installing
 from gitguard.hosts.claude_code.health import folder_changes, hook_problems, switches
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS
 from gitguard.sessions.hook_health import hook_health
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from tests.support.conversation import Conversation
 
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))

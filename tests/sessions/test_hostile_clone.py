@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Git
 from tests.support.hidden_characters import UGLY, hidden_in
 from tests.support.hostile import answer, every_hook, gitguard, inside, payload, recorded

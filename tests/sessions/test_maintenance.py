@@ -29,9 +29,8 @@ from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.archive import Archived
 from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_name, current_session
-from gitguard.store.session.host_session import Halt, HostSession
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import Halt, HostSession, read_record
+from gitguard.store.session.workspace import Session
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.command_place import Place
 from tests.support.conversation import Conversation

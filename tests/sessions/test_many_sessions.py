@@ -9,8 +9,8 @@ import pytest
 from gitguard.sessions.verification import VerificationReport
 from gitguard.store.git.read_once import RepositoryReadOnce
 from gitguard.store.git.repository import Repository
-from gitguard.store.session.naming import Session
 from gitguard.store.session.reading_once import ReadingOnce
+from gitguard.store.session.workspace import Session
 from tests.support.conversation import Conversation
 
 

@@ -21,8 +21,7 @@ from gitguard.errors import (
 from gitguard.guard import Guard
 from gitguard.state.entries import JournalEntry
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.session_branches import BRANCH, advance_from_elsewhere, elsewhere
 from tests.support.session_files import own_file, session_file

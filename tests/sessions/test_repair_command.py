@@ -14,7 +14,7 @@ from gitguard.errors import GitguardError, InvalidInput, NotConfirmed, OwnerOnly
 from gitguard.guard import Guard
 from gitguard.hooks.shell_commands import owner_command
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.session_branches import BRANCH
 from tests.support.state_paths import state_file

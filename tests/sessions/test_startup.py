@@ -30,8 +30,7 @@ from gitguard.state.entries import JournalEntry
 from gitguard.state.items import texts
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.current import current_session, read_owner
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.secret_samples import some
 from tests.support.session_files import own_file, session_file

@@ -13,7 +13,7 @@ from gitguard.guard import Guard
 from gitguard.sessions.verification import HistoryFinding, VerificationReport, problem_of
 from gitguard.store.session import chain_check
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.scratch import make_repository, shell
 from tests.support.session_files import own_file

@@ -18,7 +18,7 @@ from gitguard.errors import (
 )
 from gitguard.guard import Guard
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.session_branches import BRANCH
 from tests.support.session_files import own_file

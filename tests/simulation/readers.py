@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-from gitguard.store.session import naming as keyed
+from gitguard.store.session.workspace import Session
 
 from .memory import Memory
 from .world import Answer, Broken, World
@@ -147,7 +147,5 @@ def _judge_content(answers: dict[Reader, Answer], memory: Memory, beside_a_write
 def _open_names(memory: Memory) -> set[str]:
     """Return the names of the sessions; a key that is no name stands in their checkpoints alone."""
     return {
-        keyed.Session.of(key).name
-        for key, session in memory.sessions.items()
-        if not session.is_closed
+        Session.of(key).name for key, session in memory.sessions.items() if not session.is_closed
     }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gitguard.hosts import payload as read
-from gitguard.model import events, json_text
+from gitguard.model import events
+from gitguard.model.codec import encode_json
 from gitguard.model.events import (
     Abilities,
     HookEvent,
@@ -332,4 +333,4 @@ def _refused_tool(reply: HookReply) -> dict[str, Any]:
 
 
 def _dump(answer: dict[str, Any]) -> str:
-    return json_text.encode(answer)
+    return encode_json(answer)

@@ -10,7 +10,8 @@ import os
 
 from gitguard.errors import InvalidDocument
 from gitguard.hosts import payload as read
-from gitguard.model import events, json_text
+from gitguard.model import events
+from gitguard.model.codec import encode_json
 from gitguard.model.events import (
     Abilities,
     HookEvent,
@@ -250,4 +251,4 @@ def render_reply(event: HookEvent, reply: HookReply) -> str:
 
 def _dump(answer: dict[str, str]) -> str:
     reply_texts = {name: text for name, text in answer.items() if text}
-    return json_text.encode(reply_texts) if reply_texts else ""
+    return encode_json(reply_texts) if reply_texts else ""

@@ -223,7 +223,7 @@ class Redactor:
     def rules_id(self) -> str:
         """What tells sets of rules apart: with the same one, texts need not be searched again."""
         if not self._rules_id:
-            from gitguard.model.digest import sha256
+            from gitguard.model.codec import sha256
 
             parts = [f"{rule.name}\0{rule.pattern}" for rule in self._rules]
             parts += ["\0".join(map(str, token)) for token in TOKENS]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.digest import sha256
+from gitguard.model.codec import sha256
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render

@@ -19,7 +19,7 @@ from gitguard.sessions.resume.block import Header, build_resume
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.spoken import about_words
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 from gitguard.store.session.standing import PUT_BACK, judge
 
 TYPE_CHECKING = False

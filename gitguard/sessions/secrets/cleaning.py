@@ -10,7 +10,7 @@ from gitguard.sessions.secrets.leaks import UNREAD, Leak
 from gitguard.store.disk import files
 from gitguard.store.git.place import locate
 from gitguard.store.session import holds
-from gitguard.store.session.session_record import read_record, write_record
+from gitguard.store.session.host_session import read_record, write_record
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.workspace import Workspace
 

@@ -11,9 +11,8 @@ import json
 
 from gitguard.errors import GitguardError, InvalidInput, Pending
 from gitguard.model import triggers
-from gitguard.model.codec import STATE_FILE
+from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.config.redaction import redactor_of
-from gitguard.model.digest import sha256
 from gitguard.model.redaction.redactor import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value

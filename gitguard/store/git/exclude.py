@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.model.digest import sha256
+from gitguard.model.codec import sha256
 from gitguard.store.disk import files, folders
 from gitguard.store.disk.lock import Lock
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed
-from gitguard.model.digest import sha1
+from gitguard.model.codec import sha1
 from gitguard.store.disk import files
 
 TYPE_CHECKING = False

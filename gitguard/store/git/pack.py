@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from struct import pack
 
-from gitguard.model.digest import sha1, sha256
+from gitguard.model.codec import sha1, sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

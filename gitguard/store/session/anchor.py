@@ -10,11 +10,10 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerFormat, NotReadable
 from gitguard.model import fields
-from gitguard.model.codec import check_format, dump_json, load_json
-from gitguard.model.digest import sha256
+from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.record import Record
 from gitguard.store.disk import files
-from gitguard.store.session.naming import is_session_name
+from gitguard.store.session.workspace import is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,10 +16,9 @@ from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session import state_file
 from gitguard.store.session.current import current_name
+from gitguard.store.session.host_session import decode_record
 from gitguard.store.session.journal import OwnJournal, make_session_files
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import decode_record
-from gitguard.store.session.workspace import LIMIT
+from gitguard.store.session.workspace import LIMIT, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

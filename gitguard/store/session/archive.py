@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.anchor import Anchor
     from gitguard.store.session.chain import Chain
-    from gitguard.store.session.naming import Session
     from gitguard.store.session.standing import Head
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
 
 
 class Archived(Value):

@@ -32,7 +32,6 @@ from gitguard.store.session.chain_check import (
     has_checkpoint,
     refuse,
 )
-from gitguard.store.session.naming import is_session_name
 from gitguard.store.session.standing import (
     ADVANCED,
     DELETED,
@@ -47,6 +46,7 @@ from gitguard.store.session.standing import (
     checked_out,
     symbolic,
 )
+from gitguard.store.session.workspace import is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,8 +54,7 @@ if TYPE_CHECKING:
 
     from gitguard.store.git.repository import Ref, Repository
     from gitguard.store.session.chain_check import ChainLink, Verified
-    from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
 
 _SHORTEST_ID = 4
 _NEAR = 200

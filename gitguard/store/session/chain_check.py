@@ -8,8 +8,7 @@ newest one has to be the one that the anchor notes.
 from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
-from gitguard.model.codec import STATE_FILE, STATE_LIMIT
-from gitguard.model.digest import sha256
+from gitguard.model.codec import STATE_FILE, STATE_LIMIT, sha256
 from gitguard.model.value import Value
 from gitguard.state.checkpoint import FILES, checkpoint_name, read_checkpoint
 from gitguard.store.git.reader import TREE_LIMIT, entries_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.reader import Contents, ObjectReader
     from gitguard.store.session.anchor import Anchor
-    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Session
 
 
 VERIFIED = 50

@@ -11,8 +11,9 @@ import os
 from gitguard.errors import GitguardError
 from gitguard.model.text import timestamp
 from gitguard.store.session import holds
-from gitguard.store.session.host_session import Hold, HostSession
-from gitguard.store.session.session_record import (
+from gitguard.store.session.host_session import (
+    Hold,
+    HostSession,
     read_record,
     remember_held,
     write_record,
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.store.session.host_session import SessionRecord
-    from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
 
 THIS_SESSION = "this-session"
 """The conversation of programs that no host runs: the session itself."""

@@ -17,10 +17,8 @@ from gitguard.model.record import Record
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.store.disk import files
-from gitguard.store.session.host_session import SessionRecord
-from gitguard.store.session.naming import Session, is_session_name
-from gitguard.store.session.session_record import FORMAT, read_record
-from gitguard.store.session.workspace import LIMIT
+from gitguard.store.session.host_session import FORMAT, SessionRecord, read_record
+from gitguard.store.session.workspace import LIMIT, Session, is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotWritable
-from gitguard.model.codec import check_format, dump_json, load_json
-from gitguard.model.digest import sha256
+from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.store.disk import files
 from gitguard.store.session.host_session import NEVER, Halt, Hold
 

@@ -11,8 +11,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable, Tampered
 from gitguard.model import fields
-from gitguard.model.codec import dump_json
-from gitguard.model.digest import sha256
+from gitguard.model.codec import dump_json, sha256
 from gitguard.model.record import Record
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, Identity, identity_of, load_record

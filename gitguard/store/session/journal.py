@@ -8,8 +8,14 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import EditedState, InvalidDocument, NotWritable
-from gitguard.model import json_text
-from gitguard.model.codec import check_format, dump_json, dump_line, load_json
+from gitguard.model.codec import (
+    check_format,
+    decode_json,
+    dump_json,
+    dump_line,
+    encode_json,
+    load_json,
+)
 from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.model.value import Value
 from gitguard.state.entries import (
@@ -28,8 +34,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.store.session.moment import ConsistentRead
-    from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
 
 FORMAT = 1
 _READ_LIMIT = 1 << 24
@@ -252,7 +257,7 @@ def _calls_of(lines: list[tuple[int, bytes]], host_session: str) -> list[tuple[i
 
 
 def _whose(host_session: str) -> bytes:
-    return f'"host_session":{json_text.encode(host_session)}'.encode("utf-8", "replace")
+    return f'"host_session":{encode_json(host_session)}'.encode("utf-8", "replace")
 
 
 def _number_in(line: bytes) -> int:
@@ -304,7 +309,7 @@ def _entries(lines: list[bytes]) -> tuple[JournalEntry, ...]:
 
 def _document(line: bytes) -> dict[str, Any] | None:
     try:
-        document = json_text.decode(line.decode())
+        document = decode_json(line.decode())
     except (ValueError, RecursionError):
         return None  # a torn line, or nobody's
     return document if isinstance(document, dict) else None

@@ -20,7 +20,7 @@ from gitguard.store.git.place import git_dirs_of
 from gitguard.store.session import identity
 from gitguard.store.session.anchor import AnchorFile, CurrentFile, identity_of
 from gitguard.store.session.identity import RepositoryRecord
-from gitguard.store.session.naming import is_session_name
+from gitguard.store.session.workspace import is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.text import timestamp
 from gitguard.store.disk import files, users_files
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from gitguard.store.worktree.restore_record import read_record, write_record
 
 TYPE_CHECKING = False

@@ -14,8 +14,8 @@ from gitguard.model.triggers import WITHOUT_HASTE
 from gitguard.model.value import Value
 from gitguard.state.entries import cut_off_calls
 from gitguard.store.disk import files
+from gitguard.store.session.host_session import read_record
 from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
-from gitguard.store.session.session_record import read_record
 from gitguard.store.worktree.consolidating import MANY, consolidate
 from gitguard.store.worktree.manifest import Authors
 from gitguard.store.worktree.snapshot import EarlierSnapshot, SnapshotLimits, Taken
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
     from gitguard.store.git.differences import Differences, WorktreeComparer
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.journal import JournalPart, OwnJournal
-    from gitguard.store.session.naming import Session
     from gitguard.store.session.shell_edits import ShellEdits
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
     from gitguard.store.worktree.file_store import FileStore
     from gitguard.store.worktree.kept import KeptSnapshot, KeptSnapshots, Retention
     from gitguard.store.worktree.overlays import SnapshotReader

@@ -17,8 +17,8 @@ from gitguard.model.codec import (
     check_size,
     dump_json,
     load_json,
+    sha256,
 )
-from gitguard.model.digest import sha256
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 
@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.redactor import RuleMatch
     from gitguard.state.task import TaskState
     from gitguard.store.session.anchor import AnchorFile, StateCopy
-    from gitguard.store.session.naming import Session
-    from gitguard.store.session.workspace import Workspace
+    from gitguard.store.session.workspace import Session, Workspace
 
 FORMAT = 1
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidInput, Locked
-from gitguard.model import json_text
+from gitguard.model.codec import json_encoder
 from gitguard.model.value import Value
 from gitguard.transcripts.entries import Unread, open_file, read_line, unreadable
 from gitguard.transcripts.rewriting.edits import (
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.rewriting.tree import Writable
 
 _BLOCK = 1 << 20
-_write = json_text.encoder(members=",", colon=":", allow_nan=False)
+_write = json_encoder(members=",", colon=":", allow_nan=False)
 
 
 class Rewritten(Value):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gitguard.hosts import payload as read
-from gitguard.model import events, json_text
+from gitguard.model import events
+from gitguard.model.codec import encode_json
 from gitguard.model.events import Abilities, HookEvent, HookReply, Reading, ToolCall
 
 TYPE_CHECKING = False
@@ -43,7 +44,7 @@ def render_reply(event: HookEvent, reply: HookReply) -> str:
     """Translate what we answer."""
     answer = {"tell": reply.context, "refuse": reply.refuse or reply.stop}
     texts = {name: text for name, text in answer.items() if text}
-    return json_text.encode(texts) if texts else ""
+    return encode_json(texts) if texts else ""
 
 
 def host_session(environment: Mapping[str, str]) -> str:

@@ -181,7 +181,7 @@ def test_purge_names_refs_and_sessions_that_still_hold_it(
     leaked: Guard, git: Git, open_guard: OpenGuard
 ) -> None:
     git("update-ref", "refs/remotes/origin/gitguard/main", BRANCH)
-    from gitguard.store.session.naming import Session
+    from gitguard.store.session.workspace import Session
 
     blind = open_guard()
     blind.workspace.redactor = Blind()

@@ -11,8 +11,7 @@ from gitguard.sessions.handoff.handoff_file import Handoff
 from gitguard.sessions.secrets.leaks import UNREAD
 from gitguard.state.entries import JournalEntry
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.leaked_secrets import (
     NOW,

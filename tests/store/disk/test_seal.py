@@ -17,7 +17,7 @@ from gitguard.model.codec import dump_json, dump_line
 from gitguard.state.entries import JournalEntry
 from gitguard.store.disk.seal import Seal
 from gitguard.store.session.conversations import keep_conversation, read_conversation
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation
 from tests.support.hook_processes import payload, run_hook

@@ -16,7 +16,7 @@ import pytest
 
 from gitguard.errors import GitguardError
 from gitguard.sessions.handoff.handoff_file import write_handoff
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.support.conversation import Conversation
 
 SWAPPED = (".gitguard/sessions/main", ".gitguard/sessions", ".gitguard", ".git/gitguard")

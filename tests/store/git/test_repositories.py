@@ -14,7 +14,7 @@ from gitguard.errors import GitFailed, InvalidInput, NotARepository, Pending
 from gitguard.guard import Guard
 from gitguard.state.items import texts
 from gitguard.store.session.current import current_name, current_session
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Clock, Git, OpenGuard
 
 

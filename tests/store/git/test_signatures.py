@@ -35,7 +35,7 @@ from gitguard.store.git.signature import (
     judge_gpg,
     judge_ssh,
 )
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Clock, Git
 from tests.support.keys import GpgKeys, Machine, SshKeys
 from tests.support.scratch import BIN

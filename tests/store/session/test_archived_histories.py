@@ -12,7 +12,7 @@ from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.guard import Guard
 from gitguard.store.session.archive import Archived
 from gitguard.store.session.current import current_name
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from gitguard.transcripts.formats.recognition import recognise
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.command_place import Place

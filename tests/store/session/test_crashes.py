@@ -19,8 +19,7 @@ import pytest
 from gitguard.errors import GitFailed, GitguardError, MissingState, NotReadable, NotWritable
 from gitguard.guard import Guard
 from gitguard.state.items import texts
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.session_branches import BRANCH, advance_from_elsewhere
 from tests.support.session_files import own_file

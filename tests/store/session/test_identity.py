@@ -14,8 +14,7 @@ from gitguard.guard import Guard
 from gitguard.model.events import Abilities, HookEvent, Reading, ToolCall
 from gitguard.state.items import texts
 from gitguard.store.session import identity
-from gitguard.store.session.naming import Session
-from gitguard.store.session.workspace import UserDirs
+from gitguard.store.session.workspace import Session, UserDirs
 from tests.conftest import Git, OpenGuard
 from tests.support.session_branches import BRANCH
 

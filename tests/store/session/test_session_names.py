@@ -20,7 +20,7 @@ from gitguard.errors import GitguardError, InvalidInput, MissingState
 from gitguard.guard import Guard
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.current import current_session
-from gitguard.store.session.naming import Session, is_session_name
+from gitguard.store.session.workspace import Session, is_session_name
 from tests.conftest import Git, OpenGuard
 
 ODD = [

@@ -14,9 +14,8 @@ from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.sessions.stored_sessions import import_transcript, stored_conversations
 from gitguard.store.session.conversations import keep_conversation, read_conversation
-from gitguard.store.session.host_session import HostReading, HostSession
-from gitguard.store.session.naming import Session
-from gitguard.store.session.session_record import read_record, write_record
+from gitguard.store.session.host_session import HostReading, HostSession, read_record, write_record
+from gitguard.store.session.workspace import Session
 from gitguard.transcripts.formats.recognition import recognise
 from tests.conftest import OpenGuard
 from tests.support.command_place import Place

@@ -12,7 +12,7 @@ import pytest
 from gitguard.errors import EditedState, GitguardError, MissingState, Tampered, Untrusted
 from gitguard.guard import Guard
 from gitguard.state.items import texts
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import BLOCK, Conversation
 from tests.support.session_files import own_file

@@ -11,7 +11,7 @@ import pytest
 
 from gitguard.errors import Busy
 from gitguard.sessions.file_restore import FilePlan
-from gitguard.store.session.naming import Session
+from gitguard.store.session.workspace import Session
 from tests.conftest import Process, kill
 from tests.support.conversation import Conversation
 

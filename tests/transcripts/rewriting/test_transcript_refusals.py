@@ -16,7 +16,7 @@ from gitguard.guard import Guard
 from gitguard.model.events import Transcript
 from gitguard.pressure.usage import find_conversation
 from gitguard.store.session.current import current_session
-from gitguard.store.session.session_record import read_record
+from gitguard.store.session.host_session import read_record
 from gitguard.transcripts.rewriting.repair import repair
 from tests.support.compacting_user import User
 from tests.support.needed import need, need_root

@@ -10,7 +10,7 @@ from __future__ import annotations
 import uuid
 
 from gitguard.errors import InvalidInput
-from gitguard.model import json_text
+from gitguard.model.codec import json_encoder
 from gitguard.model.conversation import MESSAGE, TranscriptEntry
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import word
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gitguard.transcripts.fitting.compaction import CompactionPlan, Written
 
 _LOADED = ("user", "assistant", "attachment", "system")
-_encode = json_text.encoder(members=",", colon=":")
+_encode = json_encoder(members=",", colon=":")
 
 
 def lines(

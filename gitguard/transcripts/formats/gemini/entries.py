@@ -156,9 +156,9 @@ def _result(response: dict[str, Any]) -> Block:
     failed = "error" in outcome
     text = word(outcome.get("error" if failed else "output"))
     if not text and outcome:
-        from gitguard.model import json_text
+        from gitguard.model.codec import encode_json
 
-        text = json_text.encode(outcome)
+        text = encode_json(outcome)
     return Block(
         RESULT,
         text=text,

@@ -5,7 +5,7 @@ It names the first of the older entries that stay; all behind that one stay too.
 
 from __future__ import annotations
 
-from gitguard.model import json_text
+from gitguard.model.codec import json_encoder
 from gitguard.model.conversation import MESSAGE
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.entries import parse
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gitguard.transcripts.fitting.compaction import CompactionPlan, Written
 
-_encode = json_text.encoder(members=",", colon=":")
+_encode = json_encoder(members=",", colon=":")
 
 
 def lines(
