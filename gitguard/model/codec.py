@@ -1,7 +1,11 @@
-"""Bytes to plain data and back: strict JSON, and the one door to YAML.
+"""Bytes to plain data and back: strict JSON, the one door to YAML, and digests.
 
 Everything that is read may have been written by somebody else, so sizes are checked first and
 duplicate keys, NaN, YAML aliases and endless nesting are refused.
+
+JSON goes by the C functions that Python's own `json` is made of, and digests by those of `hashlib`:
+`json` brings regular expressions along, which cost a hook a quarter of a bare Python start, and
+`hashlib` loads OpenSSL. Where the C functions are not there, `json` and `hashlib` do the same.
 """
 
 from __future__ import annotations
@@ -10,8 +14,123 @@ from gitguard.errors import InvalidDocument, NewerFormat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
+
+    Pairs = Callable[[list[tuple[str, Any]]], Any]
+    Word = Callable[[str], Any]
+
+_BLANKS = " \t\n\r"
+_CONSTANTS = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
+
+
+class _ScannerOptions:
+    """What the scanner asks for, under the names by which it does."""
+
+    strict = True
+    object_hook = None
+    parse_int = int
+
+    def __init__(
+        self,
+        pairs: Pairs | None,
+        number: Word,
+        constant: Word,
+    ) -> None:
+        self.object_pairs_hook = pairs
+        self.parse_float = number
+        self.parse_constant = constant
+
+
+def json_decoder(
+    *,
+    pairs: Pairs | None = None,
+    number: Word = float,
+    constant: Word = _CONSTANTS.__getitem__,
+) -> Callable[[str], Any]:
+    """Return a function that reads one JSON text, or raises `ValueError` or `RecursionError`.
+
+    pairs makes an object of its members, number a float of its digits, constant a value of NaN.
+    """
+    try:
+        from _json import make_scanner
+    except ImportError:
+        return _slow_decoder(pairs, number, constant)
+    scan = make_scanner(_ScannerOptions(pairs, number, constant))  # type: ignore[arg-type]
+
+    def decode_json(text: str) -> Any:
+        stripped = text.strip(_BLANKS)
+        try:
+            value, end = scan(stripped, 0)
+        except (StopIteration, SystemError):
+            end = -1  # the scanner leaves it to `json` to say what is wrong
+        return value if end == len(stripped) else _slow_decoder(pairs, number, constant)(text)
+
+    return decode_json
+
+
+def _slow_decoder(pairs: Pairs | None, number: Word, constant: Word) -> Callable[[str], Any]:
+    from json import JSONDecoder
+
+    return JSONDecoder(object_pairs_hook=pairs, parse_float=number, parse_constant=constant).decode
+
+
+def json_encoder(
+    *, members: str = ", ", colon: str = ": ", sort_keys: bool = False, allow_nan: bool = True
+) -> Callable[[Any], str]:
+    """Return a function that writes a value as JSON with these separators."""
+    try:
+        from _json import encode_basestring, make_encoder
+    except ImportError:
+        from json import JSONEncoder
+
+        return JSONEncoder(
+            ensure_ascii=False,
+            separators=(members, colon),
+            sort_keys=sort_keys,
+            allow_nan=allow_nan,
+        ).encode
+    encode_json = make_encoder(
+        None, _refuse, encode_basestring, None, colon, members, sort_keys, False, allow_nan
+    )
+    return lambda value: "".join(encode_json(value, 0))
+
+
+def _refuse(value: object) -> None:
+    raise TypeError(f"{type(value).__name__} is nothing that JSON has")
+
+
+decode_json = json_decoder()
+"""Reads one JSON text."""
+encode_json = json_encoder()
+"""Writes a value."""
+quoted: Callable[[str], str] = encode_json
+"""Writes a text."""
+try:  # a calm hook loads this module, and `suppress` would bring contextlib along
+    from _json import encode_basestring
+
+    quoted = encode_basestring
+except ImportError:
+    pass  # `encode_json` does the same
+
+
+def cut_nesting(data: bytes, deepest: int = 100) -> bytes:
+    """Return a JSON text with null in the place of what is nested deeper than so many levels."""
+    import re
+
+    depth = start = 0
+    parts = []
+    for token in re.finditer(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', data, re.DOTALL):
+        if token[0] in (b"[", b"{"):
+            depth += 1
+            if depth == deepest + 1:
+                parts += [data[start : token.start()], b"null"]
+        elif token[0] in (b"]", b"}"):
+            if depth == deepest + 1:
+                start = token.end()
+            depth -= 1
+    return b"".join([*parts, data[start:]])
+
 
 STATE_FILE = "state.json"
 SUMMARY_FILE = "summary.md"
@@ -237,3 +356,30 @@ def _quoted(text: str) -> str:
 
 def _escaped(code: int) -> str:
     return f"\\U{code:08x}"
+
+
+try:
+    from _sha2 import sha256 as _sha256  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from _sha256 import sha256 as _sha256  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256 as _sha256
+
+
+def sha256(data: bytes) -> str:
+    """Return the SHA-256 of data in hexadecimal digits."""
+    return str(_sha256(data).hexdigest())
+
+
+def sha1(*parts: bytes) -> str:
+    """Return the SHA-1 of all parts, one after the other, in hexadecimal digits."""
+    # Imported only now: a calm hook hashes nothing for git.
+    try:
+        from _sha1 import sha1 as new_sha1  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha1 as new_sha1
+    digest = new_sha1()
+    for part in parts:
+        digest.update(part)
+    return str(digest.hexdigest())

@@ -1,4 +1,4 @@
-"""What hosts tell us and what we answer, in words that no host owns.
+"""What hosts tell us, what it comes to as pressure, and what we answer, in words no host owns.
 
 Adapters in `hosts/` translate to and from these; everything else knows only this page.
 """
@@ -7,12 +7,8 @@ from __future__ import annotations
 
 from gitguard.model import fields
 from gitguard.model.record import Record
-from gitguard.model.text import visible
+from gitguard.model.text import percent, thousands, visible
 from gitguard.model.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
 
 BOOTSTRAP = "bootstrap"
 """The host builds its system prompt anew, and what we answer becomes part of it."""
@@ -44,6 +40,8 @@ STARTED_ANEW = "new"
 HOOKS_VARIABLE, HOOKS_OFF = "GITGUARD_HOOKS", "off"
 """The environment variable by which hooks are told to do nothing, and its value."""
 
+FIRST_TURN = "first-turn"
+"""The source of a pressure that nobody measured yet."""
 MOST_TOKENS = 100_000_000
 """No window is larger; a number beyond it is a host's mistake, or somebody's attempt."""
 MOST_SHARE = 1.5
@@ -211,3 +209,69 @@ class HookReply(Value):
 
 
 NEUTRAL = HookReply()
+
+
+class Window(Value):
+    """A context window, and where its size comes from."""
+
+    tokens: int
+    source: str
+    """config, host, model or assumed; `raised` is added where a reading proved it too small, and
+    `cap` where the user lowered it."""
+    model: str = ""
+    """The model whose window is assumed, where it has a name."""
+
+    @property
+    def is_assumed(self) -> bool:
+        """Whether nobody named this size: neither the user, as with a cap, nor host or table."""
+        return self.source.startswith("assumed") and not self.source.endswith("cap")
+
+    @property
+    def assumption(self) -> str:
+        """Say that the window is assumed, and the setting that ends it; empty where it is not."""
+        if not self.is_assumed:
+            return ""
+        size = f"the window of {self.tokens:,} tokens is assumed"
+        if "raised" in self.source:
+            size += ", raised as more than before is in use"
+        return f"{size}: {self.remedy}"
+
+    @property
+    def remedy(self) -> str:
+        """Say which setting names the window."""
+        setting = "window.default" if not self.model else f"window.models.{self.model}"
+        return f"set `{setting}` in your config.yaml"
+
+
+class Pressure(Value):
+    """How full the context is."""
+
+    share: float
+    """Used share of the window, 0.0 to 1.0."""
+    tokens: int | None
+    window: Window
+    source: str
+    """given, status-line, hook, transcript, estimate or first-turn."""
+    is_assumed: bool = False
+    """Whether the share was reckoned from tokens and a window that is assumed."""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anybody measured it; else it only counts as 0.0, on the first turn."""
+        return self.source != FIRST_TURN
+
+    @property
+    def used(self) -> float:
+        """Tokens in the context; more than the window holds, where a cap lowered that."""
+        return self.share * self.window.tokens if self.tokens is None else self.tokens
+
+    def gauge_line(self, *, saved: bool = False) -> str:
+        """Return the one line of the gauge."""
+        if not self.is_known:
+            return "[Context: unknown]"
+        assumed = f" ({self.window.assumption})" if self.window.is_assumed else ""
+        parts = [
+            f"Context: {percent(self.share)}",
+            f"{thousands(self.used)}/{thousands(self.window.tokens)} tokens{assumed}",
+        ]
+        return "[" + " | ".join(parts + ["Checkpoint saved"] * saved) + "]"

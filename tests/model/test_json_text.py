@@ -65,7 +65,7 @@ def test_what_json_refuses_is_refused_in_the_same_words(text: str) -> None:
 @pytest.mark.parametrize("text", BAD)
 def test_a_process_without_json_refuses_what_is_no_json(text: str) -> None:
     program = (
-        "import sys; from gitguard.model import json_text\n"
+        "import sys; from gitguard.model.codec import decode_json\n"
         "assert 'json' not in sys.modules\n"
         "try: decode_json(sys.argv[1])\n"
         "except ValueError as error: print(error)"
