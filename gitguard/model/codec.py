@@ -58,7 +58,7 @@ def json_decoder(
         return _slow_decoder(pairs, number, constant)
     scan = make_scanner(_ScannerOptions(pairs, number, constant))  # type: ignore[arg-type]
 
-    def decode_json(text: str) -> Any:
+    def decode(text: str) -> Any:
         stripped = text.strip(_BLANKS)
         try:
             value, end = scan(stripped, 0)
@@ -66,7 +66,7 @@ def json_decoder(
             end = -1  # the scanner leaves it to `json` to say what is wrong
         return value if end == len(stripped) else _slow_decoder(pairs, number, constant)(text)
 
-    return decode_json
+    return decode
 
 
 def _slow_decoder(pairs: Pairs | None, number: Word, constant: Word) -> Callable[[str], Any]:
@@ -90,17 +90,17 @@ def json_encoder(
             sort_keys=sort_keys,
             allow_nan=allow_nan,
         ).encode
-    encode_json = make_encoder(
+    encode = make_encoder(
         None, _refuse, encode_basestring, None, colon, members, sort_keys, False, allow_nan
     )
-    return lambda value: "".join(encode_json(value, 0))
+    return lambda value: "".join(encode(value, 0))
 
 
 def _refuse(value: object) -> None:
     raise TypeError(f"{type(value).__name__} is nothing that JSON has")
 
 
-decode_json = json_decoder()
+parse_json = json_decoder()
 """Reads one JSON text."""
 encode_json = json_encoder()
 """Writes a value."""

@@ -10,7 +10,7 @@ import os
 import re
 from math import isfinite
 
-from gitguard.model.codec import decode_json, json_decoder, quoted
+from gitguard.model.codec import json_decoder, parse_json, quoted
 from gitguard.model.text import counted
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ def restored(line: bytes) -> bytes:
 
 def _part(match: re.Match[bytes]) -> bytes:
     quoted = b'"' + match[1] + b'"'
-    text: str = decode_json(quoted.decode(errors="surrogateescape"))
+    text: str = parse_json(quoted.decode(errors="surrogateescape"))
     return text.encode(errors="surrogateescape")
 
 
@@ -97,14 +97,14 @@ def _require_json(part: str, deepest: int) -> None:
             if depth < 0:
                 raise ValueError("a bracket is closed that was not opened")
             if depth and depth % deepest == 0:
-                decode_json("".join((*chunks.pop(), part[position : token.end()])))
+                parse_json("".join((*chunks.pop(), part[position : token.end()])))
                 position = token.end()
         elif mark[0] != '"':
             if not _NUMBER.fullmatch(mark):
                 raise ValueError("a number is malformed")
             chunks[-1].append(part[position : token.start()] + "0")
             position = token.end()
-    decode_json("".join((*chunks.pop(), part[position:])))
+    parse_json("".join((*chunks.pop(), part[position:])))
 
 
 def _without_parts(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.model import codec
-from gitguard.model.codec import cut_nesting, decode_json, encode_json, json_decoder, json_encoder
+from gitguard.model.codec import cut_nesting, encode_json, json_decoder, json_encoder, parse_json
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -54,20 +54,20 @@ def test_what_is_written_is_what_json_writes(value: object) -> None:
 @given(VALUES, st.booleans())
 def test_what_is_read_is_what_json_reads(value: object, ascii: bool) -> None:
     text = f" \n{json.dumps(value, ensure_ascii=ascii)}\t"
-    assert decode_json(text) == json.loads(text) == value
+    assert parse_json(text) == json.loads(text) == value
 
 
 @given(st.text(st.sampled_from('{}[]",:0123456789.eE+-\\unltrfasNI \n')))
 def test_what_json_refuses_is_refused_in_the_same_words(text: str) -> None:
-    assert outcome(decode_json, text) == outcome(json.loads, text)
+    assert outcome(parse_json, text) == outcome(json.loads, text)
 
 
 @pytest.mark.parametrize("text", BAD)
 def test_a_process_without_json_refuses_what_is_no_json(text: str) -> None:
     program = (
-        "import sys; from gitguard.model.codec import decode_json\n"
+        "import sys; from gitguard.model.codec import parse_json\n"
         "assert 'json' not in sys.modules\n"
-        "try: decode_json(sys.argv[1])\n"
+        "try: parse_json(sys.argv[1])\n"
         "except ValueError as error: print(error)"
     )
     done = subprocess.run(

@@ -10,11 +10,11 @@ import os
 from gitguard.errors import EditedState, InvalidDocument, NotWritable
 from gitguard.model.codec import (
     check_format,
-    decode_json,
     dump_json,
     dump_line,
     encode_json,
     load_json,
+    parse_json,
 )
 from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.model.value import Value
@@ -309,7 +309,7 @@ def _entries(lines: list[bytes]) -> tuple[JournalEntry, ...]:
 
 def _document(line: bytes) -> dict[str, Any] | None:
     try:
-        document = decode_json(line.decode())
+        document = parse_json(line.decode())
     except (ValueError, RecursionError):
         return None  # a torn line, or nobody's
     return document if isinstance(document, dict) else None

@@ -8,7 +8,7 @@ above its share is what compactions are for.
 
 from __future__ import annotations
 
-from gitguard.model.codec import decode_json
+from gitguard.model.codec import parse_json
 from gitguard.model.config.transcripts import BudgetConfig
 from gitguard.model.conversation import HEADER, TranscriptEntry
 from gitguard.model.value import Value
@@ -55,7 +55,7 @@ def caps_reserve(first: TranscriptEntry | None) -> bool:
     if first is None or first.kind != HEADER:
         return False
     try:
-        version = decode_json(first.raw.decode()).get("version")
+        version = parse_json(first.raw.decode()).get("version")
     except (ValueError, AttributeError, RecursionError):
         return False
     return type(version) is int and version >= _CAPPED_FROM

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from gitguard.model.codec import decode_json
+from gitguard.model.codec import parse_json
 from gitguard.transcripts.rewriting.images import replaced_at
 from gitguard.transcripts.session_entries import OPENCLAW
 
@@ -37,7 +37,7 @@ def _is_reasoning(text: str) -> bool:
     if not text.startswith("{"):
         return False
     try:
-        detail = decode_json(text)
+        detail = parse_json(text)
     except (ValueError, RecursionError):
         return False
     kind = detail.get("type")

@@ -6,7 +6,7 @@ is one line with the summary and the history that replaces the one before it.
 
 from __future__ import annotations
 
-from gitguard.model.codec import decode_json
+from gitguard.model.codec import parse_json
 from gitguard.model.conversation import (
     ABORTED,
     AGENT,
@@ -129,7 +129,7 @@ def _call(item: str, payload: dict[str, Any]) -> Block:
     arguments = payload.get("arguments", payload.get("action"))
     if isinstance(arguments, str):
         try:
-            arguments = decode_json(arguments)
+            arguments = parse_json(arguments)
         except (ValueError, RecursionError):
             # The model wrote arguments that do not parse; they fill its context all the same.
             return call(0, named, None).replace(size=len(arguments))
