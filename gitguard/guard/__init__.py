@@ -81,9 +81,9 @@ class Anywhere:
         It is read from the state directory alone, so it answers where no repository opens.
         """
         from gitguard.hooks.gate import halt_reason
-        from gitguard.store.session import holds
+        from gitguard.store.session.conversations import all_holds
 
-        for hold in holds.all_in(places.state_home):
+        for hold in all_holds(places.state_home):
             if hold.conversation == conversation and hold.halt:
                 return halt_reason(hold.halt)
         return ""

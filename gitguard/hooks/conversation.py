@@ -17,7 +17,8 @@ from gitguard.errors import (
     NotReadable,
     Tampered,
 )
-from gitguard.hooks import gate, rises
+from gitguard.hooks import gate
+from gitguard.hooks.gate import checkpointed, risen_to
 from gitguard.model import events
 from gitguard.model.events import FIRST_TURN
 from gitguard.model.text import one_line, shorten
@@ -306,11 +307,11 @@ class Conversation:
 
     def take_due_checkpoint(self, pressure: Pressure | None) -> Saved | None:
         """Take the checkpoint that pressure has risen to, if it has."""
-        trigger = rises.risen_to(self.record, pressure, self.config)
+        trigger = risen_to(self.record, pressure, self.config)
         if pressure is None or not trigger:
             return None
         saved = self.checkpoint(trigger, f"Pressure is {pressure.share:.2f}.", pressure=pressure)
-        self.record = rises.checkpointed(self.record, pressure)
+        self.record = checkpointed(self.record, pressure)
         return saved
 
     def take_checkpoint_of_pressure(self, pressure: Pressure | None) -> Saved | None:

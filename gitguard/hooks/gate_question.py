@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidInput
-from gitguard.hooks.gate import GateVerdict, halted, judge, saved_text
-from gitguard.hooks.rises import checkpointed, risen_to
+from gitguard.hooks.gate import GateVerdict, checkpointed, halted, judge, risen_to, saved_text
 from gitguard.model import triggers
 from gitguard.model.events import Pressure
 from gitguard.model.text import one_line, shorten

@@ -11,7 +11,7 @@ from gitguard.hooks.gate import HALT_STATUS, halt_reason
 from gitguard.hooks.shell_commands import own_command
 from gitguard.model.events import HookReply
 from gitguard.model.text import one_line, shorten
-from gitguard.store.session import holds
+from gitguard.store.session.conversations import add_denial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def deny(event: HookEvent, abilities: Abilities, halt: Halt, path: str, now: flo
 
 def count_denial(abilities: Abilities, path: str, now: float) -> bool:
     """Count a denial; say whether the turn ends with it, also where it cannot be counted."""
-    return abilities.ends_turns and holds.count_denial(path, now) != 1
+    return abilities.ends_turns and add_denial(path, now) != 1
 
 
 def denial(event: HookEvent, abilities: Abilities, halt: Halt, *, ends: bool) -> HookReply:

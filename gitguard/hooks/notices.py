@@ -6,7 +6,7 @@ conversation, so that each warning comes once a rise.
 
 from __future__ import annotations
 
-from gitguard.hooks.rises import OVERRIDE_ROOM, has_shrunk, rearmed
+from gitguard.hooks.gate import OVERRIDE_ROOM, has_shrunk, rearmed
 from gitguard.hooks.warnings import (
     CRITICAL,
     highest,

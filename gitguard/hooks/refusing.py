@@ -16,7 +16,7 @@ from gitguard.hooks.shell_commands import (
 )
 from gitguard.model import events
 from gitguard.model.events import HookReply
-from gitguard.store.session import holds
+from gitguard.store.session.conversations import forget_denials, host_hold_path, read_hold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def first_refusal(
     if event.kind not in (events.TOOL_START, events.PROMPT):
         return None
     is_call = event.kind == events.TOOL_START and event.tool is not None
-    path = holds.path_of(places.state_home, event.host, event.host_session)
-    hold = None if event.sub_agent else holds.read(path)
+    path = host_hold_path(places.state_home, event.host, event.host_session)
+    hold = None if event.sub_agent else read_hold(path)
     is_denied = False
     if is_call and hold is not None and hold.halt is not None:
         from gitguard.hooks.halting import denial, is_exempt
@@ -84,7 +84,7 @@ def first_refusal(
     if hold is None or hold.halt is None:
         return None
     if not is_call:
-        holds.forget_denials(path, hold, now)
+        forget_denials(path, hold, now)
     if not is_denied:
         return None
     from gitguard.hooks.halting import deny
@@ -202,9 +202,9 @@ def _judge_alone(
         return None
     reason, gauge = verdict.reasons[0], gauge_of(pressure)
     halt = Halt(timestamp(now), pressure.share, reason, gauge=gauge, saved=_NOT_SAVED)
-    path = holds.path_of(places.state_home, event.host, event.host_session)
+    path = host_hold_path(places.state_home, event.host, event.host_session)
     return deny(event, abilities, halt, path=path, now=now)
 
 
 def _hold_of(event: HookEvent, places: UserDirs) -> Hold | None:
-    return holds.read(holds.path_of(places.state_home, event.host, event.host_session))
+    return read_hold(host_hold_path(places.state_home, event.host, event.host_session))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import Complete, GitguardError
-from gitguard.hooks import gate, rises
+from gitguard.hooks import gate
+from gitguard.hooks.gate import ASSESS_EVERY, has_shrunk, is_calm, is_to_keep, rearmed
 from gitguard.hooks.shell_commands import is_plainly_harmless
 from gitguard.model import events, triggers
 from gitguard.model.events import NEUTRAL, HookReply
@@ -229,8 +230,8 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
             conversation.offer(STATUS, complete)
             return NEUTRAL
     _, pressure = conversation.measure()
-    assess = calls % rises.ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
-    calm = rises.is_calm(conversation.record, pressure, conversation.config)
+    assess = calls % ASSESS_EVERY == 0 and _is_to_assess(conversation, pressure)
+    calm = is_calm(conversation.record, pressure, conversation.config)
     is_told = bool(conversation.lines)  # of something graver, so that a warning waits
     if conversation.record.halt is not None or is_told or (calm and not assess):
         return NEUTRAL
@@ -271,20 +272,16 @@ def _is_to_assess(conversation: Conversation, pressure: Pressure | None) -> bool
 
     if pressure is None:
         return False
-    unpaced = conversation.record.paced_tokens < 0 or rises.has_shrunk(
-        conversation.record, pressure
-    )
+    unpaced = conversation.record.paced_tokens < 0 or has_shrunk(conversation.record, pressure)
     return unpaced or bool(band_of(pressure.share, conversation.config).advice)
 
 
 def _save_unheard(conversation: Conversation, pressure: Pressure | None) -> HookReply:
     """Checkpoint where the answer is not read; what is to be said waits for the next prompt."""
-    if pressure is not None and rises.is_to_keep(
-        conversation.record, pressure, conversation.config
-    ):
+    if pressure is not None and is_to_keep(conversation.record, pressure, conversation.config):
         with conversation.recording():
             conversation.take_due_checkpoint(pressure)
-            conversation.record = rises.rearmed(conversation.record, pressure, conversation.config)
+            conversation.record = rearmed(conversation.record, pressure, conversation.config)
     return NEUTRAL
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, MissingState
-from gitguard.hooks import capture, delivery, gate, rises
-from gitguard.hooks.gate import HALT_STATUS
+from gitguard.hooks import capture, delivery, gate
+from gitguard.hooks.gate import ASSESS_EVERY, HALT_STATUS
 from gitguard.hooks.missing_hooks import offer_missing_hooks
 from gitguard.hooks.told_line import BRANCH, CONVERSATION, NOTES, PRESSURE, STATUS, outranks
 from gitguard.model import events, triggers
@@ -266,7 +266,7 @@ def _about_context(conversation: Conversation) -> str:
     calls_at_last_line = conversation.record.told_calls
     # Calls are counted anew once those of others fill what is read of the journal.
     since = calls - calls_at_last_line if calls >= calls_at_last_line else calls
-    due = not conversation.abilities.hears_after_tools and since >= rises.ASSESS_EVERY
+    due = not conversation.abilities.hears_after_tools and since >= ASSESS_EVERY
     return conversation.line(pressure, calls, assess=due, begins_turn=True)
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 LARGER_WINDOWS = (400_000, 1_000_000, 2_000_000)
 """Sizes that windows have; one that a reading proves too small is taken for the next."""
 _LONGEST_NAME = 80
+_SEPARATORS = "-[@:"
+"""What stands behind a model's name in a longer one."""
 _ABOVE_KNOWN = 1.05
 _LONGEST_READ = 1 << 23
 """Bytes of a transcript behind a cursor; to read more keeps a prompt waiting."""
@@ -306,14 +308,31 @@ def _uncapped(model: str, reported: int, config: WindowConfig) -> Window:
             return Window(tokens, "config")
     if reported:
         return Window(reported, "host")
-    from gitguard.pressure.models import published_window
-
     tokens, is_agreed = published_window(model)
     if tokens:  # that hosts publish; assumed where they do not agree
         return Window(tokens, "model") if is_agreed else _assumed(tokens, model)
     if config.default:
         return Window(config.default, "config")
     return _assumed(DEFAULT_WINDOW, model)
+
+
+def published_window(model: str) -> tuple[int, bool]:
+    """Return the published window and whether the hosts agree on it; 0 where none is published."""
+    from gitguard.pressure.models import DISPUTED, MAKERS, MODEL_WINDOWS
+
+    provider, _, name = model.lower().rpartition("/")
+    provider = provider.rpartition("/")[2]
+    name = name.rpartition("anthropic.")[2]  # as Bedrock names them
+    if name.endswith("[1m]"):
+        return 1_000_000, True  # how its host names a model with its long window
+    for each in (provider,) if provider in MODEL_WINDOWS else MAKERS:
+        # The longest name of the table with which the model's begins.
+        for end in range(len(name), 0, -1):
+            prefix = name[:end]
+            is_end = end == len(name) or name[end] in _SEPARATORS
+            if is_end and prefix in MODEL_WINDOWS[each]:
+                return MODEL_WINDOWS[each][prefix], f"{each}/{prefix}" not in DISPUTED
+    return 0, False
 
 
 def _assumed(tokens: int, model: str, source: str = "assumed") -> Window:

@@ -269,21 +269,3 @@ MAKERS = (
     "minimax",
 )
 """Where a model is looked up that comes without a provider, or from one without a table."""
-_SEPARATORS = "-[@:"
-
-
-def published_window(model: str) -> tuple[int, bool]:
-    """Return the published window and whether the hosts agree on it; 0 where none is published."""
-    provider, _, name = model.lower().rpartition("/")
-    provider = provider.rpartition("/")[2]
-    name = name.rpartition("anthropic.")[2]  # as Bedrock names them
-    if name.endswith("[1m]"):
-        return 1_000_000, True  # how its host names a model with its long window
-    for each in (provider,) if provider in MODEL_WINDOWS else MAKERS:
-        # The longest name of the table with which the model's begins.
-        for end in range(len(name), 0, -1):
-            prefix = name[:end]
-            is_end = end == len(name) or name[end] in _SEPARATORS
-            if is_end and prefix in MODEL_WINDOWS[each]:
-                return MODEL_WINDOWS[each][prefix], f"{each}/{prefix}" not in DISPUTED
-    return 0, False

@@ -9,7 +9,8 @@ import re
 import subprocess
 from pathlib import Path
 
-from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
+from gitguard.pressure.gauge import published_window
+from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS
 
 from . import claude_code, openclaw_install
 from .fetching import fetch, node

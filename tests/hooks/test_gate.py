@@ -19,11 +19,12 @@ from gitguard.pressure.gauge import (
     measure,
     measure_pressure,
     newest,
+    published_window,
     resolve_window,
     window_warning,
     with_proof,
 )
-from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS, published_window
+from gitguard.pressure.models import DISPUTED, MODEL_WINDOWS
 from gitguard.store.session.host_session import Halt, HostSession
 from tests.conftest import Git
 from tests.support.session_branches import BRANCH

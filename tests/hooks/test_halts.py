@@ -24,8 +24,13 @@ from gitguard.hosts.claude_code import hooks
 from gitguard.model import events
 from gitguard.model.codec import dump_json
 from gitguard.model.events import Abilities, HookEvent, HookReply, Reading, ToolCall
-from gitguard.store.session import holds
-from gitguard.store.session.conversations import THIS_SESSION
+from gitguard.store.session.conversations import (
+    THIS_SESSION,
+    all_holds,
+    holds_folder,
+    host_hold_path,
+    sweep_holds,
+)
 from gitguard.store.session.current import current_session
 from gitguard.store.session.host_session import Halt, Hold
 from gitguard.store.session.workspace import Session
@@ -207,7 +212,7 @@ def test_a_halt_holds_where_the_agent_goes_to_another_repository(
 def test_a_damaged_record_of_a_conversation_halts_it(talk: Conversation, content: bytes) -> None:
     talk.prompt("Begin")
     assert talk.bash("echo hi") == {}
-    path = Path(holds.path_of(str(talk.root.parent / "state"), hooks.NAME, "S1"))
+    path = Path(host_hold_path(str(talk.root.parent / "state"), hooks.NAME, "S1"))
     path.parent.mkdir()
     path.write_bytes(content)
     assert denies(talk.bash("echo hi"))
@@ -228,12 +233,12 @@ def test_where_the_state_directory_is_out_of_reach_the_sealed_record_decides(
 
 def test_a_halt_that_only_the_repository_records_keeps_counting(halted: Process) -> None:
     state = halted.talk.root.parent / "state"
-    shutil.rmtree(holds.folder_in(str(state)))
+    shutil.rmtree(holds_folder(str(state)))
     assert denies(halted.bash("echo hi"))
     (halted.talk.root / ".gitguard" / "sessions" / "main" / "session.json").unlink()
-    shutil.rmtree(holds.folder_in(str(state)))
+    shutil.rmtree(holds_folder(str(state)))
     assert denies(halted.bash("echo hi"))
-    assert holds.all_in(str(state)), "and is out of reach from then on"
+    assert all_holds(str(state)), "and is out of reach from then on"
 
 
 def test_an_override_that_is_over_comes_back_with_no_older_file(talk: Conversation) -> None:
@@ -262,11 +267,11 @@ def test_a_human_lifts_a_halt_whose_record_in_the_repository_is_gone(halted: Pro
 
 def test_the_record_of_a_halt_goes_when_the_halt_ends(halted: Process) -> None:
     talk, state = halted.talk, str(halted.talk.root.parent / "state")
-    assert [hold.conversation for hold in holds.all_in(state)] == ["S1"]
+    assert [hold.conversation for hold in all_holds(state)] == ["S1"]
     talk.send("PreCompact")
     talk.compacts(20_000)
     talk.send("SessionStart.compact")
-    assert holds.all_in(state) == []
+    assert all_holds(state) == []
 
 
 def test_old_records_of_conversations_are_swept_and_no_living_halt(tmp_path: Path) -> None:
@@ -274,7 +279,7 @@ def test_old_records_of_conversations_are_swept_and_no_living_halt(tmp_path: Pat
     stop = Halt("2026-01-31T09:30:00Z", 0.9, "full")
 
     def keep(name: str, days: float, **held: Any) -> Path:
-        path = holds.path_of(state, "host", name)
+        path = host_hold_path(state, "host", name)
         hold = Hold("host", name, **held)
         Path(path).parent.mkdir(exist_ok=True)
         Path(path).write_bytes(dump_json({"format": 1, **hold.to_document()}))
@@ -285,7 +290,7 @@ def test_old_records_of_conversations_are_swept_and_no_living_halt(tmp_path: Pat
     older, newer = keep("older", 2, override=stop), keep("newer", 0, override=stop)
     for number in range(498):
         keep(f"halted {number}", 50, halt=stop)
-    holds.sweep(holds.folder_in(state), now)
+    sweep_holds(holds_folder(state), now)
     assert (alive.exists(), dead.exists()) == (True, False)
     assert (older.exists(), newer.exists()) == (False, True)
 
@@ -672,7 +677,7 @@ def test_a_purged_value_is_gone_from_the_record_of_an_override(begun: Guard) -> 
     begun.override("S1", f"the word is {value}")
     begun.note({"learnings": [value]})
     checkpoint = begun.checkpoint("It is in here").sequence
-    folder = Path(holds.folder_in(begun.workspace.places.state_home))
+    folder = Path(holds_folder(begun.workspace.places.state_home))
     assert any(value in path.read_text() for path in folder.iterdir())
     begun.secrets.purge(str(checkpoint), reason="It was pasted", value=value)
     assert not any(value in path.read_text() for path in folder.iterdir())

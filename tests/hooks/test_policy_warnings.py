@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from gitguard.hooks import tool_calls, warnings
 from gitguard.hooks.conversation import Conversation as OpenConversation
+from gitguard.hooks.gate import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.gate import decide as gate
 from gitguard.hooks.notices import Occasion, calls_left, line_of
-from gitguard.hooks.rises import checkpointed, is_calm, rearmed, risen_to
 from gitguard.hooks.warnings import highest, tokens_per_call, warning_line
 from gitguard.model import events
 from gitguard.model.config.config import DEFAULTS, GaugeConfig

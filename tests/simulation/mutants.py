@@ -55,8 +55,8 @@ MUTANTS = (
     ),
     Mutant(
         "a halt lies where the halted agent can write",
-        "store/session/holds.py",
-        "        data = files.read_bytes(path, limit=_LIMIT)\n",
+        "store/session/conversations.py",
+        "        data = files.read_bytes(path, limit=_LARGEST_HOLD)\n",
         "        data = None\n",
     ),
 )

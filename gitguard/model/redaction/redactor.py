@@ -13,8 +13,7 @@ rule compiled when a text holds what the rule needs.
 from __future__ import annotations
 
 from gitguard import __version__
-from gitguard.model.redaction.encoded import SHORTEST as SHORTEST_ENCODED
-from gitguard.model.redaction.encoded import encoded, joins, may_conceal
+from gitguard.model.redaction.concealed import joins, may_conceal
 from gitguard.model.redaction.names import (
     BARE,
     KEY_WORDS,
@@ -42,8 +41,10 @@ from gitguard.model.redaction.rules import (
 from gitguard.model.redaction.rules import Rule as Rule
 from gitguard.model.redaction.tokens import (
     SHORTEST,
+    SHORTEST_ENCODED,
     TOKENS,
     begins_word,
+    encoded,
     end_of_token,
     goes_on,
     is_token,

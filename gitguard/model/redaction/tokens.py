@@ -3,6 +3,8 @@
 A line is a rule: its name, its prefixes as they are spelled, and the regular expression of the
 rest. The rule applies where a prefix stands at the beginning of a word. Every expression has one
 bounded repetition after another and nothing nested, so that none can take long.
+
+A word in base64 or hex may hold one as well, so what such words say is found here too.
 """
 
 # ruff: noqa: E501 - a rule is a line
@@ -10,7 +12,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 A = "[A-Za-z0-9]"
 W = "[A-Za-z0-9_-]"
@@ -425,3 +427,61 @@ def end_of_token(text: str, at: int) -> int:
 def _run(text: str, at: int) -> int:
     near = text[at : at + 256]
     return len(near) - len(near.lstrip(_TOKEN))
+
+
+SHORTEST_ENCODED = 28
+"""The shortest word that is looked at: base64 of a shorter one holds no token."""
+_LONGEST_ENCODED = 65_536
+_HEX = "0123456789abcdefABCDEF"
+_FIRSTS = "abcdefABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""Of four characters in base64 of ASCII the first has half of all values."""
+_AROUND_WORDS = "\"'`=:,;()[]{}<>@&?|\\#$%*^~.!\t\n\r"
+_WORDS_ALONE = str.maketrans(_AROUND_WORDS, " " * len(_AROUND_WORDS))
+_LINE_ENDS = str.maketrans("", "", "\n\t\r")
+
+
+def encoded(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield where the words of a text are base64 or hex of plain text, and what they say."""
+    longest = [word for word in text.split() if len(word) >= SHORTEST_ENCODED]
+    words = " ".join(longest).translate(_WORDS_ALONE).split() if longest else []
+    if not any(_plain(word) for word in words if len(word) >= SHORTEST_ENCODED):
+        return
+    at = 0
+    for long in longest:
+        at = text.find(long, at)
+        for word in long.translate(_WORDS_ALONE).split():
+            if len(word) >= SHORTEST_ENCODED and (plain := _plain(word)):
+                at = text.find(word, at)
+                end = at + len(word)
+                while text[end : end + 1] == "=":
+                    end += 1
+                yield at, end, plain
+
+
+def _plain(word: str) -> str:
+    """Return what a word says in base64 or hex, empty where that is no text."""
+    if len(word) > _LONGEST_ENCODED:
+        return ""
+    if len(word) % 2 == 0 and not word.strip(_HEX):
+        return _text_of(bytes.fromhex(word))
+    if word[::4].strip(_FIRSTS) or word.isalpha():
+        return ""
+    if word.lower() == word or word.upper() == word:
+        return ""  # base64 of a token has small letters and capitals
+    import binascii
+
+    standard = word.replace("-", "+").replace("_", "/")
+    try:
+        data = binascii.a2b_base64(standard + "=" * (-len(standard) % 4))
+    except ValueError:
+        return ""
+    return _text_of(data)
+
+
+def _text_of(data: bytes) -> str:
+    """Return bytes as the text they are, empty where they are none."""
+    if not data.isascii():
+        return ""
+    text = data.decode("ascii")
+    shown = text.translate(_LINE_ENDS).replace("\x1b", "")
+    return text if shown.isprintable() else ""

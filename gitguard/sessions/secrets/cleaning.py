@@ -9,7 +9,7 @@ from gitguard.profile import advice_log
 from gitguard.sessions.secrets.leaks import UNREAD, Leak
 from gitguard.store.disk import files
 from gitguard.store.git.place import locate
-from gitguard.store.session import holds
+from gitguard.store.session.conversations import holds_folder
 from gitguard.store.session.host_session import read_record, write_record
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.workspace import Workspace
@@ -81,7 +81,7 @@ class SessionFiles:
         yield os.path.join(workspace.state_folder, "faults.jsonl")
         yield advice_log.path_in(workspace.state_folder)
         yield os.path.join(workspace.places.state_home, "crash.log")
-        yield from _below(holds.folder_in(workspace.places.state_home))
+        yield from _below(holds_folder(workspace.places.state_home))
         for store in self._stores():
             here = store.workspace
             yield from _below(here.session_folder(session))

@@ -1,17 +1,23 @@
 """A session's conversations: their records, what holds them, how they change to another session.
 
 A halt belongs to its conversation: neither another session nor a removed folder may end it
-(references/design/contract.md, "Halt").
+(references/design/contract.md, "Halt"). So what holds a conversation, its halt or the override that
+lifted one, lies out of an agent's reach: one small file in the user's state directory, named after
+the host and the host's id of the conversation. Neither the repository, its path nor the session has
+a part in that name. A file that is absent says nothing, one that cannot be read means a halt.
 """
 
 from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotWritable
+from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.text import timestamp
-from gitguard.store.session import holds
+from gitguard.store.disk import files
 from gitguard.store.session.host_session import (
+    NEVER,
+    Halt,
     Hold,
     HostSession,
     read_record,
@@ -25,6 +31,129 @@ if TYPE_CHECKING:
 
     from gitguard.store.session.host_session import SessionRecord
     from gitguard.store.session.workspace import Session, Workspace
+
+_HOLD_FORMAT = 1
+_HOLDS = "conversations"
+_LARGEST_HOLD = 1 << 16
+_MOST_HOLDS = 500
+"""So many records are kept; of those above, the overrides that are oldest go."""
+_DEAD_AFTER = 90 * 86_400
+"""Seconds behind the newest record after which a halted conversation is over."""
+
+
+def holds_folder(state_home: str) -> str:
+    """Return where the records of all conversations lie."""
+    return os.path.join(state_home, _HOLDS)
+
+
+def host_hold_path(state_home: str, host: str, conversation: str) -> str:
+    """Return where a conversation's record lies."""
+    name = sha256(f"{host}\0{conversation}".encode("utf-8", "surrogatepass"))[:32]
+    return os.path.join(state_home, _HOLDS, f"{name}.json")
+
+
+def read_hold(path: str) -> Hold | None:
+    """Return what holds a conversation.
+
+    None where there is no record, and where the state directory is out of reach: then the sealed
+    record in the repository decides.
+    """
+    try:
+        data = files.read_bytes(path, limit=_LARGEST_HOLD)
+        return None if data is None else _decoded_hold(data, path)
+    except GitguardError as error:
+        return _damaged_hold(error) if os.path.lexists(path) else None
+
+
+def _decoded_hold(data: bytes, path: str) -> Hold:
+    what = f"the conversation's record `{path}`"
+    document = load_json(data, what=what, limit=_LARGEST_HOLD)
+    check_format(document, _HOLD_FORMAT, what=what)
+    del document["format"]
+    try:
+        return Hold.from_document(document)
+    except InvalidInput as error:
+        raise InvalidDocument(f"{what} is damaged: {error.message}") from error
+
+
+def _damaged_hold(error: GitguardError) -> Hold:
+    return Hold("", "", halt=Halt(NEVER, 1.0, error.message))
+
+
+def write_hold(path: str, hold: Hold, now: float) -> bool:
+    """Replace a record, durable; say whether the state directory let us.
+
+    One that holds nothing is removed.
+    """
+    before = read_hold(path)
+    if hold.halt is None and hold.override is None:
+        return before is None or files.remove(path)
+    if before is not None and (before.halt, before.override) == (hold.halt, hold.override):
+        return True
+    if before is not None and before.halt is not None and hold.halt is not None:
+        hold = hold.replace(denied=before.denied)  # the same halt, with what was saved since
+    return _replace_hold(path, hold, now)
+
+
+def add_denial(path: str, now: float) -> int:
+    """Count a denied tool call; return how many there are since the last prompt, 0 if unknown."""
+    hold = read_hold(path)
+    if hold is None or not hold.conversation:
+        return 0
+    counted = hold.replace(denied=hold.denied + 1)
+    return counted.denied if _replace_hold(path, counted, now) else 0
+
+
+def forget_denials(path: str, hold: Hold, now: float) -> None:
+    """Count denied tool calls from 0 again, because the user has said something."""
+    if hold.denied:
+        _replace_hold(path, hold.replace(denied=0), now)
+
+
+def _replace_hold(path: str, hold: Hold, now: float) -> bool:
+    folder = os.path.dirname(path)
+    try:
+        is_new = not os.path.lexists(path)
+        files.make_folder(folder)
+        files.write_bytes(path, dump_json({"format": _HOLD_FORMAT, **hold.to_document()}))
+    except NotWritable as error:
+        if not files.is_refusal(error):
+            raise
+        return False
+    if is_new:
+        sweep_holds(folder, now)
+    return True
+
+
+def all_holds(state_home: str) -> list[Hold]:
+    """Return every record, damaged ones included, in no order."""
+    folder = holds_folder(state_home)
+    names = [name for name in files.names_in(folder) if name.endswith(".json")]
+    holds = (read_hold(os.path.join(folder, name)) for name in names)
+    return [hold for hold in holds if hold is not None]
+
+
+def sweep_holds(folder: str, now: float) -> None:
+    """Remove records of conversations that are over.
+
+    A halted conversation is over when nothing was recorded of it for 90 days; it is never removed
+    before, however many there are.
+    """
+    files.sweep(folder, now)
+    names = [name for name in files.names_in(folder) if name.endswith(".json")]
+    paths = sorted((os.path.join(folder, name) for name in names), key=files.changed_at)
+    surplus = len(paths) - _MOST_HOLDS
+    # By the newest record's own time: a clock that was set wrong must not end every halt.
+    newest = files.changed_at(paths[-1]) if paths else 0
+    for path in paths:
+        is_old = newest - files.changed_at(path) > _DEAD_AFTER
+        if not is_old and surplus <= 0:
+            return
+        hold = read_hold(path)
+        is_halted = hold is not None and hold.halt is not None
+        if is_old or not is_halted:
+            surplus -= files.remove(path)
+
 
 THIS_SESSION = "this-session"
 """The conversation of programs that no host runs: the session itself."""
@@ -52,7 +181,7 @@ def with_hold(
     """Return a conversation's record with the halt or override that is in force."""
     record = record or HostSession(started_at=timestamp(workspace.clock()))
     host = host or record.host or _host_of(workspace, key)
-    hold = holds.read(hold_path(workspace, session, key, host))
+    hold = read_hold(hold_path(workspace, session, key, host))
     if hold is not None:
         record = record.replace(halt=hold.halt, override=hold.override)
     elif os.path.isdir(workspace.state_folder):
@@ -67,7 +196,7 @@ def _host_of(workspace: Workspace, key: str) -> str:
     """
     if key == THIS_SESSION:
         return ""
-    every = holds.all_in(workspace.places.state_home)
+    every = all_holds(workspace.places.state_home)
     return next((hold.host for hold in every if hold.conversation == key), "")
 
 
@@ -78,7 +207,7 @@ def hold_path(workspace: Workspace, session: Session, key: str, host: str) -> st
     """
     if key == THIS_SESSION and not host:
         return os.path.join(workspace.anchor_folder(session), "hold.json")
-    return holds.path_of(workspace.places.state_home, host, key)
+    return host_hold_path(workspace.places.state_home, host, key)
 
 
 def all_conversations(workspace: Workspace, session: Session) -> dict[str, HostSession]:
@@ -93,7 +222,7 @@ def conversations_here(workspace: Workspace, session: Session) -> dict[str, Host
     A conversation may have been halted at another session, or its record be gone since.
     """
     every = all_conversations(workspace, session)
-    for hold in holds.all_in(workspace.places.state_home):
+    for hold in all_holds(workspace.places.state_home):
         key = hold.conversation
         if key and key not in every and hold.worktree == workspace.place.worktree:
             every[key] = with_hold(workspace, session, key, record=None, host=hold.host)
@@ -136,7 +265,7 @@ def keep_hold(workspace: Workspace, session: Session, key: str, record: HostSess
     hold = Hold(
         record.host, key, record.halt, record.override, worktree=workspace.place.worktree
     ).redacted(workspace.redactor)[0]
-    return holds.keep(hold_path(workspace, session, key, record.host), hold, workspace.clock())
+    return write_hold(hold_path(workspace, session, key, record.host), hold, workspace.clock())
 
 
 def _newest(conversations: Mapping[str, HostSession]) -> dict[str, HostSession]:

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.model.redaction import encoded, keyed, views
-from gitguard.model.redaction.encoded import joins
+from gitguard.model.redaction import concealed, keyed, views
+from gitguard.model.redaction.concealed import joins
 from gitguard.model.redaction.keyed import Span, assigned_secrets
 from gitguard.model.redaction.names import KEY_WORDS
 from gitguard.model.redaction.redactor import OVERLAP, WINDOW, Redactor
@@ -58,9 +58,9 @@ QUOTED = st.text(st.sampled_from("\"'` +\n\r\\.aZ9é_-=,"), max_size=60)
 @given(QUOTED)
 def test_strings_that_go_on_are_the_same(text: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encoded, "_LONG", len(text))
+        patch.setattr(concealed, "_LONG", len(text))
         short = joins(text)
-        patch.setattr(encoded, "_LONG", -1)
+        patch.setattr(concealed, "_LONG", -1)
         assert joins(text) == short
 
 

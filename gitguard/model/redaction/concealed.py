@@ -1,4 +1,4 @@
-"""What makes a text worth a second look, found without regular expressions, and what words encode.
+"""What makes a text worth a second look, found without regular expressions.
 
 Hooks start often and most texts conceal nothing, so `re` is not imported before something says that
 it may be needed.
@@ -6,20 +6,8 @@ it may be needed.
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-SHORTEST = 28
-"""The shortest word that is looked at: base64 of a shorter one holds no token."""
-_LONGEST = 65_536
 _LONG = 4096
 """Longer texts are searched by `re`, which hooks do without."""
-_HEX = "0123456789abcdefABCDEF"
-_FIRSTS = "abcdefABCDEFGHIJKLMNOPQRSTUVWXYZ"
-"""Of four characters in base64 of ASCII the first has half of all values."""
-_OTHERS = "\"'`=:,;()[]{}<>@&?|\\#$%*^~.!\t\n\r"
-_TO_BLANKS = str.maketrans(_OTHERS, " " * len(_OTHERS))
 _ORDINARY = bytes({*range(32, 127), *b"\t\n\r"} - {*b"\\%"})
 """What conceals nothing in a text of ASCII."""
 _GOES_ON = frozenset(("", "\n", "\r", "+", ".", "\\", '"', "'", "`"))
@@ -29,7 +17,6 @@ _TOKEN_MARKS = frozenset("_-+/=.~")
 _ESCAPES = frozenset("xuUeE0123_.+/=~:-\r\n")
 """What follows a backslash that can stand for a character of a token, or for none."""
 _PERCENTS = frozenset("01234567")
-_LINE_ENDS = str.maketrans("", "", "\n\t\r")
 
 
 _ASCII = bytes(range(128))
@@ -129,50 +116,3 @@ def _joins_of_long(text: str) -> list[int]:
 def _goes_on(before: str, behind: str) -> bool:
     """Say whether a string may go on behind a quote; two quotes have nothing between them."""
     return behind in _GOES_ON and (before.isalnum() or before in _TOKEN_MARKS)
-
-
-def encoded(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield where the words of a text are base64 or hex of plain text, and what they say."""
-    longest = [word for word in text.split() if len(word) >= SHORTEST]
-    words = " ".join(longest).translate(_TO_BLANKS).split() if longest else []
-    if not any(_plain(word) for word in words if len(word) >= SHORTEST):
-        return
-    at = 0
-    for long in longest:
-        at = text.find(long, at)
-        for word in long.translate(_TO_BLANKS).split():
-            if len(word) >= SHORTEST and (plain := _plain(word)):
-                at = text.find(word, at)
-                end = at + len(word)
-                while text[end : end + 1] == "=":
-                    end += 1
-                yield at, end, plain
-
-
-def _plain(word: str) -> str:
-    """Return what a word says in base64 or hex, empty where that is no text."""
-    if len(word) > _LONGEST:
-        return ""
-    if len(word) % 2 == 0 and not word.strip(_HEX):
-        return _text_of(bytes.fromhex(word))
-    if word[::4].strip(_FIRSTS) or word.isalpha():
-        return ""
-    if word.lower() == word or word.upper() == word:
-        return ""  # base64 of a token has small letters and capitals
-    import binascii
-
-    standard = word.replace("-", "+").replace("_", "/")
-    try:
-        data = binascii.a2b_base64(standard + "=" * (-len(standard) % 4))
-    except ValueError:
-        return ""
-    return _text_of(data)
-
-
-def _text_of(data: bytes) -> str:
-    """Return bytes as the text they are, empty where they are none."""
-    if not data.isascii():
-        return ""
-    text = data.decode("ascii")
-    shown = text.translate(_LINE_ENDS).replace("\x1b", "")
-    return text if shown.isprintable() else ""
