@@ -9,7 +9,6 @@ import click
 from gitguard.cli import maintenance, session_listing
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.cli.file_changes import path_word
-from gitguard.cli.hook_lines import delivery_part, hook_lines, version_part
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import host_session, refuse_agents
 from gitguard.cli.startup_lines import say_startup, where_it_stands
@@ -23,9 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from gitguard.hosts.health import HookHealth
     from gitguard.sessions.file_status import FileStatus
+    from gitguard.sessions.last_event import LastEvent
     from gitguard.sessions.status import Overview
-    from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.host_session import Delivery, HostSession
 
 _MOST_OTHERS = 5
 _RESTORES, _PATHS = 10, 5
@@ -269,3 +270,63 @@ for module in (session_listing, maintenance):
         session.add_command(command)
 
 COMMANDS: list[click.Command] = [ensure, status, override, session]
+
+
+# What `status` says of the hooks of hosts: whether they run, and when they were heard of last
+
+
+_PATHS = 5
+
+
+def hook_lines(overview: Overview) -> Iterator[str]:
+    """Yield how it stands with the hooks of each host, and when the last event came."""
+    if not overview.hooks:
+        yield "Hooks: none installed here by this user; `gitguard init` installs them"
+    for health in overview.hooks:
+        yield one_line(f"Hooks: {_health_text(health)}")
+    if overview.session:
+        yield one_line(f"Last event of a host: {_event_text(overview.last_event)}")
+
+
+def _health_text(health: HookHealth) -> str:
+    parts = []
+    if health.problems:
+        parts.append("do not all run, see the warnings")
+    elif health.where:
+        parts.append(f"as installed in `{health.where}`")
+    parts += health.notes
+    return f"{health.host} {'; '.join(parts)}"
+
+
+def _event_text(event: LastEvent) -> str:
+    parts = [f"{event.at} ({event.ago} ago)" if event.at else "none yet"]
+    if event.changed:
+        paths = ", ".join(path_word(path) for path in event.changed[:_PATHS])
+        more = f" and {len(event.changed) - _PATHS} more" * (len(event.changed) > _PATHS)
+        parts.append(f"changed since, up to {event.changed_at}: {paths}{more}")
+    if event.head_moved_at:
+        parts.append(f"HEAD moved at {event.head_moved_at}")
+    if event.unknown:
+        parts.append(f"which files changed since is unknown: {event.unknown}")
+    return "; ".join(parts)
+
+
+def version_part(conversation: HostSession, tried: tuple[str, ...]) -> list[str]:
+    """Name the host of a conversation and its version, and whether it is one that was tried."""
+    host, version = conversation.host, conversation.version
+    if not host:
+        return []
+    if conversation.ran_by:
+        return [f"run by {conversation.ran_by}"]
+    if not version:
+        return [f"{host}, version unknown"]
+    named = ", ".join(tried) or "none"
+    note = "" if version in tried else f" (not tried with this gitguard; tried: {named})"
+    return [f"{host} {version}{note}"]
+
+
+def delivery_part(delivery: Delivery | None) -> list[str]:
+    """Say from which checkpoint a conversation got its resume block; nothing of an empty one."""
+    if delivery is None or not delivery.characters:
+        return []
+    return [f"got a resume block from {delivery.head[:12] or 'no checkpoint'} at {delivery.event}"]

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.cli.hook_lines import delivery_part
+from gitguard.cli.sessions import delivery_part
 from gitguard.store.session.host_session import Delivery
 from tests.support.command_place import Place
 from tests.support.scratch import environment

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gitguard.compaction.session_hooks import owner_of
+from gitguard.compaction.with_session import owner_of
 from gitguard.errors import NotARepository, NotInitialised
 from gitguard.guard import Guard
 from gitguard.model.events import Transcript

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from gitguard.model.transcript import USER
 from gitguard.review.piece import CodeChange, Link
-from gitguard.review.projection import (
+from gitguard.review.publishing import (
     files_of,
     message_of,
     projected,

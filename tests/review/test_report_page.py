@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.model.text import one_line
-from gitguard.review.chart import MOST_SHOWN, chart_of, shown_of
-from gitguard.review.page import MOST_BYTES, embedded, page
+from gitguard.review.page import MOST_BYTES, MOST_SHOWN, chart_of, embedded, page, shown_of
 
 from .injections import INJECTIONS
 from .made_reports import WEB, long_report, report_with

@@ -10,8 +10,7 @@ import pytest
 
 from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
-from gitguard.review.code_lines import committed_line
-from gitguard.review.why import Why
+from gitguard.review.why import Why, committed_line
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation
 from tests.support.hostile import Traps

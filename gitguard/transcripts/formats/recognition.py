@@ -15,7 +15,6 @@ from gitguard.model.text import shell_word
 from gitguard.transcripts import jsonl
 from gitguard.transcripts.entries import open_file, unreadable
 from gitguard.transcripts.formats import FORMATS, MARKS, NAMES, READING, load
-from gitguard.transcripts.formats.foreign import is_foreign
 from gitguard.transcripts.plain_lines import as_lines, is_compressed
 
 TYPE_CHECKING = False
@@ -203,3 +202,30 @@ def _by_place(path: str) -> str:
         if row.place and row.place in place:
             return name
     return ""
+
+
+# Lines of hosts whose transcripts nobody here reads, so that they are never taken for another's
+
+
+_KINDS = frozenset(("session_start", "compaction_state", "agent_turn_outcome"))
+"""Kinds of Droid's lines that no host has besides."""
+_BLOCKS = ("tool_use", "tool_result")
+"""Blocks that Droid has in messages with an id; pi's are named otherwise."""
+
+
+def is_foreign(line: dict[str, Any]) -> bool:
+    """Say whether a line is that of a host whose transcripts nobody here reads."""
+    kind, message = line.get("type"), line.get("message")
+    if not isinstance(kind, str):
+        return False
+    if kind in _KINDS or "protocol_version" in line or "systemPayload" in line:
+        return True
+    if "." in kind and ("data" in line or "agentId" in line or "time" in line):
+        return True
+    if not isinstance(message, dict):
+        return False
+    if isinstance(message.get("parts"), list) or "visibility" in message:
+        return True
+    content = message.get("content")
+    blocks = content if kind == "message" and isinstance(content, list) else ()
+    return any(isinstance(block, dict) and block.get("type") in _BLOCKS for block in blocks)

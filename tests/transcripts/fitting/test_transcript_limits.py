@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 
 from gitguard.errors import InvalidInput
 from gitguard.model.conversation import CALL, RESULT, TranscriptEntry
-from gitguard.transcripts.fitting.keys import DIRECT, GROUP, build_key, parse_key, without_thread
 from gitguard.transcripts.fitting.limits import (
+    DIRECT,
+    GROUP,
     TurnLimit,
+    build_key,
     first_within_limit,
     history_limit,
     is_turn,
     limits_of,
+    parse_key,
+    without_thread,
 )
 from tests.support.spoken import Said, entries
 

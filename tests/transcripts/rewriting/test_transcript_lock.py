@@ -20,8 +20,7 @@ from hypothesis import strategies as st
 from gitguard.cli.signals import ENDING, ending_in_order
 from gitguard.errors import InvalidDocument, Locked
 from gitguard.store.disk import processes
-from gitguard.transcripts.rewriting.host_lock import HostLock
-from gitguard.transcripts.rewriting.locks import transcript_lock
+from gitguard.transcripts.rewriting.locks import HostLock, transcript_lock
 from tests.support.other_programs import opened, running
 
 SOON = 0.2
