@@ -1,14 +1,12 @@
-"""What advice was given in past sessions, to which pattern of work, and what it adds up to.
-
-Each advice is one sentence, which reads back.
-"""
+"""What advice was given in past sessions, to which pattern of work, and what it adds up to."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gitguard.errors import InvalidInput
-from gitguard.model.text import one_line, timestamp
+from gitguard.model import fields
+from gitguard.model.record import Record
+from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.profile.patterns import MIXED, PATTERNS, UNKNOWN
 
@@ -22,23 +20,25 @@ OFTEN = 2
 NOTHING_TO_CHANGE = "nothing to change"
 NOTHING_TO_ADVISE = "nothing to advise"
 NOTHING_NEW = "only what was rolled back or declined before"
-_NOTHINGS = (NOTHING_TO_CHANGE, NOTHING_TO_ADVISE, NOTHING_NEW)
-_BEGIN, _BETWEEN, _NAMED, _USUAL, _END = "Advice for ", " work (", "named, ", "usual, ", "): "
 
 
-class GivenAdvice(Value):
+class GivenAdvice(Record):
     """One advice as a session keeps it."""
 
-    pattern: str
-    outcome: str
-    changes: tuple[str, ...] = ()
-    """What was advised, in words."""
-    nothing: str = NOTHING_TO_CHANGE
-    """Why there are no changes, where there are none."""
-    is_named: bool = False
-    """Whether somebody named the pattern, and no conversation showed it."""
-    is_usual: bool = False
-    """Whether it was taken because it is the usual one, and no conversation showed it."""
+    pattern: str = fields.text("Pattern of work.", choices=(*PATTERNS, UNKNOWN))
+    outcome: str = fields.text("What became of it.", choices=OUTCOMES)
+    changes: tuple[str, ...] = fields.texts("What was advised, in words.", default=())
+    nothing: str = fields.text(
+        "Why there are no changes, where there are none.", default=NOTHING_TO_CHANGE
+    )
+    is_named: bool = fields.flag(
+        "Somebody named the pattern, and no conversation showed it.", default=False, always=True
+    )
+    is_usual: bool = fields.flag(
+        "It was taken because it is the usual one, and no conversation showed it.",
+        default=False,
+        always=True,
+    )
 
     @property
     def is_shown(self) -> bool:
@@ -52,17 +52,20 @@ class GivenAdvice(Value):
     @property
     def words(self) -> str:
         """What was advised, for people."""
-        return "; ".join(filter(None, map(_kept, self.changes))) or self.nothing
+        return "; ".join(self.changes) or self.nothing
 
 
-class Advised(Value):
+class Advised(Record):
     """An advice, and where and when it was given."""
 
-    session: str
-    """Its key, and of one that was put away the newest checkpoint as well."""
-    at: int
-    """Unix seconds."""
-    advice: GivenAdvice
+    session: str = fields.text(
+        "Key of the session, and of one that was archived its newest checkpoint as well."
+    )
+    at: int = fields.count("Unix seconds.")
+    advice: GivenAdvice = fields.record("The advice.", of=GivenAdvice)
+    head: str = fields.text(
+        "The session's newest checkpoint then, where the log says it.", default="", sparse=True
+    )
 
 
 class Lesson(Value):
@@ -94,41 +97,9 @@ class Habit(Value):
 
     def lesson_on(self, pattern: str, change: str) -> Lesson | None:
         """Return what is known of a change, worded as it was, before it is advised again."""
-        about = _style(pattern), _kept(change)
+        about = _style(pattern), change
         with_verdict = (each for each in self.lessons if each.verdict)
         return next((each for each in with_verdict if (each.pattern, each.change) == about), None)
-
-
-def sentence(advice: GivenAdvice) -> str:
-    """Write an advice down; raise `InvalidInput` for a pattern or an outcome that is none."""
-    if advice.pattern not in (*PATTERNS, UNKNOWN) or advice.outcome not in OUTCOMES:
-        raise InvalidInput(
-            f"`{advice.pattern:.40}` and `{advice.outcome:.40}` are not a pattern and an outcome",
-            f"Patterns: {', '.join((*PATTERNS, UNKNOWN))}; outcomes: {', '.join(OUTCOMES)}",
-        )
-    how = _NAMED if advice.is_named else _USUAL if advice.is_usual else ""
-    return f"{_BEGIN}{advice.pattern}{_BETWEEN}{how}{advice.outcome}{_END}{advice.words}"
-
-
-def _kept(change: str) -> str:
-    """Return a change as the sentence keeps it."""
-    return one_line(change).replace(";", ",")
-
-
-def advice_in(text: str) -> GivenAdvice | None:
-    """Read a sentence back; None for any other text."""
-    head, end, words = text.partition(_END)
-    pattern, between, became = head.removeprefix(_BEGIN).partition(_BETWEEN)
-    outcome = became.removeprefix(_NAMED).removeprefix(_USUAL)
-    if not (end and between and head.startswith(_BEGIN)):
-        return None
-    if pattern not in (*PATTERNS, UNKNOWN) or outcome not in OUTCOMES:
-        return None
-    is_named, is_usual = became.startswith(_NAMED), became.startswith(_USUAL)
-    advice = GivenAdvice(pattern, outcome, is_named=is_named, is_usual=is_usual)
-    if words in _NOTHINGS:
-        return advice.replace(nothing=words)
-    return advice.replace(changes=tuple(filter(None, words.split("; "))))
 
 
 def add_up(advised: Sequence[Advised]) -> Habit:

@@ -8,8 +8,7 @@ from itertools import islice
 from gitguard.errors import GitguardError
 from gitguard.model.value import Value
 from gitguard.profile import advice_log
-from gitguard.profile.advice_log import LoggedAdvice
-from gitguard.profile.habits import Advised, GivenAdvice, Habit, add_up, advice_in, sentence
+from gitguard.profile.habits import Advised, GivenAdvice, Habit, add_up
 from gitguard.store.session.archive import Archived
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.workspace import Session
@@ -31,12 +30,12 @@ class Past(Value):
 def record_advice(store: SessionStore, advice: GivenAdvice) -> None:
     """Keep an advice in the state directory, without secrets; the workspace stays as it is.
 
-    Raises `NotWritable` and `Locked`, and `InvalidInput` for an advice that is none.
+    Raises `NotWritable` and `Locked`.
     """
     workspace = store.workspace
-    text = workspace.redactor.text(sentence(advice))
-    logged = LoggedAdvice(int(store.clock()), store.session.key, _head(store), text)
-    advice_log.append(workspace.state_folder, logged, store.clock)
+    clean, _ = advice.redacted(workspace.redactor)
+    advised = Advised(store.session.key, int(store.clock()), clean, _head(store))
+    advice_log.append(workspace.state_folder, advised, store.clock)
 
 
 def _head(store: SessionStore) -> str:
@@ -49,11 +48,10 @@ def _head(store: SessionStore) -> str:
 
 def is_newest(store: SessionStore, advice: GivenAdvice) -> bool:
     """Say whether the newest advice in the session is this very one."""
-    text = store.workspace.redactor.text(sentence(advice))
+    clean, _ = advice.redacted(store.workspace.redactor)
     logged = advice_log.newest_first(store.workspace.state_folder)
-    of_session = (each for each in logged if each.session == store.session.key)
-    newest = next(of_session, None)
-    return newest is not None and newest.sentence == text
+    of_session = (each.advice for each in logged if each.session == store.session.key)
+    return next(of_session, None) == clean
 
 
 def past_advice(
@@ -67,19 +65,18 @@ def past_advice(
     advised: list[Advised] = []
     problems = []
     archived_as: dict[str, str] = {}
-    for each in archived:
-        suffix = f"@{each.commit[:12]}"
+    for archive in archived:
+        suffix = f"@{archive.commit[:12]}"
         try:
-            history = store_of(Session(each.name, each.name)).chain.history(each.commit)
+            store = store_of(Session(archive.name, archive.name))
+            history = store.chain.history(archive.commit)
             archived_as.update((c.id, suffix) for c in islice(history, _MOST_LOOKED_AT))
         except GitguardError as error:
-            problems.append(f"{each.name}{suffix}: {error.message}")
+            problems.append(f"{archive.name}{suffix}: {error.message}")
     try:
-        for logged in advice_log.newest_first(state_folder):
-            advice = advice_in(logged.sentence)
-            if advice is not None:
-                session = logged.session + archived_as.get(logged.head, "")
-                advised.append(Advised(session, logged.at, advice))
+        for each in advice_log.newest_first(state_folder):
+            session = each.session + archived_as.get(each.head, "")
+            advised.append(each.replace(session=session, head=""))
     except GitguardError as error:
         problems.append(error.message)
     advised.sort(key=lambda each: -each.at)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from gitguard.cli.app import app
 from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.codec import dump_line, load_json
 from gitguard.profile import advice_log
 from gitguard.profile.habits import (
     APPLIED,
@@ -26,8 +27,6 @@ from gitguard.profile.habits import (
     Advised,
     GivenAdvice,
     add_up,
-    advice_in,
-    sentence,
 )
 from gitguard.profile.learning import is_newest, record_advice
 from gitguard.profile.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
@@ -40,58 +39,17 @@ TTL = "contextPruning.ttl 5m → 1m"
 @given(
     st.sampled_from((*PATTERNS, UNKNOWN)),
     st.sampled_from(OUTCOMES),
-    st.lists(st.text(min_size=1), max_size=4),
+    st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=4),
     st.booleans(),
 )
-def test_a_sentence_reads_back(
+def test_an_advice_reads_back(
     pattern: str, outcome: str, changes: list[str], is_named: bool
 ) -> None:
     advice = GivenAdvice(pattern, outcome, tuple(changes), is_named=is_named)
-    once = advice_in(sentence(advice))
-    assert once is not None
-    assert (once.pattern, once.outcome, once.is_named) == (pattern, outcome, is_named)
-    assert advice_in(sentence(once)) == once
-
-
-def test_changes_read_back_word_for_word() -> None:
-    advice = GivenAdvice(TOOL_HEAVY, APPLIED, (TTL, "keepRecentTokens 10000 → 8000"))
-    assert advice_in(sentence(advice)) == advice
-    assert advice_in(sentence(GivenAdvice(MIXED, GIVEN))) == GivenAdvice(MIXED, GIVEN)
     for nothing in (NOTHING_TO_ADVISE, NOTHING_NEW):
-        none = GivenAdvice(MIXED, GIVEN, nothing=nothing, is_named=True)
-        assert advice_in(sentence(none)) == none
-
-
-def test_a_sentence_that_does_not_say_how_the_pattern_is_known_is_read() -> None:
-    found = advice_in(f"Advice for tool-heavy work (rolled back): {TTL}; mode safeguard")
-    assert found == GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (TTL, "mode safeguard"))
-
-
-@given(st.text())
-def test_any_other_text_is_no_advice(text: str) -> None:
-    found = advice_in(text)
-    assert found is None or text.startswith("Advice for ")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "Advice for lazy work (given): x",
-        "Advice for mixed work (eaten): x",
-        "Advice for mixed work (given",
-        "Some Advice for mixed work (given): x",
-    ],
-)
-def test_what_is_nearly_a_sentence_is_none(text: str) -> None:
-    assert advice_in(text) is None
-
-
-def test_an_advice_that_is_none_is_not_written() -> None:
-    with pytest.raises(InvalidInput, match="not a pattern and an outcome"):
-        sentence(GivenAdvice("lazy", GIVEN))
-    with pytest.raises(InvalidInput, match="not a pattern and an outcome"):
-        sentence(GivenAdvice(MIXED, "eaten"))
+        written = Advised("s", 1, advice.replace(nothing=nothing), "c" * 40)
+        line = dump_line(written.to_document())
+        assert Advised.from_document(load_json(line, what="an advice")) == written
 
 
 def advised(session: str, at: int, pattern: str, outcome: str, *changes: str) -> Advised:
@@ -199,15 +157,13 @@ def test_a_lesson_is_about_one_way_of_working_with_one_value() -> None:
 
 def test_what_was_taken_as_usual_does_not_make_a_pattern_more_usual() -> None:
     usual = GivenAdvice(TOOL_HEAVY, APPLIED, (TTL,), is_usual=True)
-    assert advice_in(sentence(usual)) == usual
     assert add_up([Advised("s", 0, usual)]).patterns == ()
 
 
 def test_a_lesson_is_found_however_the_change_is_spelt() -> None:
     change = 'tools.deny ["a;b",\n "c"]'
-    advice = advice_in(sentence(GivenAdvice(TOOL_HEAVY, ROLLED_BACK, (change,))))
-    assert advice is not None
-    assert add_up([Advised("s", 0, advice)]).lesson_on(TOOL_HEAVY, change) is not None
+    habit = add_up([advised("s", 0, TOOL_HEAVY, ROLLED_BACK, change)])
+    assert habit.lesson_on(TOOL_HEAVY, change) is not None
 
 
 # Remembered in the state directory
@@ -250,7 +206,9 @@ def test_of_a_long_advice_all_changes_are_kept(talk: Conversation) -> None:
         b"\xff\xfe",
         b"[]",
         b'{"at": "x"}',
-        b'{"at":1,"session":"s","head":[],"sentence":"x"}',
+        b'{"at":1,"session":"s","head":[],"advice":{"pattern":"mixed","outcome":"given"}}',
+        b'{"at":1,"session":"s","head":"","advice":{"pattern":"lazy","outcome":"given"}}',
+        b'{"at":1,"session":"s","head":"","advice":{"pattern":"mixed","outcome":"eaten"}}',
         b"",
         b"null",
     ],
