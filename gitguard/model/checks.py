@@ -6,7 +6,17 @@ ended, and for that a check knows its place among the other commands of its line
 
 from __future__ import annotations
 
-from gitguard.model.shell.programs import LONGEST, RUNNERS, VALUES, behind_operands, started_program
+import posixpath
+
+from gitguard.model.shell.programs import (
+    INTERPRETERS,
+    LONGEST,
+    RUNNERS,
+    VALUES,
+    behind_operands,
+    deciding_commands,
+    started_program,
+)
 from gitguard.model.shell.scanner import PIPES, read_line
 from gitguard.model.value import Value
 
@@ -38,6 +48,7 @@ _PROGRAMS: dict[str, frozenset[str]] = {
     "swift": frozenset({"test", "build", "run"}),
     "zig": frozenset({"test", "build", "run"}),
     "mix": frozenset({"test", "compile", "format", "credo"}),
+    "node": frozenset({"--test"}),
     "deno": frozenset({"test", "lint", "check", "task", "fmt"}),
     "flask": frozenset({"run"}),
     "cmake": frozenset({"--build"}),
@@ -61,13 +72,21 @@ _QUIET = frozenset(("cd", "echo", "printf", "true", ":", "export", "set", "pwd")
 _AND = "&&"
 
 
+class Target(Value):
+    """What a command runs, whatever leads to it: folder changes, assignments, runners, joints."""
+
+    program: str
+    """Its program, with the subcommand if it has one that counts: `pytest`, `ruff check`."""
+    arguments: tuple[str, ...]
+    folder: str = ""
+    """Where its line changed to before, empty if it did not, as in `cd .`."""
+
+
 class Check(Value):
     """A command that checks the work, without what surrounds it."""
 
     command: str
-    program: str
-    """Its program, with the subcommand if it has one: `pytest`, `ruff check`."""
-    arguments: tuple[str, ...]
+    target: Target
     place: int
     """Its place among the commands of the line."""
     leads_to: int
@@ -90,9 +109,11 @@ def checks_of(line: str) -> tuple[Check, ...]:
     if any(map(_stashes, commands)):
         return ()
     checks = []
+    folder = ""
     for place, step in enumerate(commands):
-        program, arguments = _program(step)
-        if not program:
+        folder = _folder_behind(step, folder)
+        target = _checked_by(step)
+        if target is None:
             continue
         # After `||` or `if`, how the line ends does not say how this command did.
         is_in_doubt = place > 0 and commands[place - 1].joint == "||"
@@ -100,8 +121,7 @@ def checks_of(line: str) -> tuple[Check, ...]:
         leads_to = place if is_in_doubt else _end_of_chain(commands, place)
         check = Check(
             _without_wrappers(step.as_written()),
-            program,
-            arguments,
+            target.replace(folder=folder),
             place=place,
             leads_to=leads_to,
             owns_exit_code=not is_in_doubt and commands[leads_to].joint == "",
@@ -118,6 +138,63 @@ def only_check(line: str) -> str:
     if len(checks) != 1 or not checks[0].speaks_last:
         return ""
     return checks[0].command if checks[0].speaks_alone else ""
+
+
+def targets_of(line: str) -> tuple[Target, ...]:
+    """Return what must have passed if a shell line did, and of what one failed if it did not.
+
+    It is empty where nobody can tell: behind `||` and pipes, in groups, with an input of its own.
+    """
+    if line.endswith("…"):
+        return ()  # it was cut
+    read = read_line(line[:LONGEST])
+    deciding = deciding_commands(read)
+    if any(map(_stashes, read.commands)) or any(map(_has_input, deciding)):
+        return ()
+    targets = []
+    folder = ""
+    for step in read.commands:
+        folder = _folder_behind(step, folder)
+        if step in deciding and not _is_quiet(step):
+            target = _checked_by(step) or _run_by(step)
+            if target is not None:
+                targets.append(target.replace(folder=folder))
+    return tuple(targets)
+
+
+def is_check(target: Target) -> bool:
+    """Say whether a program is known to build, test, check or start something."""
+    return target.program.partition(" ")[0] in _NAMES
+
+
+def _folder_behind(step: SimpleCommand, folder: str) -> str:
+    """Return the folder in which the next command of a line runs."""
+    if step.words[:1] != ["cd"]:
+        return folder
+    changed = posixpath.normpath(posixpath.join(folder, *step.words[1:2]))
+    return "" if changed == "." else changed
+
+
+def _has_input(step: SimpleCommand) -> bool:
+    reads = any(operator[:1] == "<" for operator, _ in step.redirections)
+    return bool(reads or step.input or step.feeder is not None)
+
+
+def _run_by(step: SimpleCommand) -> Target | None:
+    """Return what a command of any program runs; None for assignments alone.
+
+    The folder in which a script lies tells it from another one.
+    """
+    program = started_program(step.words, step)
+    if program is None or not program.name:
+        return None
+    written = step.words[len(program.before)].removeprefix("./")
+    name = program.name
+    if name.startswith(INTERPRETERS):
+        name = name.rstrip("0123456789.")
+    elif "/" in written:
+        name = written
+    return Target(name, tuple(program.words))
 
 
 def _steps(line: str) -> list[SimpleCommand]:
@@ -160,22 +237,24 @@ def _speaks_last(steps: list[SimpleCommand], place: int) -> bool:
     )
 
 
-def _program(step: SimpleCommand) -> tuple[str, tuple[str, ...]]:
-    """Return the program that checks something, and its arguments; an empty name if none does."""
+def _checked_by(step: SimpleCommand) -> Target | None:
+    """Return what a command runs that checks something; None if it does not."""
     program = started_program(step.words, step)
     if program is None:
-        return "", ()
+        return None
     name = program.name
     words = step.as_written()[len(program.before) + 1 :]
     subcommands = _ANY if name == "unittest" else _PROGRAMS.get(name, frozenset())
     if subcommands is _ANY:
         subcommands = _WITH_SUBCOMMANDS.get(name, _ANY)
         if words[:1] == [] or words[0] not in subcommands:
-            return name, tuple(words)
+            return Target(name, tuple(words))
+    if words[:2] == ["run", "test"]:
+        words = words[1:]  # `npm run test` is `npm test`
     for place, word in enumerate(words[:2]):
         if word in subcommands:
-            return f"{name} {word}", (*words[:place], *words[place + 1 :])
-    return "", ()
+            return Target(f"{name} {word}", (*words[:place], *words[place + 1 :]))
+    return None
 
 
 def _without_wrappers(words: list[str]) -> str:

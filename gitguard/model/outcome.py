@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.shell.programs import LONGEST, started_program
-from gitguard.model.shell.scanner import PIPES, commands_of, is_descriptor, read_line
+from gitguard.model.shell.programs import (
+    LONGEST,
+    deciding_commands,
+    is_plain_step,
+    started_program,
+)
+from gitguard.model.shell.scanner import commands_of, is_descriptor, read_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,6 +95,12 @@ def verdict(error: str, limit: int = ERROR_LIMIT) -> str:
     return f"{prefix} {text}".strip()
 
 
+def has_not_started(error: str) -> bool:
+    """Say whether a shell did not find a program that it was to run, or could not start it."""
+    code = _EXIT_CODE.match(error.lstrip()[:80])
+    return code is not None and code[1] in ("126", "127")
+
+
 def is_answer(command: str, error: str) -> bool:
     """Say whether a command that ended with a code other than 0 only answered no.
 
@@ -98,7 +109,9 @@ def is_answer(command: str, error: str) -> bool:
     code = _EXIT_CODE.match(error.lstrip()[:80])
     if code is None or "cd: " in error:
         return False
-    *before, last = _deciding(command) or ("",)
+    deciding = deciding_commands(read_line(command[:LONGEST]))
+    programs = [started_program(simple.words, simple) for simple in deciding]
+    *before, last = [program.name for program in programs if program and program.name] or ("",)
     harmless = all(name in _QUESTIONS or name in _BESIDE for name in before)
     return harmless and int(code[1]) in _QUESTIONS.get(last, ())
 
@@ -136,14 +149,9 @@ def only_looks(command: str) -> bool:
         return False
     line = read_line(command)
     return line.is_complete and all(
-        _is_step(simple) and all(map(_is_harmless, simple.redirections)) and _looks(simple)
+        is_plain_step(simple) and all(map(_is_harmless, simple.redirections)) and _looks(simple)
         for simple in line.commands
     )
-
-
-def _is_step(command: SimpleCommand) -> bool:
-    """Say whether a command is plainly one after the other of its line."""
-    return not (command.is_substituted or command.is_grouped or {*command.keywords} - {"!"})
 
 
 def _is_harmless(redirection: tuple[str, str]) -> bool:
@@ -163,21 +171,3 @@ def _looks(command: SimpleCommand) -> bool:
         return not _LOOKING[name].isdisjoint(subcommand)
     changes = _CHANGES.get(name, ())
     return name in _LOOKS and not any(word.startswith(changes) for word in words if changes)
-
-
-def _deciding(line: str) -> list[str]:
-    """Return the programs on which the exit code depends, by name; none where that is unclear."""
-    read = read_line(line[:LONGEST])
-    names: list[str] = []
-    joint = ""
-    for command in read.commands:
-        if command.is_substituted:
-            continue
-        if not _is_step(command) or joint in ("||", "&"):
-            return []
-        if joint in (*PIPES, ";", "\n"):
-            names = []
-        program = started_program(command.words, command)
-        names += [program.name] if program and program.name else []
-        joint = command.joint
-    return names if read.is_complete and joint != "&" else []

@@ -311,10 +311,16 @@ def _claims(report: Report) -> Section:
         lead = (
             f"The agent claims: {status_name(report.newest).lower()}{confidence}, "
             f"{counted(len(steps), 'completed step')}. "
-            f"Hooks saw {counted(len(checks), 'check')}, {failed} failed when last run."
+            f"{_checks_seen(len(checks), failed)}."
         )
     lines = (*seen, *(line.replace(weight=0) for line in claims))
     return Section("Claims and what hooks saw", lines, lead)
+
+
+def _checks_seen(number: int, failed: int) -> str:
+    if not number:
+        return "No known check was run"
+    return f"Hooks saw {counted(number, 'check')}, {failed} failed when last run"
 
 
 def _verification(report: Report) -> Iterator[Line]:

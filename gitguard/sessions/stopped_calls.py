@@ -3,8 +3,8 @@
 Only a record of a call that a hook saw begin and that never ended counts. A missing end alone says
 nothing: a kill looks the same. Nor does text, which anybody can write.
 
-A host may write a refusal down after the hook of the turn's end ran (Claude Code: 0.1 s after the
-refusal). So a call that was given up as lost is looked for again until the next turn begins.
+A host may write a refusal down a tenth of a second after it, when the hook of the turn's end ran
+already. So a call that was given up as lost is looked for again until the next turn begins.
 """
 
 from __future__ import annotations

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from gitguard.model.checks import targets_of
 from gitguard.model.text import seconds, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
@@ -19,8 +20,10 @@ from gitguard.state.check_outcomes import outcomes_of
 from gitguard.state.items import (
     ACTIVE,
     DONE,
+    FAILED,
     HOOK,
     OPEN,
+    PASSED,
     SMALL_TALK,
     Artifact,
     Command,
@@ -32,7 +35,7 @@ from gitguard.state.items import (
     derived_id,
     texts,
 )
-from gitguard.state.outdated_checks import Run, in_doubt, mended
+from gitguard.state.outdated_checks import Run, in_doubt, is_covered, mended
 from gitguard.state.snapshot import IDLE, IN_PROGRESS, WAITING, Work
 from gitguard.state.spoken import ANSWERED
 from gitguard.state.task import LastAction
@@ -42,12 +45,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TypeVar
 
+    from gitguard.model.checks import Target
     from gitguard.model.events import PlanItem
+    from gitguard.state.check_outcomes import Ended
     from gitguard.state.entries import JournalEntry
     from gitguard.state.items import Exchange
     from gitguard.state.task import TaskState
 
     T = TypeVar("T")
+    _EndedChecks = Iterable[tuple[JournalEntry, tuple[Ended, ...]]]
 
 
 class Bound(Value):
@@ -104,15 +110,16 @@ def fold(
     if not entries:
         return state  # as after each checkpoint, which folds all that there is
     ended = tuple(entry for entry in entries if entry.event == journal.ENDED)
-    commands, failures = _current(_commands(state, entries, code), _failures(state, entries, code))
+    checks = [(entry, _ended_checks(entry)) for entry in entries]
+    commands = _commands(state, checks, code)
     lists: dict[str, tuple[Any, ...]] = {
         "tools_used": _tools(state, entries),
         "files_read": _newest_last(state.files_read, (path for e in ended for path in e.read)),
         "artifacts": merge_artifacts(
             state.artifacts, (*_written(state, entries, code), *_commits(state, ended, code))
         ),
-        "failed_attempts": failures,
-        "commands": commands,
+        "failed_attempts": _failures(state, entries, checks, code),
+        "commands": _current(commands),
         "plan": _plan(state, ended, code),
     }
     kept = {name: bounded(items, bounds[name]) for name, items in lists.items()}
@@ -239,7 +246,7 @@ def _id_of(state: TaskState, field: str, entry: JournalEntry, *content: str) -> 
 
 
 def _failures(
-    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+    state: TaskState, entries: tuple[JournalEntry, ...], checks: _EndedChecks, code: str
 ) -> tuple[Failure, ...]:
     failed = tuple(
         _failure(state, entry, code)
@@ -252,7 +259,11 @@ def _failures(
     # Where some are known, the older ones were dropped and counted when these were folded first.
     failures = (*state.failed_attempts, *(failed if len(fresh) == len(newest) else fresh))
     mended = _mended(entries)
-    return tuple(f for f in failures if f.is_noted or f.when > mended.get(f.what, ""))
+    failures = tuple(f for f in failures if f.is_noted or f.when > mended.get(f.what, ""))
+    if all(failure.is_noted for failure in failures):
+        return failures
+    passes = _passes(checks)
+    return tuple(f for f in failures if f.is_noted or not _has_passed(f, passes))
 
 
 def _mended(entries: tuple[JournalEntry, ...]) -> dict[str, str]:
@@ -266,6 +277,31 @@ def _mended(entries: tuple[JournalEntry, ...]) -> dict[str, str]:
     return mended
 
 
+def _passes(checks: _EndedChecks) -> list[tuple[str, Target]]:
+    """Return what passed and has not failed since, with the time."""
+    passes: list[tuple[str, Target]] = []
+    for entry, ended in checks:
+        if not entry.is_shell or entry.event not in _CALLED:
+            continue
+        targets = targets_of(entry.shell_line)
+        passed = [t for check in ended if check.outcome == PASSED for t in check.targets]
+        failed = [t for check in ended if check.outcome == FAILED for t in check.targets]
+        if entry.event == journal.ENDED:
+            passed += targets
+        else:
+            failed += targets
+        passes = [(at, t) for at, t in passes if not any(is_covered(f, [t]) for f in failed)]
+        passes += [(entry.at, target) for target in passed]
+    return passes
+
+
+def _has_passed(failure: Failure, passes: list[tuple[str, Target]]) -> bool:
+    """Say whether all of which one failed has passed since, in the same or a wider run."""
+    targets = targets_of(failure.what.partition(": ")[2])
+    later = [target for at, target in passes if at >= failure.when]
+    return bool(targets) and all(is_covered(target, later) for target in targets)
+
+
 def _failure(state: TaskState, entry: JournalEntry, code: str) -> Failure:
     what, error = attempt_of(entry), entry.error or "failed"
     item_id = _id_of(state, "failed_attempts", entry, what, error)
@@ -277,17 +313,19 @@ def attempt_of(entry: JournalEntry) -> str:
     return shorten(f"{entry.tool}: {entry.summary}" if entry.summary else entry.tool, 220)
 
 
-def _commands(
-    state: TaskState, entries: tuple[JournalEntry, ...], code: str
-) -> tuple[Command, ...]:
+def _ended_checks(entry: JournalEntry) -> tuple[Ended, ...]:
+    """Return how the checks of a shell call ended, none of any other entry."""
+    if not entry.is_shell or entry.event not in _CALLED:
+        return ()
+    output, has_failed = entry.error or entry.output, entry.event == journal.FAILED
+    return outcomes_of(entry.shell_line, output, has_failed=has_failed)
+
+
+def _commands(state: TaskState, checks: _EndedChecks, code: str) -> tuple[Command, ...]:
     """Follow the commands that build, test, check or start something: each once, newest last."""
     commands = {command.command: command for command in state.commands}
-    for entry in entries:
-        if not entry.is_shell or entry.event not in _CALLED:
-            continue
-        has_failed = entry.event == journal.FAILED
-        output = entry.error or entry.output
-        for ended in outcomes_of(entry.shell_line, output, has_failed=has_failed):
+    for entry, ended_checks in checks:
+        for ended in ended_checks:
             before = commands.get(ended.command)
             if before is not None and entry.at < before.when:
                 continue  # folded before, and run again since
@@ -306,22 +344,11 @@ def _commands(
     return tuple(commands.values())
 
 
-def _current(
-    commands: tuple[Command, ...], failures: tuple[Failure, ...]
-) -> tuple[tuple[Command, ...], tuple[Failure, ...]]:
-    """Return commands and failed calls without those that later runs have made outdated."""
+def _current(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    """Return the commands without those that later runs have made outdated."""
     runs = tuple(Run(command.command, command.outcome, command.when) for command in commands)
-    mended_commands = mended(runs)
-    outdated = mended_commands | in_doubt(runs)
-    over = [command for command in commands if command.command in mended_commands]
-    return (
-        tuple(command for command in commands if command.command not in outdated),
-        tuple(
-            f
-            for f in failures
-            if f.is_noted or not any(c.command in f.what and f.when <= c.when for c in over)
-        ),
-    )
+    outdated = mended(runs) | in_doubt(runs)
+    return tuple(command for command in commands if command.command not in outdated)
 
 
 def _plan(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[PlanStep, ...]:

@@ -1,7 +1,7 @@
 """How the checks of a shell line ended, and which part of the output says so.
 
-An exit code is believed only of the commands it belongs to: behind a pipe or before `;` it is
-another program's. Then the outcome comes from the verdict that the program typically prints, and is
+An exit code is believed only of the commands it belongs to: before a pipe, `;` or `||` it is
+another program's. Then the outcome comes from the verdict that the program itself prints, and is
 `ran` if there is none. Several checks can share a line; a verdict tells which of them failed.
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from gitguard.model.checks import checks_of
+from gitguard.model.outcome import has_not_started
 from gitguard.model.text import shorten
 from gitguard.model.value import Value
 from gitguard.state.items import FAILED, PASSED, RAN
@@ -18,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gitguard.model.checks import Check
+    from gitguard.model.checks import Check, Target
 
 _LONGEST = 320
 """Characters of commands that are named together."""
@@ -33,6 +34,12 @@ _PYTEST = (
     r"(?:, )?)+ in [\d.]+s(?: \([\d:]+\))?"
 )
 _CARGO = (r"\bFinished `?\w+\S* (?:profile )?\[|\bcould not compile\b", r"\bcould not compile\b")
+_SCRIPTS = (
+    r"Tests:? +\d+ \w+(?:(?:, | \| )\d+ \w+)*(?: \(\d+\))?|\b\d+ passing\b(?: \(\w+\))?"
+    r"(?: \d+ pending)?(?: \d+ failing)?|(?:\b\d+ pass )?\b\d+ fail\b|[ℹ#] fail \d+",
+    r"[1-9]\d* fail|fail [1-9]",
+)
+"""What the runners print that a script of a package starts."""
 _VERDICTS: dict[str, tuple[str, str]] = {
     "pytest": (_PYTEST, _BAD),
     "py.test": (_PYTEST, _BAD),
@@ -58,6 +65,7 @@ _VERDICTS: dict[str, tuple[str, str]] = {
     "jest": (r"Tests: +(?:\d+ \w+, )*\d+ total", _BAD),
     "vitest": (r"Tests +\d+ \w+(?: \| \d+ \w+)* \(\d+\)", _BAD),
     "mocha": (r"\d+ passing(?: \(\w+\))?(?: \d+ pending)?(?: \d+ failing)?", _BAD),
+    **dict.fromkeys(("node --test", "bun test", "npm test", "pnpm test", "yarn test"), _SCRIPTS),
     "rspec": (r"\d+ examples?, \d+ failures?", _BAD),
     "phpunit": (
         r"\bOK \(\d+ tests?|\bTests: \d+, Assertions: \d+[^.]*",
@@ -83,14 +91,6 @@ _VERDICTS: dict[str, tuple[str, str]] = {
     "mvnw": (r"BUILD SUCCESS|BUILD FAILURE", r"FAILURE"),
 }
 """How the verdict of each program looks in an output of one line, and what in it means failure."""
-_SAYS_FAILED = re.compile(
-    r"\b[1-9]\d*\s+(?:tests?\s+)?(?:failed|failures?|errors?|problems?)\b|\bFAILED\b|\bFAIL\b"
-    r"|\bTraceback\b|\berror(?:\[\w+\])?:|\bBUILD FAILURE\b|\bexit code [1-9]",
-)
-_SAYS_PASSED = re.compile(
-    r"\b\d+ (?:passed|passing)\b|\bAll checks passed\b|\bSuccess: no issues\b|\bBUILD SUCCESS"
-    r"|\btest result: ok\b|^ok\b|\bOK\b",
-)
 
 
 class Ended(Value):
@@ -99,6 +99,8 @@ class Ended(Value):
     command: str
     outcome: str
     ending: str = ""
+    targets: tuple[Target, ...] = ()
+    """What ran: several where nothing tells which of them failed."""
 
 
 class _ReportedResult(Value):
@@ -123,22 +125,23 @@ def outcomes_of(line: str, output: str, *, has_failed: bool) -> tuple[Ended, ...
     if len(suspects) == 1:
         outcomes[suspects[0].place] = FAILED
     ended = [
-        Ended(check.command, outcome, _ending(check, outcome, verdicts, output))
+        Ended(check.command, outcome, _ending(check, outcome, verdicts, output), (check.target,))
         for check in checks
         if (outcome := outcomes[check.place]) not in (_SUSPECT, _NOT_REACHED)
     ]
     if len(suspects) > 1:
         joined = shorten(JOINED.join(check.command for check in suspects), _LONGEST)
-        ended.append(Ended(joined, FAILED, _end_of(output, _ENDING)))
+        targets = tuple(check.target for check in suspects)
+        ended.append(Ended(joined, FAILED, _end_of(output, _ENDING), targets))
     return tuple(ended)
 
 
 def _verdicts(checks: Sequence[Check], output: str) -> dict[int, _ReportedResult]:
     """Return what the programs themselves say of their checks, by the place of the check."""
     verdicts = {}
-    for program in {check.program for check in checks} & _VERDICTS.keys():
+    for program in {check.target.program for check in checks} & _VERDICTS.keys():
         pattern, failure = _VERDICTS[program]
-        places = [check.place for check in checks if check.program == program]
+        places = [check.place for check in checks if check.target.program == program]
         matches = list(re.finditer(pattern, output))
         if len(places) == 1:
             # One run can report on several parts; of those that failed, the last one tells.
@@ -172,26 +175,20 @@ def _outcomes(
             # With its tests passed, a runner may still fail the line: coverage is too low.
             has_to_blame_itself = is_to_blame and check.speaks_last
             outcome = FAILED if verdict.has_failed or has_to_blame_itself else PASSED
-        elif check.place <= failure_leads_to:
+        elif check.place <= failure_leads_to or (is_to_blame and has_not_started(output)):
             outcome = _NOT_REACHED
         elif is_to_blame:
             outcome = _SUSPECT
         elif check.place <= suspect_leads_to:
             outcome = _NOT_REACHED
         else:
-            outcome = _by_words(output) if check.speaks_last and len(checks) == 1 else RAN
+            outcome = RAN
         outcomes[check.place] = outcome
         if outcome == FAILED:
             failure_leads_to = max(failure_leads_to, check.leads_to)
         elif outcome == _SUSPECT:
             suspect_leads_to = max(suspect_leads_to, check.leads_to)
     return outcomes
-
-
-def _by_words(output: str) -> str:
-    if _SAYS_FAILED.search(output):
-        return FAILED
-    return PASSED if _SAYS_PASSED.search(output) else RAN
 
 
 def _ending(
@@ -202,7 +199,7 @@ def _ending(
     if verdict is None:
         # A program whose verdict is missing was cut off: what stands there are parts of a report.
         is_telling = check.speaks_last and (
-            outcome != RAN or (check.speaks_alone and check.program not in _VERDICTS)
+            outcome != RAN or (check.speaks_alone and check.target.program not in _VERDICTS)
         )
         return _end_of(output, _ENDING) if outcome == FAILED or is_telling else ""
     summary = output[verdict.begin : verdict.end]

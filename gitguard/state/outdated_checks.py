@@ -8,19 +8,39 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.checks import LONGEST_COMMAND, checks_of
+from gitguard.model.checks import LONGEST_COMMAND, checks_of, is_check
 from gitguard.model.value import Value
 from gitguard.state.check_outcomes import JOINED
 from gitguard.state.items import FAILED, PASSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.checks import Check
+    from collections.abc import Iterable
 
-_CHECKS_ALL = frozenset(("pytest", "py.test", "ruff check", "ruff format", "jest", "vitest"))
+    from gitguard.model.checks import Target
+
+_CHECKS_ALL = frozenset(
+    ("pytest", "py.test", "unittest", "ruff check", "ruff format", "jest", "vitest")
+)
 """Programs that check everything if no path is given."""
-_QUIETER = re.compile(r"-q+|-v+|-x|--quiet|--verbose|--tb=\S+|--no-header")
-"""Options that change what a program prints, and not what it checks."""
+_FILES, _TESTS, _MODULES = ("/",), ("/", "::"), (".", "/")
+_WITHIN: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("pytest", "py.test"), _TESTS),
+    "unittest": _MODULES,
+    **dict.fromkeys(
+        (
+            "ruff", "ruff check", "ruff format", "black", "mypy", "flake8", "pylint", "pyright",
+            "eslint", "prettier", "jest", "vitest", "mocha", "rspec", "phpunit", "go test",
+            "go vet", "go build",
+        ),
+        _FILES,
+    ),
+}  # fmt: skip
+"""Programs that go down into a path, and what stands in a path behind one that holds it."""
+_NO_MATTER = re.compile(
+    r"-q+|-v+|-x|--quiet|--verbose|--tb=\S+|--no-header|--check|--diff|--fix|--write"
+)
+"""Options that change what a program prints, or whether it mends what it finds."""
 _NARROWING = ("-k ", "-k=", "--filter ", "--filter=")
 """Options, before their value, that leave out tests."""
 
@@ -58,13 +78,23 @@ def _failed_joined(run: Run, runs: tuple[Run, ...]) -> bool:
 def _has_passed_since(run: Run, runs: tuple[Run, ...]) -> bool:
     """Say whether all that failed, or may have, is covered by later runs that passed."""
     passed = [
-        check
+        target
         for later in runs
-        if later.outcome == PASSED and later.when > run.when and not _is_cut(later)
-        for check in checks_of(later.command)
+        if later.outcome == PASSED and later.when > run.when
+        for target in targets_of_run(later)
     ]
-    checks = () if _is_cut(run) else checks_of(run.command)
-    return bool(checks) and all(any(_covers(newer, check) for newer in passed) for check in checks)
+    targets = targets_of_run(run)
+    return bool(targets) and all(is_covered(target, passed) for target in targets)
+
+
+def targets_of_run(run: Run) -> tuple[Target, ...]:
+    """Return what the checks of a run ran; of a command that was cut nobody knows all of it."""
+    return () if _is_cut(run) else tuple(check.target for check in checks_of(run.command))
+
+
+def is_covered(target: Target, passed: Iterable[Target]) -> bool:
+    """Say whether what passed includes all that a command ran."""
+    return any(_covers(newer, target) for newer in passed)
 
 
 def _is_cut(run: Run) -> bool:
@@ -72,36 +102,58 @@ def _is_cut(run: Run) -> bool:
     return run.command.endswith("…") or any(len(c) >= LONGEST_COMMAND for c in commands)
 
 
-def _covers(newer: Check, older: Check) -> bool:
-    """Say whether the newer run checked all that the older one did.
+def _covers(newer: Target, older: Target) -> bool:
+    """Say whether the newer run includes all that the older one did.
 
-    It does if both have the same options, and the newer one names every path of the older one, or
-    none at all and its program then checks everything.
+    It does if both ran the same. Of a program that is known to check something, it also does if
+    both have the same options, and the newer one names every path of the older one or one that
+    holds it, or none at all and the program then checks everything.
     """
     if older.program != newer.program:
+        return False
+    if older.folder and newer.folder and older.folder != newer.folder:
+        return False
+    if older.arguments == newer.arguments:
+        return True
+    if not is_check(older):
         return False
     older_options, older_paths = _parted(older.arguments)
     options, paths = _parted(newer.arguments)
     unfiltered = tuple(o for o in older_options if not o.startswith(_NARROWING))
     if options not in (older_options, unfiltered):
         return False
-    covers_all = not paths and newer.program in _CHECKS_ALL
-    return covers_all or older_paths == paths or bool(older_paths) and older_paths <= paths
+    if not paths:
+        return not older_paths or newer.program in _CHECKS_ALL
+    marks = _WITHIN.get(newer.program, ())
+    return bool(older_paths) and all(
+        any(_is_within(path, wider, marks) for wider in paths) for path in older_paths
+    )
+
+
+def _is_within(path: str, wider: str, marks: tuple[str, ...]) -> bool:
+    """Say whether a path is another one, or within it where the program goes down into it."""
+    if path == wider:
+        return True
+    top = wider.removesuffix("...").rstrip("/")
+    return bool(marks) and (top in ("", ".") or path.startswith(tuple(top + m for m in marks)))
 
 
 def _parted(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
-    """Return the options, with what may be their values, and the paths."""
+    """Return the options, with what may be their values, and the paths.
+
+    What is printed and whether what is wrong is mended at once makes no difference.
+    """
     options, paths = [], set()
     takes_value = False
     for argument in arguments:
-        if _QUIETER.fullmatch(argument):
+        if _NO_MATTER.fullmatch(argument):
             takes_value = False
-        elif argument[0] == "-":
+        elif argument[:1] == "-":
             options.append(argument)
             takes_value = "=" not in argument
         elif takes_value:
             options[-1] += f" {argument}"
             takes_value = False
-        else:
-            paths.add(argument)
+        elif argument != "discover":  # what `unittest` does without it
+            paths.add(argument.removeprefix("./").rstrip("/") or ".")
     return tuple(sorted(options)), frozenset(paths)

@@ -95,10 +95,10 @@ def test_what_was_mended_in_between_is_no_open_failure() -> None:
     failing = (("python a.py", True, "KeyError: 'a': b"), ("pytest -q", True, "1 failed: x"))
     first = summary(shell(*failing))
     assert len(listed(first, "Open failures")) == 2
-    mended = (("python a.py", False, "fine"), ("pytest -q | tail -3", False, "5 passed"))
+    mended = (("python a.py", False, "fine"), ("pytest -q | tail -3", False, "5 passed in 0.02s"))
     second = summary(shell(*mended), first)
     assert listed(second, "Open failures") == []
-    assert listed(second, "Checks, as last run") == ["- pytest -q: passed — 5 passed"]
+    assert listed(second, "Checks, as last run") == ["- pytest -q: passed — 5 passed in 0.02s"]
     assert "KeyError" not in second
 
 

@@ -108,6 +108,33 @@ def test_an_exit_code_of_another_command_is_no_verdict(behind: str) -> None:
     assert outcomes(f"pytest -q{behind}", "", has_failed=True) == {"pytest -q": RAN}
 
 
+@pytest.mark.parametrize("code", [126, 127])
+def test_a_program_that_could_not_start_is_no_failing_check(code: int) -> None:
+    output = f"Exit code {code} bash: line 1: pytest: command not found"
+    assert outcomes("pytest -q", output, has_failed=True) == {}
+    assert outcomes("ruff check && pytest -q", output, has_failed=True) == {}
+
+
+@pytest.mark.parametrize(
+    ("line", "output", "outcome"),
+    [
+        ("bun test 2>&1 | tail -3", "3 pass 0 fail Ran 3 tests across 1 files. [12.00ms]", PASSED),
+        ("bun test 2>&1 | tail -3", "2 pass 1 fail Ran 3 tests across 1 files. [12.00ms]", FAILED),
+        ("bun test | tail -2", "0 fail 5 expect() calls", PASSED),
+        ("node --test | tail -8", "ℹ tests 3 ℹ pass 3 ℹ fail 0 ℹ cancelled 0", PASSED),
+        ("node --test | tail -8", "# tests 3 # pass 2 # fail 1 # cancelled 0", FAILED),
+        ("npm test | tail", "Tests: 1 failed, 3 passed, 4 total", FAILED),
+        ("npm test; true", "Tests  4 passed (4)", PASSED),
+        ("make test | tail -3", "1 failed", RAN),
+        ("./gradlew check || true", "FAILED", RAN),
+    ],
+)
+def test_without_an_exit_code_only_the_report_of_the_program_itself_tells(
+    line: str, output: str, outcome: str
+) -> None:
+    assert list(outcomes(line, output).values()) == [outcome]
+
+
 def test_a_build_passed_if_the_tests_behind_it_ran() -> None:
     line = "dotnet build a.sln -v q && dotnet test a.sln | tail -2"
     output = "Passed! - Failed: 0, Passed: 7, Skipped: 0, Total: 7, Duration: 9 ms - A.dll (net9.0)"
@@ -165,6 +192,16 @@ def after(older: str, newer: str, outcome: str = PASSED) -> frozenset[str]:
         ("pytest -k sum", "pytest"),
         ("ruff check src/", "ruff check src/ tests/"),
         ("dotnet test a.csproj --filter Name~Sum", "dotnet test a.csproj"),
+        ("python -m unittest test_m", "python3 -m unittest"),
+        ("python -m unittest test_m.TestSum", "python -m unittest -v test_m"),
+        ("pytest tests/test_a.py::test_sum", "pytest tests/test_a.py"),
+        ("pytest tests/test_a.py", "pytest ./tests/"),
+        ("mypy src/a", "mypy ."),
+        ("go test ./a/b", "go test ./..."),
+        ("ruff format --check src", "ruff format src"),
+        ("prettier --check a.md", "prettier --write a.md"),
+        ("eslint src", "eslint --fix src"),
+        ("npm run test", "npm test"),
     ],
 )
 def test_a_failure_is_mended_by_a_later_run_of_the_same_or_a_wider_scope(
@@ -184,6 +221,9 @@ def test_a_failure_is_mended_by_a_later_run_of_the_same_or_a_wider_scope(
         ("ruff check src/", "ruff format src/"),
         ("make test", "make"),
         ("go test ./a", "go test"),
+        ("go test ./ab", "go test ./a/..."),
+        ("pytest tests/test_ab.py", "pytest tests/test_a"),
+        ("make a/b", "make a"),
         ("npm test", "npm run build"),
         (f"pytest tests/{'a' * 160}", "pytest"),
     ],

@@ -469,6 +469,70 @@ def test_a_check_that_ran_twice_is_counted_twice_however_often_it_is_folded() ->
     assert folded(*calls, state=state).commands == state.commands
 
 
+def open_failures(*lines: tuple[str, bool]) -> list[str]:
+    """Return the failures that are open after these shell lines, each with whether it failed."""
+    calls = []
+    for number, (line, has_failed) in enumerate(lines):
+        call = entry(FAILED if has_failed else ENDED, tool="Bash", summary=line, is_shell=True)
+        error = "Exit code 1" if has_failed else ""
+        calls.append(call.replace(at=timestamp(seconds(NOW) + number), error=error))
+    return [failure.what.removeprefix("Bash: ") for failure in folded(*calls).failed_attempts]
+
+
+@pytest.mark.parametrize(
+    ("red", "green"),
+    [
+        ("cd . && python3 test_m.py", "python3 test_m.py"),
+        ("cd /srv/app && python3 test_m.py", "PYTHONPATH=. python3 test_m.py"),
+        ("cd web && npm test", "cd ./web/; npm test"),
+        ("pytest tests/test_a.py", "pytest tests/test_a.py && ruff check"),
+        ("./run.sh fast", "time ./run.sh fast && git commit -am x"),
+        ("DEBUG=1 ./run.sh", "echo now; ./run.sh"),
+        ("python3 -m unittest test_m", "python3 -m unittest"),
+        ("ruff format --check .", "ruff format ."),
+    ],
+)
+def test_a_failure_is_over_once_the_same_or_more_passed_however_it_was_started(
+    red: str, green: str
+) -> None:
+    assert open_failures((red, True)) == [red]
+    assert open_failures((red, True), (green, False)) == []
+    assert open_failures((green, False), (red, True)) == [red]
+
+
+def test_a_line_of_two_checks_is_over_once_both_of_them_passed() -> None:
+    red = ("pytest && npm test", True)
+    assert open_failures(red, ("npm test", False)) == [red[0]]
+    assert open_failures(red, ("npm test", False), ("pytest -q", False)) == []
+
+
+@pytest.mark.parametrize(
+    ("red", "green"),
+    [
+        ("python3 a.py", "python3 b.py"),
+        ("cd api && npm test", "cd web && npm test"),
+        ("a/test.sh", "b/test.sh"),
+        ("./run.sh && ./deploy.sh", "./run.sh"),
+        ("./run.sh", "./run.sh || true"),
+        ("./run.sh", "./run.sh; true"),
+        ("./run.sh", "./run.sh | tail -3"),
+        ("./a.sh | tail -3", "./b.sh | tail -3"),
+        ("./run.sh < one", "./run.sh < two"),
+        ("./run.sh fast", "./run.sh"),
+        ("(cd api; ./run.sh)", "./run.sh"),
+    ],
+)
+def test_a_failure_stays_open_if_what_passed_later_may_be_something_else(
+    red: str, green: str
+) -> None:
+    assert open_failures((red, True), (green, False)) == [red]
+
+
+def test_a_failure_that_came_back_is_open() -> None:
+    lines = (("cd . && ./run.sh", True), ("./run.sh", False), ("./run.sh", True))
+    assert "./run.sh" in open_failures(*lines)
+
+
 def checks_run(talk: Conversation, command: str, output: str) -> dict[str, str]:
     """Let the agent run a command that ends well; return the outcomes in the state."""
     talk.clock.pass_by(1)

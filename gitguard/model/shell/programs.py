@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
-from gitguard.model.shell.scanner import SimpleCommand, commands_of
+from gitguard.model.shell.scanner import PIPES, SimpleCommand, commands_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gitguard.model.shell.scanner import ShellLine
 
 LONGEST = 1 << 16
 """Characters of a command that are read."""
@@ -388,3 +390,24 @@ def input_of(command: SimpleCommand) -> str:
         return command.input
     words = feeder.words[1:] if feeder.words[:1] and feeder.words[0] in _SAYING else []
     return " ".join((*words, feeder.input))
+
+
+def deciding_commands(line: ShellLine) -> list[SimpleCommand]:
+    """Return the commands on which a line's exit code depends; none where that is unclear."""
+    deciding: list[SimpleCommand] = []
+    joint = ""
+    for command in line.commands:
+        if command.is_substituted:
+            continue
+        if not is_plain_step(command) or joint in ("||", "&"):
+            return []
+        if joint in (*PIPES, ";", "\n"):
+            deciding = []
+        deciding.append(command)
+        joint = command.joint
+    return deciding if line.is_complete and joint != "&" else []
+
+
+def is_plain_step(command: SimpleCommand) -> bool:
+    """Say whether a command is plainly one after the other of its line."""
+    return not (command.is_substituted or command.is_grouped or {*command.keywords} - {"!"})
