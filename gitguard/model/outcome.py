@@ -11,6 +11,7 @@ from gitguard.model.shell.programs import (
     started_program,
 )
 from gitguard.model.shell.scanner import commands_of, is_descriptor, read_line
+from gitguard.model.text import late_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ ERROR_LIMIT = 400
 """The most characters of an error that are kept."""
 _READ = 64 << 10
 """Characters of an error's end that are looked at."""
-_EXIT_CODE = re.compile(r"exit code (\d{1,3})\b:?\s*", re.IGNORECASE)
-_PROGRESS = re.compile(
+_EXIT_CODE = late_pattern(r"exit code (\d{1,3})\b:?\s*", re.IGNORECASE)
+_PROGRESS = late_pattern(
     r"\s*(?:"
     r"\[\s*\d{1,3}\s?%\].*"  # make, ninja
     r"|[.sxXFEa-z]*\s*\[\s*\d{1,3}%\]"  # pytest
@@ -65,13 +66,13 @@ _LOOKING: dict[str, frozenset[str]] = {
     "docker": _words("images inspect logs ps"),
 }
 """Programs that look with these subcommands."""
-_UNREADABLE = re.compile(
+_UNREADABLE = late_pattern(
     r"\s*(?:exit code \d+\s+)?(?:/\S*/)?(?:ba|da|k|z)?sh: (?:-c: |eval: )?(?:line )?(?:\d+: )?"
     r"(?:syntax error|unexpected EOF|parse error)",
     re.IGNORECASE,
 )
 """What shells say of a command line that they cannot parse; in a script its name stands too."""
-_STOPPED = re.compile(r"\s*(?:exit code (?:124|137|143)\b|command timed out)", re.IGNORECASE)
+_STOPPED = late_pattern(r"\s*(?:exit code (?:124|137|143)\b|command timed out)", re.IGNORECASE)
 _SCRIPTED = ("python", "node", "ruby", "perl")
 """How programs begin that agents hand a script in a here-document."""
 _LONGEST_LOOK = 2_000

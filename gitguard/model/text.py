@@ -8,6 +8,30 @@ from __future__ import annotations
 
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+    late_pattern = re.compile
+else:
+
+    class late_pattern:  # noqa: N801 - used as `re.compile` is
+        """A regular expression that is compiled at its first use.
+
+        A hook uses few of those that it loads, and compiling one takes as long as loading a module.
+        """
+
+        def __init__(self, pattern, flags=0) -> None:
+            self.pattern, self._flags = pattern, flags
+
+        def __getattr__(self, name):
+            from re import compile
+
+            compiled = getattr(compile(self.pattern, self._flags), name)
+            setattr(self, name, compiled)
+            return compiled
+
+
 _KEPT = "\n\t"
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _SHORTEST_WITH_END = 120

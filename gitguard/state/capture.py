@@ -7,10 +7,8 @@ are folded again: every list is built such that this adds nothing.
 
 from __future__ import annotations
 
-import re
-
 from gitguard.model.checks import targets_of
-from gitguard.model.text import seconds, shorten
+from gitguard.model.text import late_pattern, seconds, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.state import entries as journal
@@ -73,7 +71,7 @@ BOUNDS = {
     "plan": Bound(30, 9_216),
 }
 """With at most 26 KiB of the thread all of it stays below 64 KiB."""
-_COMMITTED = re.compile(
+_COMMITTED = late_pattern(
     r"\[[^\s\]]+ (?:\(root-commit\) )?(?P<id>[0-9a-f]{7,40})\] (?P<subject>.+?)"
     r"(?= \d+ files? changed|\s{2}|$)"
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from gitguard.errors import InvalidDocument, NewerFormat
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.commit import is_object_id, parse_commit
@@ -121,11 +119,19 @@ def purged_message(message: str, rules: tuple[str, ...]) -> str:
 def _trailer_text(text: str) -> str:
     plain = text.isprintable() and text == text.strip() and not text.startswith('"')
     plain = plain and text != "none"
-    return text if plain else json.dumps(text)
+    if plain:
+        return text
+    import json  # here, because few trailers need it and a hook pays for every import
+
+    return json.dumps(text)
 
 
 def _trailer_value(text: str) -> str:
-    return encodable(json.loads(text)) if text.startswith('"') else text
+    if not text.startswith('"'):
+        return text
+    import json
+
+    return encodable(json.loads(text))
 
 
 def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:

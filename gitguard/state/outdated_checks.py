@@ -6,9 +6,8 @@ checked everything that the other one did.
 
 from __future__ import annotations
 
-import re
-
 from gitguard.model.checks import LONGEST_COMMAND, checks_of, is_check
+from gitguard.model.text import late_pattern
 from gitguard.model.value import Value
 from gitguard.state.check_outcomes import JOINED
 from gitguard.state.items import FAILED, PASSED
@@ -37,7 +36,7 @@ _WITHIN: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 """Programs that go down into a path, and what stands in a path behind one that holds it."""
-_NO_MATTER = re.compile(
+_NO_MATTER = late_pattern(
     r"-q+|-v+|-x|--quiet|--verbose|--tb=\S+|--no-header|--check|--diff|--fix|--write"
 )
 """Options that change what a program prints, or whether it mends what it finds."""

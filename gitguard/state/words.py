@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.state.items import ANSWER, CONSTRAINT, CORRECTION, REQUEST, ROUTINE, SMALL_TALK
 
 TYPE_CHECKING = False
@@ -57,7 +57,7 @@ class Marks:
         return any(phrase in joined for phrase in self._phrases)
 
 
-_WORD = re.compile(r"[\w']+")
+_WORD = late_pattern(r"[\w']+")
 _SMALL_PHRASES = _listed(
     "hi|hey|hello|good morning|bye|thanks|thank you|thank you very much|thx|ok|okay|k|yes|y"
     "|yeah|yep|yup|sure|no problem|great|nice|good|perfect|cool|awesome|excellent|well done"
@@ -68,10 +68,10 @@ _SMALL_PHRASES = _listed(
 )
 _MOST_PHRASE = 4
 """Words of the longest of these phrases."""
-_COMMAND = re.compile(r"/[\w:-]+(?:\s+|$)")
+_COMMAND = late_pattern(r"/[\w:-]+(?:\s+|$)")
 _FEWEST_ARGUMENTS = 4
 """Words from which on the arguments of a command to the host are a request of their own."""
-_SUM = re.compile(r"\d+\s*[+*/-]\s*\d+\W*")
+_SUM = late_pattern(r"\d+\s*[+*/-]\s*\d+\W*")
 _ROUTINE = _listed("commit push merge stage rebase deploy format lint compact")
 _AROUND_ROUTINE = _listed(
     "ok okay yes yeah great now please can you lets let's then and just we git it this that"
@@ -141,8 +141,10 @@ _PASSING = Marks(
     *("i'll let you know", "i will report", "when it finishes", "once it finishes", "still open"),
 )
 """What is true for minutes: an answer that is not the last tells nothing by it."""
-_STEP_LABEL = re.compile(r"(?:the )?(?:next(?: steps?| up)?|todo|remaining)\s*[:—–]\s*(?=\S)", re.I)
-_TERM = re.compile(r"[\w.:/-]+")
+_STEP_LABEL = late_pattern(
+    r"(?:the )?(?:next(?: steps?| up)?|todo|remaining)\s*[:—–]\s*(?=\S)", re.I
+)
+_TERM = late_pattern(r"[\w.:/-]+")
 _SHARED, _SHORT_WORD = 2, 2
 _COMMON = _listed(
     "the and for that this with use not are was were has have will would should could must"
@@ -151,18 +153,20 @@ _COMMON = _listed(
 )
 _BLANK = r"[^\S\n]*"
 """Blanks within a line; matched across lines, each of many empty ones would be read many times."""
-_HEADINGS = re.compile(
+_HEADINGS = late_pattern(
     rf"^{_BLANK}(?:#+|\d+\.|\*\*){_BLANK}([A-Z][^\n:*]{{2,60}})[:*]*{_BLANK}$", re.MULTILINE
 )
-_ANALYSIS = re.compile(r"<analysis>.*?</analysis>", re.DOTALL)
-_SUMMARY_TAGS = re.compile(r"</?summary>")
-_STANDING = re.compile(r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE)
-_SENTENCE_ENDS = re.compile(r"(?<=[.!?。！？])\s+")
-_NOISE = re.compile(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
-_ORDINAL = re.compile(r"^(\d{1,2})\.\s+")
-_LIST_ITEM = re.compile(r"[-*+•]\s|\d{1,2}[.)]\s")
+_ANALYSIS = late_pattern(r"<analysis>.*?</analysis>", re.DOTALL)
+_SUMMARY_TAGS = late_pattern(r"</?summary>")
+_STANDING = late_pattern(
+    r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE
+)
+_SENTENCE_ENDS = late_pattern(r"(?<=[.!?。！？])\s+")
+_NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
+_ORDINAL = late_pattern(r"^(\d{1,2})\.\s+")
+_LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _ENDS = frozenset(".:;,!?…。！？")
-_MARKUP = re.compile(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|`")
+_MARKUP = late_pattern(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|`")
 
 
 def words_of(sentence: str) -> list[str]:

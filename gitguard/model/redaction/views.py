@@ -12,15 +12,15 @@ words as the blank does, and the rules know it. So ordinary text has few views a
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 
 from gitguard.model.redaction.names import DIGITS, looks_random
 from gitguard.model.redaction.tokens import tokens_in
-from gitguard.model.text import unseen_in
+from gitguard.model.text import late_pattern, unseen_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Iterator
 
 Edit = tuple[int, int, str]
@@ -42,34 +42,34 @@ _SUSPECT_TAIL = (
 )
 # A class of characters comes first, because for that a text is searched fastest, most of all for a
 # class of ASCII.
-_SUSPECT = re.compile(rf"[\\%\r{_UNSEEN}{_WIDE}]{_SUSPECT_TAIL}")
-_ASCII_SUSPECT = re.compile(rf"[\\%\r\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{_SUSPECT_TAIL}")
-_CODE = re.compile(
+_SUSPECT = late_pattern(rf"[\\%\r{_UNSEEN}{_WIDE}]{_SUSPECT_TAIL}")
+_ASCII_SUSPECT = late_pattern(rf"[\\%\r\x00-\x08\x0b\x0c\x0e-\x1f\x7f]{_SUSPECT_TAIL}")
+_CODE = late_pattern(
     r"(?:\x1b\[|\x9b)[0-?]{0,64}[ -/]{0,8}[@-~]"  # CSI: colours, cursor
     # OSC, DCS and the like: a title or a link
     r"|(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x07\x1b\x9c]{0,2048}(?:\x07|\x1b\\|\x9c)"
     r"|\x1b[ -/]{0,8}[0-~]"
 )
-_ESCAPE = re.compile(
+_ESCAPE = late_pattern(
     r"\\(?:u\{([0-9A-Fa-f]{1,6})\}|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})"
     r"|(0[0-3][0-7]{2}|[0-3][0-7]{2}|033)|([eE])|([_.+/=~:-])|\r?\n)"
 )
-_PERCENT = re.compile(r"%([0-9A-Fa-f]{2})")
+_PERCENT = late_pattern(r"%([0-9A-Fa-f]{2})")
 _TOKEN = "A-Za-z0-9_+/=.~:!@#$^*?|-"
 _MOST_EDITS = 40_000
 """More than a window has for any good reason; what follows is searched as it is."""
-_QUOTED_JOIN = re.compile(
+_QUOTED_JOIN = late_pattern(
     # Two strings that are one: `"a" + "b"`, `'a'"b"`, `"a" \` and a line end, or a line end alone.
     r"[\"'`](?:[ \t]{0,8}[+.&][ \t]{0,8}(?:\\?\r?\n[ \t]{0,64})?|"
     r"[ \t]{0,8}\\?\r?\n[ \t]{0,64}(?:[+.&][ \t]{0,8})?|)[bfru]{0,2}[\"'`]"
     rf"(?=[{_TOKEN}])"
 )
-_LINE_JOIN = re.compile(
+_LINE_JOIN = late_pattern(
     # A line that goes on: indented, continued, quoted, commented, or a line of a diff.
     r"[\"'`]?[ \t]{0,8}\\?\r?\n[ \t]{0,64}(?:(?:[>|*#+-]|//|\d{1,6}[:|])[ \t]{0,8}){0,2}[\"'`]?"
     rf"(?=[{_TOKEN}]{{4}})"
 )
-_NEXT_LINE = re.compile(
+_NEXT_LINE = late_pattern(
     # Before the line end stands what may be the beginning of a token, six characters or more. What
     # goes on behind it is no word: it has a digit, or a capital after a small letter.
     r"\n(?:(?<=[A-Za-z0-9_/+=.~-]{6}\n)|(?<=[A-Za-z0-9_/+=.~-]{6}[\r\\]\n))"
@@ -79,7 +79,7 @@ _NEXT_LINE = re.compile(
 _HEAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/+=.~-"
 _LONGEST_HEAD = 512
 """Of what stands of a token on its first line."""
-_RUN = re.compile(rf"[{_TOKEN}]+")
+_RUN = late_pattern(rf"[{_TOKEN}]+")
 _MOST_LINES = 8
 _BEFORE, _BEHIND, _KEY_BEHIND = 512, 1024, 16_384
 """So far around an edit a secret may reach; a private key reaches farthest."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.text import one_line, seconds
+from gitguard.model.text import late_pattern, one_line, seconds
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.state.items import FROM_ELSEWHERE
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from gitguard.state.items import Item, Origin
 
 FENCE = "gitguard-resume"
-_IN_DATA = re.compile(re.escape(FENCE), re.IGNORECASE)
+_IN_DATA = late_pattern(re.escape(FENCE), re.IGNORECASE)
 _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 

@@ -6,9 +6,7 @@ next; each with its age where it is older than the conversation, and with whose 
 
 from __future__ import annotations
 
-import re
-
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
     NOBODY,
@@ -45,9 +43,9 @@ if TYPE_CHECKING:
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
 
-_WAITING = re.compile(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")
+_WAITING = late_pattern(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")
 """Calls that only wait: whoever takes over has nothing to try again."""
-_CHANGE_OF_FOLDER = re.compile(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
+_CHANGE_OF_FOLDER = late_pattern(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
 _PATH, _CHECK, _FAILURE = 80, 120, 200
 """Characters that are shown of a path, from its end, and of a check and of a failure, until all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import BlockReader, item_of, present, single
 from gitguard.state import roles
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gitguard.state.task import TaskState
 
-_PASTED = re.compile(r"```.*?(?:```|$)", re.DOTALL)
+_PASTED = late_pattern(r"```.*?(?:```|$)", re.DOTALL)
 _PASTE = 60
 """Characters that stay of what the user pasted."""
 REQUEST, EARLIER_WORDS = 320, 135

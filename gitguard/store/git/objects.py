@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed
-from gitguard.model.codec import sha1
 from gitguard.store.disk import files
 
 TYPE_CHECKING = False
@@ -24,6 +23,35 @@ _PREFIX = "gitguard-new-"
 """Not `tmp_`, which somebody's `git prune` takes while we write."""
 _MANY, _AT_ONCE = 12, 4
 """Objects from which on several are synced at the same time, and how many that are."""
+
+
+_LITTLE = 1 << 17
+"""Bytes: from there on OpenSSL, which is ten times as fast, is worth its loading."""
+_digested = [0]
+"""How many bytes this process has digested."""
+
+
+def id_of(kind: str, data: bytes, id_length: int) -> str:
+    """Return the id of an object; id_length is 40 in a SHA-1 repository, 64 in a SHA-256 one."""
+    return digest(id_length, b"%s %d\0" % (kind.encode(), len(data)), data)
+
+
+def digest(id_length: int, *parts: bytes) -> str:
+    """Return the digest of all parts, one after the other, by which git names and checks."""
+    _digested[0] += sum(map(len, parts))
+    try:
+        if id_length != 40 or _digested[0] > _LITTLE:
+            raise ImportError
+        from _sha1 import sha1  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha1, sha256
+
+        new = sha1() if id_length == 40 else sha256()
+    else:
+        new = sha1()
+    for part in parts:
+        new.update(part)
+    return str(new.hexdigest())
 
 
 class ObjectsGone(GitFailed):
@@ -52,7 +80,7 @@ class LooseObjects:
 
         header = b"%s %d\0" % (kind.encode(), len(data))
         # Checkpoints are small, and git packs them anew anyway: speed counts, not size.
-        name = sha1(header, data)
+        name = digest(40, header, data)
         content = zlib.compress(header + data, zlib.Z_BEST_SPEED)
         aside = os.path.join(self._objects, f"{_PREFIX}{os.getpid()}-{name}")
         # A dead process may have had our number. Noted before it is made, so that whatever fails

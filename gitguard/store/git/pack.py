@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from struct import pack
 
-from gitguard.model.codec import sha1, sha256
+from gitguard.store.git.objects import digest, id_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Pack:
         return body + self._digest(body)
 
     def _digest(self, data: bytes) -> bytes:
-        return bytes.fromhex(_digest(self._id_length, data))
+        return bytes.fromhex(digest(self._id_length, data))
 
 
 def is_index(data: bytes, id_length: int) -> bool:
@@ -100,16 +100,7 @@ def is_pack(data: bytes, id_length: int) -> bool:
 
 def _ends_with_checksum(data: bytes, id_length: int) -> bool:
     width = id_length // 2
-    return data[-width:].hex() == _digest(id_length, data[:-width])
-
-
-def id_of(kind: str, data: bytes, id_length: int) -> str:
-    """Return the id of an object."""
-    return _digest(id_length, b"%s %d\0" % (kind.encode(), len(data)), data)
-
-
-def _digest(id_length: int, *parts: bytes) -> str:
-    return sha1(*parts) if id_length == 40 else sha256(b"".join(parts))
+    return data[-width:].hex() == digest(id_length, data[:-width])
 
 
 def _numbers(numbers: Sequence[int]) -> bytes:

@@ -12,6 +12,7 @@ from functools import cached_property
 from gitguard.errors import GitFailed, InvalidDocument
 from gitguard.model.commit import is_object_id
 from gitguard.store.disk import files
+from gitguard.store.git.objects import id_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +117,8 @@ class ObjectReader:
         if packed is None:
             return None
         data = _expand(packed, kind, limit)
-        return data if data is not None and _has_id(object_id, kind, data) else None
+        is_whole = data is not None and id_of(kind, data, len(object_id)) == object_id
+        return data if is_whole else None
 
     # Through git
 
@@ -145,7 +147,8 @@ class ObjectReader:
             data = answer[begin:end]
             if answer[start:begin] != head or answer[end : end + 1] != b"\n":
                 break
-            contents[object_id] = data if _has_id(object_id, kind, data) else _damaged(object_id)
+            is_whole = id_of(kind, data, len(object_id)) == object_id
+            contents[object_id] = data if is_whole else _damaged(object_id)
             start = end + 1
         if start == len(answer) and not has_ended:
             return
@@ -251,16 +254,6 @@ def _groups(sizes: dict[str, int]) -> Iterator[list[str]]:
         room -= size
     if group:
         yield group
-
-
-def _has_id(object_id: str, kind: str, data: bytes) -> bool:
-    """Say whether content has an id."""
-    import hashlib
-
-    algorithm = hashlib.sha1 if len(object_id) == 40 else hashlib.sha256
-    digest = algorithm(b"%s %d\0" % (kind.encode(), len(data)))
-    digest.update(data)
-    return digest.hexdigest() == object_id
 
 
 class Disguises:

@@ -6,11 +6,11 @@ import os
 import stat
 
 from gitguard.model.value import Value
+from gitguard.store.git.objects import id_of
 from gitguard.store.git.trees import FOLDER, LINK, PLAIN, PROGRAM, is_plain_name
 
 _READING = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 """A named pipe that took a file's place must not make us wait."""
-_SHA1_LENGTH = 40
 
 
 class ReadLimits(Value):
@@ -62,7 +62,7 @@ class WorktreeFiles:
     def __init__(self, root: str, id_length: int, limits: ReadLimits) -> None:
         """Describe the folder; id_length is that of the repository's object ids."""
         self._root = root
-        self._is_sha1 = id_length == _SHA1_LENGTH
+        self._id_length = id_length
         self._limits = limits
         self._room = limits.bytes
         self._count = 0
@@ -108,12 +108,7 @@ class WorktreeFiles:
 
     def id_of(self, data: bytes) -> str:
         """Return the id that git gives a content."""
-        import hashlib
-
-        algorithm = hashlib.sha1 if self._is_sha1 else hashlib.sha256
-        digest = algorithm(b"blob %d\0" % len(data))
-        digest.update(data)
-        return digest.hexdigest()
+        return id_of("blob", data, self._id_length)
 
     def _is_folder(self, folder: str) -> bool:
         """Say whether a path is below the root by folders alone, without a link."""

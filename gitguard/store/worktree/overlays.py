@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.value import Value
-from gitguard.store.git.pack import id_of
+from gitguard.store.git.objects import id_of
 from gitguard.store.git.reader import ObjectReader
 from gitguard.store.git.trees import FOLDER, PLAIN, SUBMODULE, TreeEntry, Trees, file_at
 from gitguard.store.worktree.kept import KeptSnapshot, KeptSnapshots

@@ -10,8 +10,6 @@ has none, and no rule tells a secret in it.
 
 from __future__ import annotations
 
-import hashlib
-
 from gitguard.model.redaction.redactor import OVERLAP, WINDOW, Redactor
 from gitguard.model.value import Value
 from gitguard.store.worktree.manifest import escaped
@@ -97,9 +95,11 @@ class SecretSearch:
         """Return a large content's digest, and the earlier search if it only grew since."""
         if len(data) < _REMEMBERED:
             return "", None
+        from hashlib import sha256  # its library is worth its loading for a large content alone
+
         earlier = self._earlier.get(escaped(path))
         size = earlier.size if earlier is not None else 0
-        view, digest = memoryview(data), hashlib.sha256(self._redactor.rules_id.encode())
+        view, digest = memoryview(data), sha256(self._redactor.rules_id.encode())
         digest.update(view[:size])
         only_grew = earlier is not None and digest.hexdigest() == earlier.digest
         digest.update(view[size:])
