@@ -151,7 +151,7 @@ def _apply(console: Console, settings: Settings, advice: Advice, *, yes: bool) -
         raise
     with showing_differences(console), progress("settings made") as tell:
         applied = settings.apply(advice, planned, tell)
-    rollback = settings.rollback_command(applied.made)
+    rollback = applied.made.rollback_command
     try:
         problem = settings.remember_change(advice, applied)
     except KeyboardInterrupt as interrupt:

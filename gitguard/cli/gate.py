@@ -9,6 +9,7 @@ import click
 from gitguard import process
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.notes import pending, saved_text
+from gitguard.cli.option_values import share_up_to
 from gitguard.cli.process_environment import (
     halt_of,
     host_of,
@@ -16,7 +17,6 @@ from gitguard.cli.process_environment import (
     is_agents_shell,
     refuse_agents,
 )
-from gitguard.cli.share_option import share_up_to
 from gitguard.errors import Complete, GitguardError, HaltContextLimit, InvalidInput
 from gitguard.model.events import MOST_SHARE, MOST_TOKENS, Reading
 from gitguard.model.text import one_line

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.console import Console, fields_of, with_console
+from gitguard.cli.option_values import share_up_to
 from gitguard.cli.process_environment import host_session
-from gitguard.cli.share_option import share_up_to
 from gitguard.delegation.brief import ANSWER_TOKENS, BriefOptions
 from gitguard.delegation.spawn_policy import CATEGORIES, SpawnPolicy, Task
 from gitguard.model.events import MOST_SHARE

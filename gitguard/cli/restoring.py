@@ -15,7 +15,7 @@ from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.errors import GitguardError, NotConfirmed
 from gitguard.model.text import counted, one_line
-from gitguard.store.worktree.planned import BY_OTHERS
+from gitguard.store.worktree.restore_record import BY_OTHERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

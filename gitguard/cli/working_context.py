@@ -7,8 +7,8 @@ from typing import Any
 import click
 
 from gitguard.cli.console import Console, fields_of, with_console
+from gitguard.cli.option_values import share_up_to
 from gitguard.cli.process_environment import host_session
-from gitguard.cli.share_option import share_up_to
 from gitguard.errors import InvalidInput
 from gitguard.guard.hosts import WITH_CONTEXT_FILES
 from gitguard.hooks.bundle import ContextItem

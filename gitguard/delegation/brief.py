@@ -6,8 +6,11 @@ Only the description goes there, and only the answer comes back, so both have a 
 
 from __future__ import annotations
 
+import os
 import re
 
+from gitguard.errors import InvalidInput
+from gitguard.hooks.bundle import relevant_artifacts
 from gitguard.model.text import cut_to, one_line, shorten, visible
 from gitguard.model.value import Value
 from gitguard.rendering import render
@@ -17,7 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from gitguard.model.redaction.redactor import Redactor
     from gitguard.state.task import TaskState
+    from gitguard.store.session.store import SessionStore
 
 LONGEST = 8_000
 """Characters of a whole description, about 2,000 tokens."""
@@ -168,3 +173,39 @@ def _safe(text: str) -> str:
 def _unfenced(text: str) -> str:
     # The fence's own name never stands inside it, so that data cannot close it.
     return _IN_DATA.sub("gitguard_brief", text)
+
+
+# Writes a task's description for a sub-agent from the state in force
+
+
+_LONGEST_GIVEN = 100_000
+"""Characters of a task that are looked at; of what is shown there are far fewer."""
+
+
+def brief(store: SessionStore, task: str, options: BriefOptions) -> str:
+    """Return what a sub-agent has to know of a task, without the secrets in it.
+
+    Raises `InvalidInput` for a task that says nothing, and what `SessionStore.look` raises.
+    """
+    redactor = store.workspace.redactor
+    task = redactor.text(task[:_LONGEST_GIVEN]).strip()
+    if not task:
+        raise InvalidInput("the task is empty", 'Say what to do: `gitguard policy brief "…"`')
+    state, _ = store.read_unlocked().state.redacted(redactor)
+    words = relevant_artifacts(state.replace(next_action=task, artifacts=()))
+    root = store.workspace.place.worktree
+    named_files = (word for word in words if _is_file(word, root))
+    noted_paths = (artifact.path for artifact in reversed(state.artifacts))
+    return build_brief(task, state, _clean(options, redactor), (*named_files, *noted_paths))
+
+
+def _is_file(word: str, root: str) -> bool:
+    """Say whether a word that looks like a path is one, which `e.g` and `and/or` are not."""
+    is_surely = "/" in word and os.path.splitext(word)[1]
+    return bool(is_surely) or os.path.lexists(os.path.join(root, word))
+
+
+def _clean(options: BriefOptions, redactor: Redactor) -> BriefOptions:
+    lists = ("success", "read", "write", "avoid")
+    clean = {name: tuple(map(redactor.text, getattr(options, name))) for name in lists}
+    return options.replace(**clean)

@@ -62,7 +62,6 @@ class Delegation:
 
         Raises `InvalidInput` for a task that says nothing.
         """
-        from gitguard.delegation.brief import BriefOptions
-        from gitguard.delegation.briefing import brief
+        from gitguard.delegation.brief import BriefOptions, brief
 
         return brief(self._sessions.store(), task, options or BriefOptions())

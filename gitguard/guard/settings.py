@@ -135,12 +135,6 @@ class Settings:
 
         return remember_change(self.desk, advice, applied)
 
-    def rollback_command(self, change: MadeChange) -> str:
-        """Return the command that takes a change back."""
-        from gitguard.settings.rollback_document import rollback_command
-
-        return rollback_command(change)
-
     def plan_rollback(self, host: str = "") -> Rollback:
         """Say what taking the newest change of a host's settings back would do."""
         from gitguard.settings.rollback import plan_rollback

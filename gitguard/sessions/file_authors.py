@@ -14,7 +14,7 @@ from gitguard.sessions.stopped_calls import unwritten_stops
 from gitguard.state import entries
 from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.session.state_file import decode_state
-from gitguard.store.worktree.planned import BY_OTHERS
+from gitguard.store.worktree.restore_record import BY_OTHERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from gitguard.sessions.file_authors import (
 )
 from gitguard.sessions.history import find, newest_own
 from gitguard.store.git.trees import Trees, file_at
-from gitguard.store.worktree.planned import is_below
+from gitguard.store.worktree.restore_record import is_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

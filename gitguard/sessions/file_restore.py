@@ -25,8 +25,14 @@ from gitguard.store.session.workspace import Session
 from gitguard.store.worktree.kept import DAY, KeptSnapshot, Retention, retained, with_newest
 from gitguard.store.worktree.manifest import REPOSITORY, Manifest, unescaped
 from gitguard.store.worktree.overlays import write_overlay
-from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
-from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, write_record
+from gitguard.store.worktree.restore_record import (
+    BY_OTHERS,
+    FileRecord,
+    PlannedFile,
+    RestoreRecord,
+    is_below,
+    write_record,
+)
 from gitguard.store.worktree.restoring import Restorer
 
 TYPE_CHECKING = False

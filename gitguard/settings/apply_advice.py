@@ -9,16 +9,16 @@ from __future__ import annotations
 import os
 import stat
 from json import loads
+from shlex import quote
 
 from gitguard.errors import GitguardError, HostFailed, InvalidDocument, InvalidInput
-from gitguard.hosts.adviser import has_command
+from gitguard.hosts.adviser import UndoHelp, has_command
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.settings.advice import Advice, Desk, cut_off, digest, unfinished
 from gitguard.settings.changes_file import ChangesFile, MadeChange
 from gitguard.settings.hidden_lines import hide, lines_to_hide, unhide
 from gitguard.settings.rollback import LOCK_TIMEOUT, put_back, refuse_moved
-from gitguard.settings.rollback_document import rollback_command, rollback_document
 from gitguard.store.disk import files
 from gitguard.store.disk.changes import FileEdit
 from gitguard.store.disk.lock import Lock
@@ -173,7 +173,7 @@ class _Application:
         except GitguardError as error:
             error.hint = (
                 f"`{self._planned.file}` may be half changed; once the cause is fixed, "
-                f"`{rollback_command(self._planned)}` restores it"
+                f"`{self._planned.rollback_command}` restores it"
             )
             raise
 
@@ -261,3 +261,56 @@ def _say_what_is(error: BaseException, kept_at: str) -> None:
         error.add_note("; ".join(filter(None, (_AS_BEFORE, note))))
     elif note:
         error.hint = "; ".join(filter(None, (error.hint, note)))
+
+
+# What people read who take a change of a host's settings back, with or without gitguard
+
+
+def rollback_document(planned: MadeChange, advice: Advice, undo: UndoHelp) -> str:
+    """Return the document, as markdown."""
+    keys = {key for key, _, _ in planned.changes}
+    rows = [
+        f"| {setting.title} | `{setting.key}` "
+        f"| `{_value(setting.before)}` | `{_value(setting.after)}` |"
+        for setting in advice.changes
+        if setting.key in keys
+    ]
+    parts = [
+        f"# Settings of {advice.title} changed by gitguard, {planned.at}",
+        f"- File: `{planned.file}`\n- Backup: {_backup(planned)}",
+        "## What changed",
+        "\n".join(["| what | setting | before | after |", "| --- | --- | --- | --- |", *rows]),
+        "## How to roll back",
+        f"    {planned.rollback_command}",
+        "Or without gitguard:",
+        _by_hand(planned, undo),
+        "## When a change takes effect",
+        undo.counts[:1].upper() + undo.counts[1:] + ".",
+        "## How to check the host",
+        "\n".join(f"    {command}" for command in undo.health),
+        "## If it does not start",
+        f"Roll back as described above; {undo.repair}.",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _value(text: str) -> str:
+    return text or "not set"
+
+
+def _backup(planned: MadeChange) -> str:
+    return f"`{planned.backup}`" if planned.backup else "none, because there was no file"
+
+
+def _by_hand(planned: MadeChange, undo: UndoHelp) -> str:
+    if not planned.backup:
+        return f"    rm {quote(planned.file)}"
+    back = f"    cp {quote(planned.backup)} {quote(planned.file)}"
+    if undo.own_backup is None:
+        return back
+    theirs = planned.file + undo.own_backup.suffix
+    return (
+        f"    mv {quote(theirs)} {quote(f'{theirs}.aside')}\n{back}\n\n"
+        f"The first command is needed because {planned.host} may restore its own backup, made at "
+        "the time of the change, if it does not trust the file."
+    )

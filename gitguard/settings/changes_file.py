@@ -7,6 +7,7 @@ that a crash cut off is found by the next run.
 from __future__ import annotations
 
 import os
+import shlex
 from typing import Any
 
 from gitguard.model.value import Value
@@ -49,6 +50,12 @@ class MadeChange(Value):
     def is_finished(self) -> bool:
         """Whether all of its settings were made."""
         return bool(self.after)
+
+    @property
+    def rollback_command(self) -> str:
+        """What to type, in whatever folder, to take it back."""
+        project = f" --root {shlex.quote(self.project)}" if self.project else ""
+        return f"gitguard config rollback {self.host}{project}"
 
     @classmethod
     def from_document(cls, document: dict[str, Any]) -> MadeChange:

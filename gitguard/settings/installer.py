@@ -25,7 +25,6 @@ from gitguard.settings.install_plan import (
     plan_worktree,
 )
 from gitguard.settings.path_program import program_on_path
-from gitguard.settings.rollback_document import rollback_command
 from gitguard.store.disk.changes import FileEdit, make_all
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git import exclude
@@ -211,7 +210,7 @@ class Installer:
         return tuple(
             f"`{change.file}` keeps what `config advise` changed on {change.at[:10]}: "
             f"{', '.join(key for key, _, _ in change.changes)}; undo it with "
-            f"`{rollback_command(change)}`"
+            f"`{change.rollback_command}`"
             for change in ChangesFile(self._workspace.places.state_home).read()
             if change.host == self._host and change.project in ("", self._root)
         )

@@ -16,7 +16,6 @@ from gitguard.settings.advice import Desk, digest, settled_changes, unfinished
 from gitguard.settings.changes_file import ChangesFile, MadeChange
 from gitguard.settings.folder_edits import without_ours
 from gitguard.settings.hidden_lines import unhide
-from gitguard.settings.rollback_document import rollback_command
 from gitguard.store.disk import files, settings_text
 from gitguard.store.disk.changes import FileEdit
 from gitguard.store.disk.lock import Lock
@@ -81,7 +80,7 @@ def plan_rollback(desk: Desk, host: str) -> Rollback:
     look = f"Look at {' and '.join(left)}; " if left else ""
     raise InvalidDocument(
         f"the backup {_what_of_backup(lost)}",
-        f"{look}`{rollback_command(lost)} --forget` keeps `{lost.file}` as it is and forgets the "
+        f"{look}`{lost.rollback_command} --forget` keeps `{lost.file}` as it is and forgets the "
         "change",
     )
 
@@ -100,7 +99,7 @@ def _without_hooks(change: MadeChange, before: bytes | None, now: bytes | None) 
                 f"the backup `{change.backup}` has gitguard's hooks in it, which were uninstalled "
                 f"after gitguard changed `{change.file}` at {change.at}",
                 f"Run `gitguard init --host {change.host}` and roll back again, or run "
-                f"`{rollback_command(change)} --forget` to keep the file as it is",
+                f"`{change.rollback_command} --forget` to keep the file as it is",
             )
         return before
     format = settings.SETTINGS[os.path.relpath(change.file, change.project)]
@@ -154,7 +153,7 @@ def _made(desk: Desk, host: str) -> tuple[MadeChange, ...]:
     none = f"gitguard has changed no {whose} that it could undo"
     everywhere = ChangesFile(desk.places.state_home).read()
     commands = [
-        f"`{rollback_command(change)}`" for change in everywhere if host in ("", change.host)
+        f"`{change.rollback_command}`" for change in everywhere if host in ("", change.host)
     ]
     if commands:
         raise InvalidInput(

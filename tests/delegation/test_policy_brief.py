@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.delegation.brief import LONGEST, BriefOptions, build_brief
-from gitguard.delegation.briefing import brief
+from gitguard.delegation.brief import LONGEST, BriefOptions, brief, build_brief
 from gitguard.errors import InvalidInput, MissingState, NotInitialised
 from gitguard.guard import Guard
 from gitguard.state.changes import update_state

@@ -10,7 +10,7 @@ import os
 
 from gitguard.model.actions import ADDED, REMOVED
 from gitguard.store.worktree.manifest import unescaped
-from gitguard.store.worktree.planned import PlannedFile
+from gitguard.store.worktree.restore_record import PlannedFile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

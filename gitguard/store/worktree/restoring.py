@@ -20,9 +20,15 @@ from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions
 from gitguard.store.git.trees import LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry, Trees, file_at
 from gitguard.store.git.worktree_files import LARGEST, UNLIMITED, WorktreeFiles
 from gitguard.store.worktree.manifest import escaped, unescaped
-from gitguard.store.worktree.planned import BY_OTHERS, PlannedFile, is_below
 from gitguard.store.worktree.refusals import RULES, Refusals
-from gitguard.store.worktree.restore_record import FileRecord, RestoreRecord, Version
+from gitguard.store.worktree.restore_record import (
+    BY_OTHERS,
+    FileRecord,
+    PlannedFile,
+    RestoreRecord,
+    Version,
+    is_below,
+)
 from gitguard.store.worktree.secret_search import searched_parts
 
 TYPE_CHECKING = False

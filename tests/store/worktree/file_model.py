@@ -6,7 +6,7 @@ import stat
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from gitguard.store.worktree.planned import is_below
+from gitguard.store.worktree.restore_record import is_below
 from tests.support.kept_files import Files
 
 SECRET = ".env"
