@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from gitguard.model.conversation import CALL, RESULT, USER, Block, TranscriptEntry
 from gitguard.model.events import Transcript
 from gitguard.transcripts import session_entries
+from gitguard.transcripts.formats import WRITING, load
 from gitguard.transcripts.formats.claude_code import entries, writing
-from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
 from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.pairing import clean_name
 from gitguard.transcripts.rewriting.repair import RepairReport, repair
@@ -796,7 +796,7 @@ LOOKED_AT = ("kind", "id", "parent", "role", "message", "stopped", "is_aside", "
 
 SKETCHED: dict[str, tuple[Callable[[Document], Document], Writable]] = {
     "claude-code": (entries.fields_of, writing),
-    "openclaw": (session_entries.fields_of_openclaw, openclaw_writing),
+    "openclaw": (session_entries.fields_of_openclaw, load("openclaw", WRITING)),
     "pi": (session_entries.fields_of, pi_writing),
 }
 

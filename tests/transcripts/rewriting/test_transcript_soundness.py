@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.transcripts.formats import WRITING, load
 from gitguard.transcripts.formats.claude_code import writing
-from gitguard.transcripts.formats.openclaw import writing as openclaw_writing
 from gitguard.transcripts.formats.pi import writing as pi_writing
 from gitguard.transcripts.rewriting.pairing import Pairing, pair
 from gitguard.transcripts.rewriting.replacing import identity_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 FORMATS: dict[str, Writable] = {
     "claude-code": writing,
-    "openclaw": openclaw_writing,
+    "openclaw": load("openclaw", WRITING),
     "pi": pi_writing,
 }
 ONE_CALL = (user(), agent("let me see", "c1"), Result("c1"), agent("end"))
