@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 
-from gitguard.compaction.budget import divide
 from gitguard.compaction.summary import SummaryDraft
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
 from gitguard.model.conversation import BROKEN, TranscriptEntry
@@ -19,6 +18,7 @@ from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN, Usage, usage_of
 from gitguard.store.disk.artifacts import read_start
 from gitguard.transcripts import find_format
+from gitguard.transcripts.fitting.budget import divide
 from gitguard.transcripts.fitting.chunks import by_size
 from gitguard.transcripts.fitting.compaction import CompactionPlan, Written, plan
 from gitguard.transcripts.fitting.context import VisibleContext, context_of

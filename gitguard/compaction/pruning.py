@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from gitguard.compaction.budget import caps_reserve, divide
 from gitguard.model.config.config import Config
 from gitguard.model.conversation import TranscriptEntry
 from gitguard.model.events import Transcript
@@ -12,6 +11,7 @@ from gitguard.model.value import Value
 from gitguard.pressure.usage import UNKNOWN, usage_of
 from gitguard.store.session.host_session import HostSession
 from gitguard.transcripts import find_format
+from gitguard.transcripts.fitting.budget import caps_reserve, divide
 from gitguard.transcripts.fitting.context import context_of
 from gitguard.transcripts.fitting.limits import lightened
 from gitguard.transcripts.fitting.pruning import KEEP, PruningVerdict, judge, pictured_among, pruned

@@ -12,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.cli.app import app
-from gitguard.compaction.budget import Budget, budget_of, caps_reserve, divide
+from gitguard.compaction.budget import budget_of
 from gitguard.errors import InvalidConfig
 from gitguard.model.config.config import DEFAULTS, read_config
 from gitguard.model.config.transcripts import BudgetConfig
 from gitguard.model.conversation import HEADER, MESSAGE, TranscriptEntry
 from gitguard.model.events import Transcript
+from gitguard.transcripts.fitting.budget import Budget, caps_reserve, divide
 from tests.support.openclaw_sessions import LAY_OUT, MAIN
 from tests.support.spoken import DIALECTS, Said
 
