@@ -141,8 +141,7 @@ class _App(click.Group):
 
 
 @click.group(
-    cls=_App,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    cls=_App, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
 )
 @click.version_option(__version__, prog_name="gitguard", help="Show the version and exit")
 @common_options

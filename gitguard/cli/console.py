@@ -16,13 +16,7 @@ import click
 from gitguard import process
 from gitguard.cli.option_values import one_of
 from gitguard.cli.process_environment import bare_workspace, is_agents_shell, open_guard
-from gitguard.errors import (
-    GitguardError,
-    InvalidInput,
-    NotARepository,
-    NotConfirmed,
-    StatusSignal,
-)
+from gitguard.errors import GitguardError, InvalidInput, NotARepository, NotConfirmed, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import one_line, spelled_out, visible
 from gitguard.process import places

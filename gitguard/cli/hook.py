@@ -186,11 +186,7 @@ def _reply(
     from gitguard import process
     from gitguard.errors import ForeignRepository, MissingState, NotARepository, OtherUser
     from gitguard.hooks.answering import handle
-    from gitguard.hooks.refusing import (
-        answer_unreachable,
-        answer_without_repository,
-        first_refusal,
-    )
+    from gitguard.hooks.refusing import answer_unreachable, answer_without_repository, first_refusal
     from gitguard.model.events import NEUTRAL
     from gitguard.store.session.settings_files import open_workspace
 

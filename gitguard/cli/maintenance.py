@@ -6,15 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.console import (
-    Console,
-    can_ask,
-    confirm,
-    fields_of,
-    named,
-    progress,
-    with_console,
-)
+from gitguard.cli.console import Console, can_ask, confirm, fields_of, named, progress, with_console
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.cli.startup_lines import say_startup
 from gitguard.errors import GitguardError, NotConfirmed

@@ -28,10 +28,7 @@ F = TypeVar("F", bound="Callable[..., Any]")
 _GOAL_LIMIT = 80
 _UPDATE_EXAMPLE = """Give a JSON object, such as {"next_action": "Write the tests"}"""
 _METAVARS = {FILE: "PATH", OUTPUT: "TOOL:TEXT"}
-_DETAILS = {
-    DECISION: ("why", "Reason for the decision"),
-    FAILURE: ("error", "Its error"),
-}
+_DETAILS = {DECISION: ("why", "Reason for the decision"), FAILURE: ("error", "Its error")}
 """By role, an option that says more about another one, and its help."""
 _APPENDED = sorted(name for name, kind in TaskState.kinds.items() if kind.appends)
 
@@ -162,7 +159,7 @@ def _say_noted(console: Console, noted: Noted) -> None:
         status = Complete.status
         lines += [
             f"The task `{noted.state.task_id}` is complete. Tell the user the result and stop; "
-            "`gitguard note --next TEXT` continues it.",
+            "`gitguard note --next TEXT` continues it."
         ]
     document = {
         "status": status,

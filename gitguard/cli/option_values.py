@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def refuse_repeated(
-    command: click.Command,
-    arguments: list[str],
-    parent: click.Context | None,
-    name: str | None,
+    command: click.Command, arguments: list[str], parent: click.Context | None, name: str | None
 ) -> None:
     """Refuse an option that takes one value and is given several, for a command or its sub-command.
 

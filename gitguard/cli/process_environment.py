@@ -91,6 +91,5 @@ def refuse_agents(command: str, hint: str = "Run it in your own terminal") -> No
 
     if is_agents_shell():
         raise OwnerOnly(
-            f"`gitguard {command}` is for a human, and an agent's host runs this command",
-            hint,
+            f"`gitguard {command}` is for a human, and an agent's host runs this command", hint
         )

@@ -47,11 +47,7 @@ def publish(
     """
     refuse_agents("publish")
     planned = console.guard.review.publication(
-        range_text,
-        remote,
-        session=console.chosen_session,
-        with_words=with_words,
-        replace=replace,
+        range_text, remote, session=console.chosen_session, with_words=with_words, replace=replace
     )
     document = {**fields_of(planned), "pushed": False}
     if dry_run or not console.as_json:

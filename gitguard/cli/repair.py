@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from gitguard.cli.changed_state import ask_about, say_changed, show_plan
-from gitguard.cli.console import (
-    Console,
-    asking,
-    can_ask,
-    confirm,
-    fields_of,
-    named,
-    with_console,
-)
+from gitguard.cli.console import Console, asking, can_ask, confirm, fields_of, named, with_console
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import refuse_agents
 from gitguard.errors import InvalidInput, NotConfirmed
@@ -103,10 +95,7 @@ def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
         return None
     numbers = [str(number) for number in range(len(ways) + 1)]
     number = click.prompt(
-        "Which one? 0 changes nothing",
-        type=click.Choice(numbers),
-        default="0",
-        show_choices=False,
+        "Which one? 0 changes nothing", type=click.Choice(numbers), default="0", show_choices=False
     )
     if number == "0":
         console.say("Nothing was changed.", {})

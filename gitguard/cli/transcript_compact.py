@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
-from gitguard.cli.transcript_naming import (
-    MOST_TURNS,
-    find_transcript,
-    naming_a_transcript,
-)
+from gitguard.cli.transcript_naming import MOST_TURNS, find_transcript, naming_a_transcript
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import counted, one_line

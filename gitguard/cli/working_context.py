@@ -19,11 +19,7 @@ from gitguard.model.text import one_line
 @click.command()
 @click.option("--summary", "with_summary", is_flag=True, help="Include the summary")
 @click.option(
-    "--pressure",
-    type=share_up_to(1),
-    default=0.0,
-    metavar="0..1",
-    help="Pressure to trim for",
+    "--pressure", type=share_up_to(1), default=0.0, metavar="0..1", help="Pressure to trim for"
 )
 @click.option(
     "--items",

@@ -87,11 +87,7 @@ def plan(
     summary = estimate(len(context.summary))
     room = divide(window, config.budget, capped=capped).history
     verdicts = judge(
-        context.entries,
-        config.pruning,
-        now=now,
-        room=room - summary,
-        pictured=frozenset(pictured),
+        context.entries, config.pruning, now=now, room=room - summary, pictured=frozenset(pictured)
     )
     seen_by_model = {entry.at for entry in context.entries}
     return Pruned(

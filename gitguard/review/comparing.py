@@ -34,12 +34,7 @@ class Comparison(Value):
 
 
 def comparison(
-    store: SessionStore,
-    older: str,
-    newer: str,
-    *,
-    with_text: bool = False,
-    untrusted: bool = False,
+    store: SessionStore, older: str, newer: str, *, with_text: bool = False, untrusted: bool = False
 ) -> Comparison:
     """Compare two checkpoints; by default the newest with the current state."""
 

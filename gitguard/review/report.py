@@ -18,16 +18,7 @@ from gitguard.review.piece import CodeChange, Piece
 from gitguard.review.timeline import Timeline
 from gitguard.state import roles
 from gitguard.state.checkpoint import FOLLOWS
-from gitguard.state.items import (
-    HOOK,
-    Artifact,
-    Command,
-    Decision,
-    Exchange,
-    Failure,
-    Item,
-    Note,
-)
+from gitguard.state.items import HOOK, Artifact, Command, Decision, Exchange, Failure, Item, Note
 from gitguard.state.task import TaskState
 
 SCHEMA = "gitguard/report"

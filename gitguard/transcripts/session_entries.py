@@ -57,9 +57,7 @@ class Dialect(Value):
 
 PI = Dialect(("toolCall",), ("arguments",), ("toolCallId",))
 OPENCLAW = Dialect(
-    ("toolCall", "toolUse", "functionCall"),
-    ("arguments", "input"),
-    ("toolCallId", "toolUseId"),
+    ("toolCall", "toolUse", "functionCall"), ("arguments", "input"), ("toolCallId", "toolUseId")
 )
 """OpenClaw also reads what its older versions and its plugins wrote; pi ignores that."""
 

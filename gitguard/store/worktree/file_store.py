@@ -262,11 +262,7 @@ class SnapshotWriter:
     """Writes the objects of one snapshot; nothing is there before `keep`."""
 
     def __init__(
-        self,
-        packs: str,
-        session_name: str,
-        id_length: int,
-        at_step: Callable[[str], object],
+        self, packs: str, session_name: str, id_length: int, at_step: Callable[[str], object]
     ) -> None:
         """Write for a session into the folder of packs."""
         self._packs = packs

@@ -11,14 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gitguard.errors import InvalidInput
-from gitguard.model.conversation import (
-    CALL,
-    MESSAGE,
-    RESULT,
-    USER,
-    Block,
-    TranscriptEntry,
-)
+from gitguard.model.conversation import CALL, MESSAGE, RESULT, USER, Block, TranscriptEntry
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
 

@@ -106,12 +106,7 @@ def _reserve(path: str, handle: int, blank: bytes, seen: FileIdentity) -> None:
 
 
 def _fill(
-    path: str,
-    handle: int,
-    joined: bytes,
-    blank: bytes,
-    size: int,
-    at_step: Callable[[str], object],
+    path: str, handle: int, joined: bytes, blank: bytes, size: int, at_step: Callable[[str], object]
 ) -> None:
     """Write into the blank line what nobody can read yet, or make it blank again."""
     try:

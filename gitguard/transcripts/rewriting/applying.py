@@ -195,12 +195,7 @@ class _RewritePlan:
     """What is done at which place of a file."""
 
     def __init__(
-        self,
-        handle: int,
-        size: int,
-        edits: Sequence[Edit],
-        writable: Writable,
-        tree: Tree | None,
+        self, handle: int, size: int, edits: Sequence[Edit], writable: Writable, tree: Tree | None
     ) -> None:
         self._handle, self._size, self._writable = handle, size, writable
         self._edits: dict[int, list[Edit]] = {}

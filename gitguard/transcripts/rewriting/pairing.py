@@ -20,15 +20,7 @@ from gitguard.model.conversation import (
     TranscriptEntry,
 )
 from gitguard.model.value import Value
-from gitguard.transcripts.rewriting.edits import (
-    START,
-    AddResult,
-    Drop,
-    Edit,
-    Move,
-    Reissue,
-    Rename,
-)
+from gitguard.transcripts.rewriting.edits import START, AddResult, Drop, Edit, Move, Reissue, Rename
 
 MISSING = "[gitguard] missing tool result: the transcript held none for this call of `{name}`"
 """What an error says that stands in the place of a result."""

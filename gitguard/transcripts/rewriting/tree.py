@@ -131,10 +131,7 @@ class Tree:
         """Return the tree in which some entries follow others, by where they begin."""
         if all(at not in self.at or self.at[at].parent == parent for at, parent in parents.items()):
             return self
-        return Tree(
-            (_relinked(link, parents) for link in self.links),
-            self.pointers,
-        )
+        return Tree((_relinked(link, parents) for link in self.links), self.pointers)
 
     def chain(self) -> list[str]:
         """Return the ids from the newest entry back to the first one that it follows from.

@@ -163,7 +163,4 @@ def _compaction(payload: dict[str, Any]) -> dict[str, Any]:
     history = payload.get("replacement_history")
     items = history if isinstance(history, list) else []
     ids = [word(item.get("id")) for item in items if isinstance(item, dict)]
-    return {
-        "blocks": (Block.saying(TEXT, 0, summary),),
-        "kept": tuple(filter(None, ids)),
-    }
+    return {"blocks": (Block.saying(TEXT, 0, summary),), "kept": tuple(filter(None, ids))}

@@ -12,14 +12,7 @@ from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
 from gitguard.store.disk.files import read_bytes
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import (
-    COMPACTION,
-    RESET,
-    backwards,
-    parse,
-    time_of,
-    unreadable,
-)
+from gitguard.transcripts.entries import COMPACTION, RESET, backwards, parse, time_of, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
