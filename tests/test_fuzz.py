@@ -26,9 +26,9 @@ from gitguard.model.events import Transcript
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.state.snapshot import folded_upto, read_snapshot
 from gitguard.store.session.anchor import AnchorFile
+from gitguard.store.session.current import load_config
 from gitguard.store.session.host_session import decode_record
 from gitguard.store.session.journal import JournalFile
-from gitguard.store.session.settings_files import load_config
 from gitguard.store.session.state_file import decode_state, is_whole
 from gitguard.transcripts import find_format
 from tests.conftest import Git

@@ -185,10 +185,14 @@ def _reply(
 ) -> HookReply:
     from gitguard import process
     from gitguard.errors import ForeignRepository, MissingState, NotARepository, OtherUser
-    from gitguard.hooks.answering import handle
-    from gitguard.hooks.refusing import answer_unreachable, answer_without_repository, first_refusal
+    from gitguard.hooks.answering import (
+        answer_unreachable,
+        answer_without_repository,
+        first_refusal,
+        handle,
+    )
     from gitguard.model.events import NEUTRAL
-    from gitguard.store.session.settings_files import open_workspace
+    from gitguard.store.session.current import open_workspace
 
     # A host of many sessions may have been started from the shell of one of them.
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")

@@ -12,7 +12,7 @@ from gitguard.model import triggers
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.conversations import read_conversation
-from gitguard.store.session.settings_files import load_user_config, open_workspace
+from gitguard.store.session.current import load_user_config, open_workspace
 from gitguard.store.session.state_file import Durable
 
 TYPE_CHECKING = False
@@ -565,8 +565,7 @@ class Guard:
 
     def handle(self, event: HookEvent, abilities: Abilities) -> HookReply:
         """Answer one event of a host with these abilities."""
-        from gitguard.hooks.answering import handle
-        from gitguard.hooks.refusing import answer_unreachable, first_refusal
+        from gitguard.hooks.answering import answer_unreachable, first_refusal, handle
 
         workspace = self.workspace.naming(event.session) if event.session else self.workspace
         refusal = first_refusal(event, abilities, workspace.places, self.clock())

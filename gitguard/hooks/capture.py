@@ -245,7 +245,7 @@ def _is_host_running(conversation: Conversation, entry: JournalEntry) -> bool:
 
     Else a call could hide that it runs by the first prompt of another conversation.
     """
-    from gitguard.store.session.host_process import is_running
+    from gitguard.store.disk.processes import is_running
 
     record = conversation.host_sessions.get(entry.host_session)
     return record is not None and is_running(record.process or record.last_process) is True

@@ -144,7 +144,7 @@ def _keep_files_before_turn(conversation: Conversation) -> None:
 def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
     record = _with_program(conversation)
     if begins_turn:
-        from gitguard.store.session.host_process import believed, host_process
+        from gitguard.store.disk.processes import believed, host_process
 
         process = host_process(conversation.workspace.places.caller)
         record = record.replace(
@@ -448,7 +448,7 @@ def _session_start(conversation: Conversation) -> HookReply:
 def _note_return(conversation: Conversation) -> None:
     """Note the process in which a conversation goes on: at its prompt it is believed then."""
     if conversation.record.turns and conversation.bring_back():
-        from gitguard.store.session.host_process import host_process
+        from gitguard.store.disk.processes import host_process
 
         process = host_process(conversation.workspace.places.caller)
         with conversation.recording():
@@ -476,7 +476,7 @@ def _session_end(conversation: Conversation) -> HookReply:
 
 
 def _note_ended_turn(conversation: Conversation) -> None:
-    from gitguard.store.session.host_process import host_process
+    from gitguard.store.disk.processes import host_process
 
     record, now = _with_program(conversation), conversation.workspace.clock()
     process = host_process(conversation.workspace.places.caller)

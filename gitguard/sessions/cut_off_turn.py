@@ -8,7 +8,7 @@ from gitguard.model.triggers import BEFORE_DESTRUCTIVE
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import SHELL, TOOLS
 from gitguard.sessions.file_changes import FileChanges, file_changes
-from gitguard.store.session.host_process import is_running
+from gitguard.store.disk.processes import is_running
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

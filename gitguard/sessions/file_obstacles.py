@@ -12,7 +12,7 @@ from gitguard.errors import GitguardError
 from gitguard.model.value import Value
 from gitguard.sessions.stopped_calls import is_turn_stopped
 from gitguard.store.disk import processes
-from gitguard.store.session.host_process import described, is_running
+from gitguard.store.disk.processes import described, is_running
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.workspace import Session
 

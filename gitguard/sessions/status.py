@@ -15,9 +15,8 @@ from gitguard.sessions.last_event import LastEvent, last_event
 from gitguard.sessions.maintenance_record import is_due
 from gitguard.state.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
-from gitguard.store.session.current import current_session
+from gitguard.store.session.current import current_session, ignored_settings
 from gitguard.store.session.host_session import read_record
-from gitguard.store.session.settings_files import ignored_settings
 from gitguard.store.session.standing import weightier
 from gitguard.store.session.state_file import newest_own
 from gitguard.store.session.store import SessionStore

@@ -38,7 +38,7 @@ from gitguard.store.session.anchor import Anchor, StateCopy
 from gitguard.store.session.composing import render_summary
 from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
 from gitguard.store.session.identity import RepositoryRecord
-from gitguard.store.session.kept_look import KeptLook
+from gitguard.store.session.session_worktree import KeptLook
 from tests.generating import compile_templates, draw_session
 from tests.generating.json_schema import config_schema, snapshot_schema, state_schema
 from tests.generating.report_schema import report_schema

@@ -10,7 +10,7 @@ import pytest
 
 from gitguard.model.config.config import tighten
 from gitguard.state.spoken import SHORT_WORDS
-from gitguard.store.session.settings_files import load_user_config
+from gitguard.store.session.current import load_user_config
 from tests.support.conversation import Conversation
 from tests.support.ways_of_saying import LONG, MARK, WAYS_IN
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gitguard.cli import hook
 from gitguard.guard import Guard
-from gitguard.hooks.refusing import first_refusal
+from gitguard.hooks.answering import first_refusal
 from gitguard.hooks.shell_commands import own_command, owner_command
 from gitguard.hosts.claude_code import hooks
 from gitguard.model import events

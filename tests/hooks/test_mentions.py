@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.hooks.refusing import first_refusal
+from gitguard.hooks.answering import first_refusal
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, ToolCall
 from gitguard.store.session.workspace import UserDirs

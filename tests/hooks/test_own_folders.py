@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.hooks.answering import first_refusal
 from gitguard.hooks.own_folders import changed_folder
-from gitguard.hooks.refusing import first_refusal
 from gitguard.hosts import find_host
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookEvent, ToolCall

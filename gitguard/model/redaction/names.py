@@ -1,4 +1,4 @@
-"""Which names announce a secret, and which values can be one.
+"""Which names announce a secret, which values can be one, and which files hold secrets by name.
 
 Everything here is plain string work: it runs in every hook, where importing `re` alone would
 take longer than the rest. A name is judged by its words: what it ends in says what it holds
@@ -298,3 +298,32 @@ def is_secret_leaf(sure: int, value: str) -> bool:
     if is_placeholder(value) or is_leaf_reference(value):
         return False
     return sure == PASSWORD or len(value) > 15 or not value.replace(".", "").isdigit()
+
+
+_SECRET_FILES = frozenset(
+    (
+        ".env", ".envrc", ".netrc", "_netrc", ".pgpass", ".npmrc", ".yarnrc.yml", ".pypirc",
+        ".git-credentials", ".htpasswd", ".dockercfg", ".vault-token", "credentials",
+        "credentials.json", "service-account.json", "secrets.json", "secrets.yml", "secrets.yaml",
+        "secrets.toml", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk",
+        "id_ed25519_sk", "terraform.tfvars", "kubeconfig",
+    )
+)  # fmt: skip
+_SECRET_ENDINGS = (
+    ".env", ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".asc.key",
+    ".tfstate", ".tfstate.backup", ".auto.tfvars",
+)  # fmt: skip
+_COPY_ENDINGS = ("~", ".bak", ".old", ".orig", ".save", " copy")
+"""How editors and people end the names of copies."""
+_EXAMPLES = ("example", "sample", "template", "dist", "defaults", "test")
+"""Last parts of the names of environment files that are made to be read."""
+
+
+def is_secret_file(path: str) -> bool:
+    """Say whether a file's name alone says that it holds secrets."""
+    name = path.rpartition("/")[2].lower().strip("#")
+    for ending in _COPY_ENDINGS:
+        name = name.removesuffix(ending)
+    if name.startswith(".env."):
+        return name.rpartition(".")[2] not in _EXAMPLES
+    return name in _SECRET_FILES or name.endswith(_SECRET_ENDINGS)

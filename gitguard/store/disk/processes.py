@@ -2,6 +2,10 @@
 
 All but the first is asked of `/proc`, which only Linux has; elsewhere nobody is known to write, and
 everybody may be at work.
+
+The process of a host that a hook came from has a name here. What cannot be known for sure counts as
+not known: another machine or container, another system than Linux, and a program between host and
+hook that only lives as long as the hook.
 """
 
 from __future__ import annotations
@@ -159,3 +163,51 @@ def _is_about(pid: int, folders: tuple[str, ...]) -> bool:
     except OSError:
         return True  # somebody else's
     return any(f"{place}/".startswith(f"{folder}/") or folder in command for folder in folders)
+
+
+_YOUNGEST = 0.3
+"""Seconds of age below which a process may have been started for the hook alone."""
+
+
+def host_process(caller: int) -> str:
+    """Return a name that no other process ever has, of the program that called us through shells.
+
+    It is empty where that is not known. Numbers alone are given again, so the name says also when
+    the process started, and in which space of the system the number counts.
+    """
+    pid = program_above(caller)
+    space = number_space()
+    start = start_of(pid) if pid else 0
+    if not (space and start) or age_of(start) < _YOUNGEST:
+        return ""
+    return f"{pid} {start} {space}"
+
+
+def believed(name: str, before: str) -> str:
+    """Return the process of a turn that begins, empty where nobody can be sure of it.
+
+    before is what the conversation's last hook came from, if there was one. Another one now is a
+    host that was started again, or a program that lives as long as one hook: nothing tells which.
+    """
+    return name if before in ("", name) else ""
+
+
+def is_running(name: str) -> bool | None:
+    """Say whether the process of a name still runs; None where that is not known."""
+    pid, start, space = _parts(name)
+    if not pid or space != number_space():
+        return None
+    return is_alive(pid) and start_of(pid) == start
+
+
+def described(name: str) -> str:
+    """Return what a person finds a running process by."""
+    pid = _parts(name)[0]
+    return f"`{name_of(pid)}` (process {pid})"
+
+
+def _parts(name: str) -> tuple[int, int, str]:
+    words = name.split(" ", 2)
+    if len(words) < 3 or not (words[0].isdecimal() and words[1].isdecimal()):
+        return 0, 0, ""
+    return int(words[0]), int(words[1]), words[2]

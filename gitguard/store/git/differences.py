@@ -22,8 +22,7 @@ from gitguard.model.commit import is_object_id
 from gitguard.model.record import Record
 from gitguard.model.value import Value
 from gitguard.store.disk.users_files import is_temporary
-from gitguard.store.git.attributes import CONVERTING, FILTERING, UNSET
-from gitguard.store.git.conversions import CRLF, Conversions
+from gitguard.store.git.conversions import CONVERTING, CRLF, FILTERING, UNSET, Conversions
 from gitguard.store.git.trees import SUBMODULE
 from gitguard.store.git.worktree_files import FileReading, ReadLimits, WorktreeFiles
 

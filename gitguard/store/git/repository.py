@@ -19,13 +19,12 @@ from gitguard.errors import (
     Pending,
     RefMoved,
 )
-from gitguard.model.commit import is_object_id
+from gitguard.model.commit import Stamp, is_object_id
 from gitguard.model.value import Value
 from gitguard.store.disk import files, processes
 from gitguard.store.git.objects import GitObjects, LooseObjects, ObjectsGone
 from gitguard.store.git.place import locate
 from gitguard.store.git.plumbing import Plumbing
-from gitguard.store.git.stamp import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from gitguard.store.git.signature import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.model.commit import Stamp
     from gitguard.store.git.plumbing import Plumbing
-    from gitguard.store.git.stamp import Stamp
 
 _DEFAULTS = {
     "gpg.format": OPENPGP,

@@ -1,5 +1,8 @@
 """What a session keeps of the worktree at its checkpoints: a look, and a snapshot of the files.
 
+The look, in the state directory, says what was changed and not committed already then. Who changed
+a file since is told by it, so it lies where no command in the worktree removes or changes it.
+
 A checkpoint is as good without either, so nothing here stops one: our own faults are marked.
 """
 
@@ -9,15 +12,20 @@ import os
 from math import inf
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked, NotWritable
+from gitguard.model import fields
+from gitguard.model.codec import dump_json
+from gitguard.model.record import Record
 from gitguard.model.text import counted, timestamp
 from gitguard.model.triggers import WITHOUT_HASTE
 from gitguard.model.value import Value
 from gitguard.state.entries import cut_off_calls
 from gitguard.store.disk import files
-from gitguard.store.session.host_session import read_record
-from gitguard.store.session.kept_look import FILE, KeptLook, keep_look, kept_look
+from gitguard.store.git.differences import Differences
+from gitguard.store.session.anchor import FORMAT, load_record
+from gitguard.store.session.host_session import NEVER, read_record
 from gitguard.store.worktree.consolidating import MANY, consolidate
 from gitguard.store.worktree.manifest import Authors
+from gitguard.store.worktree.searched import Searched
 from gitguard.store.worktree.snapshot import EarlierSnapshot, SnapshotLimits, Taken
 
 TYPE_CHECKING = False
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.config.files import FilesConfig
     from gitguard.state.entries import JournalEntry
-    from gitguard.store.git.differences import Differences, WorktreeComparer
+    from gitguard.store.git.differences import WorktreeComparer
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.journal import JournalPart, OwnJournal
     from gitguard.store.session.shell_edits import ShellEdits
@@ -34,9 +42,85 @@ if TYPE_CHECKING:
     from gitguard.store.worktree.file_store import FileStore
     from gitguard.store.worktree.kept import KeptSnapshot, KeptSnapshots, Retention
     from gitguard.store.worktree.overlays import SnapshotReader
-    from gitguard.store.worktree.searched import Searched
 
     Paths = frozenset[str]
+
+FILE = "worktree.json"
+_LIMIT = 16 << 20
+"""Bytes of as many files as a snapshot may have that are not as in the commit."""
+
+
+class KeptLook(Record):
+    """A look at the worktree, and the checkpoint at which it was taken."""
+
+    checkpoint: str = fields.text("The checkpoint's commit.")
+    git_dir: str = fields.text("The worktree's git directory.")
+    look: Differences = fields.record(
+        "What was different from the commit checked out.", of=Differences
+    )
+    journal_id: str = fields.text("The journal as it was then.", default="")
+    journal_offset: int = fields.count("Up to where its entries are older.", default=0)
+    snapshot: str = fields.text("The snapshot of the files, by its id.", default="")
+    looked_at_again: tuple[str, ...] = fields.texts(
+        "Paths that the next snapshot takes anew, also where they lie there as before.", default=()
+    )
+    refusal: str = fields.text("Why no snapshot of the files was taken.", default="")
+    was_cut_off: bool = fields.flag(
+        "Whether time ran out before the snapshot had every file.", default=False
+    )
+    searched: tuple[Searched, ...] = fields.records(
+        "What the search for secrets came to in large files.", of=Searched, default=()
+    )
+    at: str = fields.time("When.", default=NEVER)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether another snapshot of the same files would have nothing more in it."""
+        return bool(self.snapshot) and not self.was_cut_off
+
+
+def keep_look(path: str, kept: KeptLook) -> None:
+    """Keep a look in a file; one that is too large leaves none, so that nothing is taken for it."""
+    record = _with_names(kept, _written)
+    data = dump_json({"format": FORMAT, **record.to_document()})
+    if len(data) > _LIMIT:
+        files.remove(path)
+    else:
+        # The older content is of another checkpoint, and counts for nothing after a crash.
+        files.write_bytes(path, data, settled=False)
+
+
+def kept_look(path: str, checkpoint: str, git_dir: str) -> KeptLook | None:
+    """Return the look that was taken in this worktree at a checkpoint, None where there is none."""
+    try:
+        record = load_record(path, "the look at the worktree", KeptLook, _LIMIT)
+    except GitguardError:
+        return None
+    if record is None or (record.checkpoint, record.git_dir) != (checkpoint, _written(git_dir)):
+        return None
+    try:
+        return _with_names(record, _read)
+    except ValueError:
+        return None
+
+
+def _with_names(kept: KeptLook, spell: Callable[[str], str]) -> KeptLook:
+    files_seen = tuple(file.replace(path=spell(file.path)) for file in kept.look.files)
+    return kept.replace(
+        git_dir=spell(kept.git_dir),
+        look=kept.look.replace(files=files_seen),
+        looked_at_again=tuple(map(spell, kept.looked_at_again)),
+    )
+
+
+def _written(path: str) -> str:
+    # A name may be any bytes, and JSON holds text: each byte is written as a character.
+    return os.fsencode(path).decode("latin-1")
+
+
+def _read(name: str) -> str:
+    return os.fsdecode(name.encode("latin-1"))
+
 
 _MOST_UNIGNORED = 1_000
 """Untracked files that a worktree without ignore rules may have."""
@@ -167,7 +251,7 @@ class SessionWorktree:
         keys = {call.host_session for call in cut_off_calls(part.entries)}
         if not keys:
             return frozenset()
-        from gitguard.store.session.host_process import is_running
+        from gitguard.store.disk.processes import is_running
 
         records = read_record(self._workspace, self._session).host_sessions
         return frozenset(

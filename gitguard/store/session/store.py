@@ -38,8 +38,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
     from gitguard.store.session.journal import JournalPart
-    from gitguard.store.session.kept_look import KeptLook
-    from gitguard.store.session.session_worktree import SessionWorktree
+    from gitguard.store.session.session_worktree import KeptLook, SessionWorktree
     from gitguard.store.session.standing import Head, HeadVerdict
     from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.workspace import Session, Workspace

@@ -15,7 +15,7 @@ from gitguard.errors import GitFailed, GitguardError
 from gitguard.model.commit import is_object_id
 from gitguard.store.disk import files
 from gitguard.store.disk.lock import Lock
-from gitguard.store.git.pack import Pack, is_index, is_pack
+from gitguard.store.git.objects import Pack, is_index, is_pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.commit import is_object_id, parse_commit
+from gitguard.model.commit import Stamp, is_object_id, parse_commit
 from gitguard.model.value import Value
 from gitguard.store.disk import files
-from gitguard.store.git.stamp import Stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

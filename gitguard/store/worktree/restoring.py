@@ -13,7 +13,7 @@ from difflib import unified_diff
 
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NotReadable, NotWritable
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
-from gitguard.model.redaction.file_names import is_secret_file
+from gitguard.model.redaction.names import is_secret_file
 from gitguard.model.text import shell_word
 from gitguard.store.disk import files, users_files
 from gitguard.store.git.conversions import CONVERTED, FILTERED, Conversions

@@ -8,7 +8,7 @@ is left out and named in the manifest (`overlays`).
 from __future__ import annotations
 
 from gitguard.errors import GitguardError
-from gitguard.model.redaction.file_names import is_secret_file
+from gitguard.model.redaction.names import is_secret_file
 from gitguard.model.value import Value
 from gitguard.store.git.trees import LINK, PLAIN, PROGRAM, SUBMODULE, TreeEntry
 from gitguard.store.git.worktree_files import FileContent, ReadLimits, WorktreeFiles

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from gitguard.store.git.attributes import Attributes
+from gitguard.store.git.conversions import Attributes
 from tests.conftest import Git
 
 PATH = "sub/deep/a.txt"

@@ -14,7 +14,7 @@ from gitguard.store.git.differences import Changes, Differences, WorktreeCompare
 from gitguard.store.git.place import locate
 from gitguard.store.git.repository import Repository
 from gitguard.store.git.worktree_files import ReadLimits
-from gitguard.store.session.kept_look import KeptLook, keep_look, kept_look
+from gitguard.store.session.session_worktree import KeptLook, keep_look, kept_look
 from tests.conftest import Git
 
 Look = Callable[[], Differences]

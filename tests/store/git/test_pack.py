@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.store.git.objects import id_of
-from gitguard.store.git.pack import Pack, is_index
+from gitguard.store.git.objects import Pack, id_of, is_index
 from tests.conftest import Git
 
 FORMATS = {"sha1": 40, "sha256": 64}
