@@ -1,12 +1,14 @@
 PYTHON ?= python3
 VENV := .venv
+# What is installed beside gitguard: all that developing needs, or what the tests need alone.
+EXTRA := dev
 BIN := $(VENV)/bin
 # How many processes the tests run in.
 JOBS ?= 2
 # Tests write and sync a lot: they do so in memory where there is room, on the disk elsewhere.
 MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
-.PHONY: setup demo test check e2e dist bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
+.PHONY: setup demo test quick check e2e dist bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
 
 setup: $(VENV)/installed
 
@@ -14,7 +16,7 @@ setup: $(VENV)/installed
 $(VENV)/installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet pip==26.3
-	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRA)]'
 	touch $@
 
 demo: setup
@@ -22,6 +24,12 @@ demo: setup
 
 test: setup
 	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal --ignore=tests/e2e
+
+# A cross-section of two minutes, for another Python than the one that runs all tests.
+QUICK := state model hooks pressure delegation sessions/resume transcripts/formats
+quick: setup
+	$(BIN)/python -m tests.demo
+	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(QUICK:%=tests/%)
 
 check: setup
 	$(BIN)/ruff check .

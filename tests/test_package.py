@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tarfile
+import tomllib
 import venv
 import zipfile
 from pathlib import Path
@@ -88,3 +89,11 @@ def test_the_version_is_said_in_one_place() -> None:
     from importlib.metadata import version
 
     assert version("gitguard-workspace") == gitguard.__version__
+
+
+def test_every_python_from_the_oldest_to_the_newest_is_declared() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    stems = [name.rpartition(" 3.") for name in project["classifiers"]]
+    minors = [int(minor) for stem, _, minor in stems if stem == "Programming Language :: Python ::"]
+    assert project["requires-python"] == f">=3.{minors[0]}"
+    assert minors == list(range(minors[0], minors[-1] + 1))

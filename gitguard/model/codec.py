@@ -29,6 +29,7 @@ class _ScannerOptions:
 
     strict = True
     object_hook = None
+    array_hook = None  # since Python 3.15
     parse_int = int
 
     def __init__(
@@ -54,17 +55,19 @@ def json_decoder(
     """
     try:
         from _json import make_scanner
-    except ImportError:
+
+        scan = make_scanner(_ScannerOptions(pairs, number, constant))  # type: ignore[arg-type]
+    except (ImportError, AttributeError):  # a later Python may ask for more
         return _slow_decoder(pairs, number, constant)
-    scan = make_scanner(_ScannerOptions(pairs, number, constant))  # type: ignore[arg-type]
 
     def decode(text: str) -> Any:
-        stripped = text.strip(_BLANKS)
         try:
-            value, end = scan(stripped, 0)
+            value, end = scan(text, len(text) - len(text.lstrip(_BLANKS)))
+            if not text[end:].strip(_BLANKS):
+                return value
         except (StopIteration, SystemError):
-            end = -1  # the scanner leaves it to `json` to say what is wrong
-        return value if end == len(stripped) else _slow_decoder(pairs, number, constant)(text)
+            pass  # the scanner leaves it to `json` to say what is wrong
+        return _slow_decoder(pairs, number, constant)(text)
 
     return decode
 
