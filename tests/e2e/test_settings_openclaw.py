@@ -115,6 +115,7 @@ def test_advice_is_applied_and_validated_by_the_host_and_rolled_back_to_the_same
     assert "advice rolled back" in history
 
 
+@pytest.mark.parametrize("version", [CURRENT])
 def test_the_host_works_with_what_was_applied_and_after_it_was_taken_back(
     guarded: GuardedOpenClaw, model: ScriptedModel
 ) -> None:
@@ -217,6 +218,7 @@ def test_a_file_that_the_host_refuses_is_refused_in_its_words(guarded: GuardedOp
     assert config.read_bytes() == before
 
 
+@pytest.mark.parametrize("version", [CURRENT])
 def test_a_kill_between_two_settings_is_taken_back_by_the_next_run(
     guarded: GuardedOpenClaw,
 ) -> None:
