@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import re
 import sys
@@ -126,6 +125,8 @@ def printable(text: str) -> str:
 
 def say_json(document: dict[str, Any]) -> None:
     """Print a document as programs read it."""
+    import json  # most commands print for people, and each pays for every import
+
     text = json.dumps(document, ensure_ascii=False, indent=2, default=_plain)
     click.echo(spelled_out(text))
 

@@ -114,8 +114,7 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, OwnState |
 def _fresh_block(
     conversation: Conversation, reading: OwnState | UnusableState, *, first: bool
 ) -> str:
-    from gitguard.sessions.resume.block import is_due
-    from gitguard.sessions.resume.building import resume_of
+    from gitguard.sessions.resume.building import is_due, resume_of
     from gitguard.state.task import as_of
 
     head = conversation.checked_head()
@@ -181,7 +180,7 @@ def _handoff(conversation: Conversation) -> str:
 
 def _note_delivery(conversation: Conversation, head: Head, block: str) -> None:
     """Keep a receipt; of a block that is given anew with every run, the first one."""
-    from gitguard.sessions.resume.block import is_due
+    from gitguard.sessions.resume.building import is_due
 
     record = conversation.record
     same = record.delivery and len(block) == record.delivery.characters

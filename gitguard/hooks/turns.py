@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, MissingState
-from gitguard.hooks import capture, delivery, gate
+from gitguard.hooks import capture, gate
 from gitguard.hooks.gate import ASSESS_EVERY, HALT_STATUS
-from gitguard.hooks.missing_hooks import offer_missing_hooks
-from gitguard.hooks.told_line import BRANCH, CONVERSATION, NOTES, PRESSURE, STATUS, outranks
+from gitguard.hooks.told_line import (
+    BRANCH,
+    CONVERSATION,
+    NOTES,
+    PRESSURE,
+    STATUS,
+    offer_missing_hooks,
+    outranks,
+)
 from gitguard.model import events, triggers
 from gitguard.model.config.maintenance import ENFORCE
 from gitguard.model.events import NEUTRAL, HookReply
@@ -31,8 +38,11 @@ _ONE_COMPACTION = 60.0
 
 def answer(conversation: Conversation) -> HookReply:
     """Answer every event that is not a tool call; `MissingState` where the state cannot be used."""
+    if conversation.event.kind == events.BOOTSTRAP:
+        from gitguard.hooks.delivery import bootstrap
+
+        return bootstrap(conversation)
     handlers = {
-        events.BOOTSTRAP: delivery.bootstrap,
         events.PROMPT: _prompt,
         events.TURN_END: _turn_end,
         events.COMPACTION_START: _compaction_start,
@@ -89,11 +99,13 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
 
     Returns the resume block if it is due, and the state. The caller keeps the record.
     """
+    from gitguard.hooks.delivery import deliver
+
     conversation.record = conversation.noticed()
     begins_turn = not _joins_running_turn(conversation)
     if begins_turn:
         _take_in_cut_off_turns(conversation)
-    block, reading = delivery.deliver(conversation, first=conversation.record.turns == 0)
+    block, reading = deliver(conversation, first=conversation.record.turns == 0)
     if conversation.is_apart:  # the line stands in for a block
         conversation.offer(BRANCH, block)
         block = ""
@@ -288,9 +300,10 @@ def answer_without_state(conversation: Conversation, error: MissingState) -> Hoo
     if not (is_prompt or hands_back or conversation.event.kind == events.BOOTSTRAP):
         conversation.note_fault(error)
         return NEUTRAL
+    from gitguard.hooks.delivery import block_of_copy
     from gitguard.hooks.halting import stop_text
 
-    block = delivery.block_of_copy(conversation)
+    block = block_of_copy(conversation)
     if not is_prompt:
         conversation.note_fault(error)
     elif not block:
@@ -440,8 +453,10 @@ def _session_start(conversation: Conversation) -> HookReply:
         from gitguard.hooks.unconfirmed import block_after_compaction
 
         return HookReply(context=block_after_compaction(conversation))
+    from gitguard.hooks.delivery import deliver
+
     with conversation.recording():
-        block, reading = delivery.deliver(conversation, first=False)
+        block, reading = deliver(conversation, first=False)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 
 

@@ -14,7 +14,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.taking import adopt
 from gitguard.store.disk import files
 from gitguard.store.session import state_file
-from gitguard.store.session.other_machine import marked
+from gitguard.store.session.anchor import marked
 from gitguard.store.session.standing import ADVANCED
 
 TYPE_CHECKING = False

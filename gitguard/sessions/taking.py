@@ -14,9 +14,9 @@ from gitguard.state.circumstances import Circumstances
 from gitguard.state.snapshot import folded_upto
 from gitguard.state.task import new_task
 from gitguard.store.session import apart, standing, state_file
+from gitguard.store.session.anchor import marked, not_ours
 from gitguard.store.session.composing import compose
 from gitguard.store.session.journal import JournalPart, make_session_files
-from gitguard.store.session.other_machine import marked, not_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.transcript import USER, Compactions, Message, StoppedCall
 from gitguard.transcripts import formats
 
 TYPE_CHECKING = False
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
+    from gitguard.model.transcript import Compactions, Message, StoppedCall
     from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):
@@ -98,6 +98,8 @@ def prompts_since(transcript: Transcript, since: float) -> list[str]:
     """
     if not os.path.exists(transcript.path):
         return []
+    from gitguard.model.transcript import USER
+
     reading = formats.load(transcript.format, formats.READING)
     messages = [message for message in reading.messages(transcript) if message.role == USER]
     if _tells_stops(transcript):

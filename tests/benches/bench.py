@@ -19,7 +19,7 @@ import gitguard
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.sessions.resume.block import Header, build_resume
+from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.state import entries as journal
 from gitguard.state.capture import work_of
 from gitguard.state.checkpoint import CheckpointRecord

@@ -15,7 +15,8 @@ from pathlib import Path
 
 import gitguard
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.store.worktree.consolidating import MANY, consolidate
+from gitguard.store.worktree.consolidating import consolidate
+from gitguard.store.worktree.file_store import MANY
 from tests.benches.bench_files import seeing
 from tests.benches.bench_workspace import Scratch
 from tests.support.measuring import Row

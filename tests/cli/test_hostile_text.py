@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from gitguard.model.text import encodable, spelled_out, visible
 from gitguard.sessions.handoff.recovery_block import HandoffSource, build_recovery
-from gitguard.sessions.resume.block import Header, build_resume
+from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.state.changes import update_state
 from gitguard.state.items import Origin
 from gitguard.state.snapshot import Work

@@ -21,7 +21,7 @@ from gitguard.model.config.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, C
 from gitguard.model.fields import Kind
 from gitguard.model.record import Record
 from gitguard.model.triggers import EVENT_RULES
-from gitguard.sessions.resume.block import Header, build_resume
+from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.state import checkpoint
 from gitguard.state.changes import update_state
 from gitguard.state.entries import JournalEntry

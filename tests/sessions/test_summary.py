@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from gitguard.errors import InvalidDocument
 from gitguard.model.codec import STATE_LIMIT, dump_yaml, load_yaml
 from gitguard.model.text import one_line, shorten, visible
-from gitguard.sessions.resume.block import Header, build_resume
+from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.state.checkpoint import (
     SNAPSHOT_FILE,
     CheckpointRecord,

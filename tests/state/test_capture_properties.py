@@ -10,7 +10,7 @@ from gitguard.model.codec import dump_json
 from gitguard.model.events import PlanItem
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import USER
-from gitguard.sessions.resume.block import Header, build_resume
+from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.state import entries as journal
 from gitguard.state.capture import fold, work_of
 from gitguard.state.entries import JournalEntry

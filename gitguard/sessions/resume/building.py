@@ -1,4 +1,11 @@
-"""Builds the resume block of a session from a verified history."""
+"""Builds the resume block: what an agent needs after a compaction, a crash or at a new start.
+
+It comes from a verified history, and is data about the agent's own work, fenced and cut to a
+budget. What is cut is counted, and the command that shows it is named.
+
+A file changed when its content did. What the checkpoint's own look at the worktree saw is not news;
+without one, all that can be said is what is different from the commit that was checked out then.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +14,7 @@ import os
 from gitguard.errors import (
     NOT_OURS,
     EditedState,
+    GitFailed,
     InvalidDocument,
     NewerFormat,
     NotWritable,
@@ -14,8 +22,13 @@ from gitguard.errors import (
 )
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
-from gitguard.model.text import timestamp
-from gitguard.sessions.resume.block import Header, build_resume
+from gitguard.model.commit import parse_commit
+from gitguard.model.text import one_line, seconds, shorten, timestamp
+from gitguard.model.value import Value
+from gitguard.rendering import render
+from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
+from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, safe
+from gitguard.sessions.resume.sections import sections_of
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.spoken import about_words
@@ -24,10 +37,17 @@ from gitguard.store.session.standing import PUT_BACK, judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.state.checkpoint import Code
     from gitguard.state.entries import JournalEntry
     from gitguard.state.snapshot import Beginning, Work
     from gitguard.state.task import TaskState
+    from gitguard.store.git.differences import Differences
+    from gitguard.store.git.repository import Repository
     from gitguard.store.session.chain_check import Verified
+    from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import SessionStore
@@ -200,8 +220,6 @@ def _changes(
     if newest is None:
         return ""
     checkpoint = newest.checkpoint
-    from gitguard.sessions.resume.drift import changes_since, drift_since
-
     taken_at = timestamp(checkpoint.at)
     ours = {path for entry in entries if entry.at >= taken_at for path in entry.written}
     last_look = store.worktree.kept_at(checkpoint.id)
@@ -211,3 +229,189 @@ def _changes(
         store.repository(), redactor, checkpoint.code, now=head.code, look_then=look, ours=ours
     )
     return changes_since(checkpoint.code, drift, redactor)
+
+
+_LINE_LIMIT = 360
+_MOST_NAMES = 3
+_NAME_LIMIT = 48
+_SHORT_ID = 7
+_MOST_COMMITS = 50
+_COMMIT_LIMIT = 64 * 1024
+
+
+class Drift(Value):
+    """What of the workspace is not as it was at the checkpoint."""
+
+    code: Code
+    commits: int = 0
+    """How many commits HEAD is ahead of the checkpoint's; 0 if it is not, or too far."""
+    changed: tuple[str, ...] = ()
+    """Files with another content, new ones too, that no tool call of ours is known to have written.
+    """
+    gone: tuple[str, ...] = ()
+    """Files that are not there any more."""
+    different: tuple[str, ...] = ()
+    """Files that are not as in the checkpoint's commit, where nobody knows since when."""
+    unseen: tuple[str, ...] = ()
+    """What could not be compared, in words."""
+
+
+def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
+    """Return the line, empty when nothing changed; then is what the checkpoint had checked out.
+
+    A file may be named after a secret, so names are redacted before they are cut.
+    """
+    parts = [
+        _moved(then, now),
+        f"branch {_branch(then)} → {_branch(now.code)}" if then.branch != now.code.branch else "",
+        _files("modified outside the agent's edit tools", now.changed, redactor),
+        _files("deleted", now.gone, redactor),
+        _files(f"different from commit {_commit(then)}", now.different, redactor),
+        f"not compared: {', '.join(now.unseen)}" if now.unseen else "",
+    ]
+    return shorten("; ".join(part for part in parts if part), _LINE_LIMIT)
+
+
+def _moved(then: Code, now: Drift) -> str:
+    if then.head == now.code.head:
+        return ""
+    commits = f" ({now.commits} commit{'s' * (now.commits > 1)})" if now.commits else ""
+    return f"HEAD {_commit(then)} → {_commit(now.code)}{commits}"
+
+
+def _commit(code: Code) -> str:
+    return code.head[:_SHORT_ID] or "none"
+
+
+def _branch(code: Code) -> str:
+    return shorten(one_line(code.branch), _NAME_LIMIT) or "none"
+
+
+def _files(what: str, paths: tuple[str, ...], redactor: Redactor) -> str:
+    if not paths:
+        return ""
+    names = [redactor.shorten(one_line(path), _NAME_LIMIT) for path in paths[:_MOST_NAMES]]
+    more = len(paths) - len(names)
+    return f"{what}: {', '.join(names)}" + (f" and {more:,} more" if more else "")
+
+
+def drift_since(
+    repository: Repository,
+    redactor: Redactor,
+    then: Code,
+    now: Code,
+    look_then: Differences | None,
+    ours: Collection[str],
+) -> Drift:
+    """Look what is different from a checkpoint at which then was checked out.
+
+    look_then is what the checkpoint saw of this worktree; ours are files our tools wrote since.
+    """
+    from gitguard.store.git.differences import WorktreeComparer
+
+    looker = WorktreeComparer(repository, redactor)
+    drift = Drift(now, _commits_between(repository, then.head, now.head))
+    if look_then is not None and look_then.commit == then.head:
+        changes = looker.compare(then.head, also=look_then.new_files).since(look_then)
+        return drift.replace(
+            changed=tuple(path for path in changes.changed if path not in ours),
+            gone=changes.gone,
+            unseen=changes.unseen,
+        )
+    if not then.head:
+        return drift
+    changes = looker.compare(then.head).changes()
+    different = sorted({*changes.changed, *changes.gone} - {*ours})
+    return drift.replace(different=tuple(different), unseen=changes.unseen)
+
+
+def _commits_between(repository: Repository, old: str, new: str) -> int:
+    if not old or not new or old == new:
+        return 0
+    try:
+        with repository.reader() as reader:
+            for ahead in range(_MOST_COMMITS + 1):
+                if new == old:
+                    return ahead
+                commit = parse_commit(reader.read(new, "commit", limit=_COMMIT_LIMIT))
+                new = commit.first("parent")
+    except (GitFailed, InvalidDocument):
+        return 0  # shallow or unrelated
+    return 0
+
+
+LEAST_TOKENS = 300
+"""The smallest block: below it the required sections would not all find a few words' room."""
+_CHARACTERS_PER_TOKEN = 4
+_KEY_LIMIT = 60
+_NEWS = 600
+"""Seconds below which the head says nothing of the block's age."""
+_NOTE_LIMIT = 240
+_NOT_IN_ATTRIBUTES = str.maketrans("", "", '"<>')
+
+
+class Header(Value):
+    """Which checkpoint a block hands back, to whom, and what a reader should know about it."""
+
+    session: str
+    checkpoint: str
+    commit: str
+    notes: tuple[str, ...] = ()
+    changes: str = ""
+    """What changed since the checkpoint, in one line."""
+    now: str = ""
+    """When it is handed back; empty where the same text is to come again and again."""
+    conversation: str = ""
+    """The conversation that gets it; what is of this one carries no age."""
+    gone: frozenset[str] = frozenset()
+    """Paths of files that the state names and the workspace has no more."""
+    age: str = ""
+    """How old the newest of it is, such as `3 h`; empty where ages are not told."""
+
+
+def is_due(host_session: HostSession, head: str) -> bool:
+    """Say whether a conversation lacks this epoch's block, or another writer moved the head."""
+    delivery = host_session.delivery
+    return delivery is None or delivery.epoch != host_session.epoch or host_session.head != head
+
+
+def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: int) -> str:
+    """Return the block, at most max_tokens of four characters each.
+
+    Fewer than `LEAST_TOKENS` count as these: a required section is never dropped.
+    """
+    budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
+    header = header.replace(age=_age(state, header))
+    fixed = _render((), header)
+    reader = BlockReader(header.now, header.conversation, state.updated_at, header.gone)
+    sections = (*_about(header), *sections_of(state, work, reader))
+    return _render(fill(sections, budget - len(fixed)), header)
+
+
+def _age(state: TaskState, header: Header) -> str:
+    if not header.now:
+        return ""
+    age = seconds(header.now) - seconds(state.updated_at)
+    return duration(age) if age >= _NEWS else ""
+
+
+def _render(filled: tuple[Filled, ...], header: Header) -> str:
+    # Keys and branches are named by people and programs outside, and anything may stand in them.
+    session = shorten(safe(header.session).translate(_NOT_IN_ATTRIBUTES), _KEY_LIMIT)
+    return render(
+        "resume.md.j2",
+        fence=FENCE,
+        session=session,
+        header=header,
+        sections=[section for section in filled if section.texts],
+        absent="; ".join(section.absence for section in filled if not section.texts),
+    ).strip()
+
+
+def _about(header: Header) -> tuple[BlockSection, ...]:
+    notes = tuple(BlockItem(safe(shorten(one_line(note), _NOTE_LIMIT))) for note in header.notes)
+    changes = tuple(BlockItem(safe(text), is_derived=True) for text in (header.changes,) if text)
+    return (
+        BlockSection("Notes", notes, 6),
+        BlockSection("Changed since the checkpoint", changes, 4, is_list=False),
+    )

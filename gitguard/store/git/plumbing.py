@@ -14,7 +14,6 @@ from gitguard.errors import ForeignRepository, GitFailed, GitguardError
 from gitguard.model.text import shell_word, visible
 from gitguard.model.value import Value
 from gitguard.store.disk import files
-from gitguard.store.git.complaints import git_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -288,6 +287,8 @@ class Plumbing:
 
         allowed is what may stay besides names in the repository.
         """
+        from gitguard.store.git.complaints import git_words  # git seldom complains
+
         place = self._place
         places = (place.worktree, place.git_dir, place.common_dir, "refs/", *allowed)
         return git_words(visible(done.stderr.decode("utf-8", "replace")), *places)

@@ -23,7 +23,7 @@ from gitguard.store.disk import files
 from gitguard.store.git.differences import Differences
 from gitguard.store.session.anchor import FORMAT, load_record
 from gitguard.store.session.host_session import NEVER, read_record
-from gitguard.store.worktree.consolidating import MANY, consolidate
+from gitguard.store.worktree.file_store import MANY
 from gitguard.store.worktree.manifest import Authors
 from gitguard.store.worktree.searched import Searched
 from gitguard.store.worktree.snapshot import EarlierSnapshot, SnapshotLimits, Taken
@@ -327,6 +327,8 @@ class SessionWorktree:
             if left not in ("", head) and not self._repository.is_ancestor(left, head):
                 self.move_snapshots(self._config.seconds)
             if trigger in WITHOUT_HASTE and (self._is_disk_due or self.file_store.young >= MANY):
+                from gitguard.store.worktree.consolidating import consolidate
+
                 consolidate(self.file_store, patience=0, limit=_PACKING_LIMIT)
         except Locked:
             return  # the next one tries again

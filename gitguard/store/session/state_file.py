@@ -256,13 +256,13 @@ class StateFiles:
         state = read_state(document)
         if written.rules == self._workspace.redactor.rules_id:
             self._workspace.redactor.know(document, state)
-        from gitguard.store.session.other_machine import marked
+        from gitguard.store.session.anchor import marked
 
         return marked(state, written.elsewhere)
 
     def marked(self, state: TaskState) -> TaskState:
         """Return a state, such as a checkpoint's, with what another machine wrote marked in it."""
-        from gitguard.store.session.other_machine import marked
+        from gitguard.store.session.anchor import marked
 
         try:
             written = self._copies.read_copy()
@@ -363,7 +363,7 @@ class StateFiles:
         written, the working file is, with a mark by which a later run adopts it. Raises
         `NotWritable`, and `InvalidInput` for a state that is too large.
         """
-        from gitguard.store.session.other_machine import marked, marks_in
+        from gitguard.store.session.anchor import marked, marks_in
 
         state, redacted = _begun(state).redacted(self._workspace.redactor)
         data = dump_json(marked(state, ()).to_document())

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-MANY = 50
-"""Packs of one snapshot that are too many."""
 _PATIENCE = 30.0
 """Seconds to wait for those who write snapshots."""
 

@@ -45,6 +45,8 @@ _LARGEST_PACK = 64 << 20
 _INDEX_LIMIT = 1 << 30
 _PACK_LIMIT = 1 << 40
 _DURABLE = ("core.fsync=pack,pack-metadata", "pack.threads=1", "pack.writeReverseIndex=false")
+MANY = 50
+"""Packs of one snapshot that are too many."""
 PACKING_LIMIT = 600.0
 """Seconds for packing everything together, where a person waits for it."""
 

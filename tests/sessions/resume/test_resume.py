@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.text import seconds, timestamp
-from gitguard.sessions.resume.block import LEAST_TOKENS, Header, build_resume
+from gitguard.sessions.resume.building import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
 from gitguard.state.items import (
     Artifact,

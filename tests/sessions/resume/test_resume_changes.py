@@ -11,7 +11,7 @@ import pytest
 
 from gitguard import Guard
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.sessions.resume.drift import Drift, changes_since
+from gitguard.sessions.resume.building import Drift, changes_since
 from gitguard.state.checkpoint import Code
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation

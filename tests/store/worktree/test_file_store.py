@@ -12,7 +12,8 @@ import pytest
 from gitguard.errors import GitFailed, Locked, NothingFound
 from gitguard.guard import Guard
 from gitguard.store.git.trees import FOLDER, PLAIN, TreeEntry, Trees
-from gitguard.store.worktree.consolidating import MANY, consolidate
+from gitguard.store.worktree.consolidating import consolidate
+from gitguard.store.worktree.file_store import MANY
 from gitguard.store.worktree.manifest import Manifest, dump_manifest
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.file_stores import all_objects, has_bytes, packs_of, size_of, store_of
