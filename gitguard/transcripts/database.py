@@ -6,7 +6,7 @@ import os
 
 from gitguard.errors import InvalidDocument
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.entries import bytes_at, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +73,12 @@ class Database(Value):
         """Close the connection."""
         self.connection.close()
 
+    def __enter__(self) -> Database:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
 
 def open_database(path: str) -> Database:
     """Open a database for reading; nothing of it is changed, and no file comes to lie beside it."""
@@ -102,14 +108,7 @@ def unix_seconds(milliseconds: float) -> float:
 
 
 def _has_log(path: str) -> bool:
-    try:
-        handle = open_file(path)
-        try:
-            return os.pread(handle, len(_WITH_LOG), _VERSIONS) == _WITH_LOG
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    return bytes_at(path, _VERSIONS, len(_WITH_LOG)) == _WITH_LOG
 
 
 def _refused(path: str, error: Exception) -> InvalidDocument:

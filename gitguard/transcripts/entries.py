@@ -78,6 +78,18 @@ def open_file(path: str) -> int:
     return handle
 
 
+def bytes_at(path: str, offset: int, length: int) -> bytes:
+    """Return so many bytes of a file, as far as it has them; raise why it cannot be read."""
+    try:
+        handle = open_file(path)
+        try:
+            return os.pread(handle, length, offset)
+        finally:
+            os.close(handle)
+    except OSError as error:
+        raise unreadable(path, error) from error
+
+
 def backwards(path: str) -> Iterator[bytes]:
     """Yield the lines from the last to the first; the last may be torn."""
     try:

@@ -39,37 +39,32 @@ def terminal_paragraphs(
 
     Calls and results are cut to longest characters; 0 shows them whole.
     """
-    before = ""
-    for entry in selected_entries(transcript, selection):
-        paragraphs = [_paragraph(block, longest) for block in _blocks(entry, selection)]
-        if not paragraphs and entry.kind == MESSAGE:
-            continue
-        head = _head(entry)
-        is_new = head != before or entry.role not in (AGENT, TOOL)
-        moment = f"  {timestamp(entry.time)}" if entry.time else ""
-        heading = [f"── {head}{moment}"] if is_new else []
+    for head, moment, blocks in _spoken(transcript, selection, max):
+        paragraphs = [_paragraph(block, longest) for block in blocks]
+        heading = [f"── {head}{f'  {moment}' if moment else ''}"] if head else []
         yield "\n".join([*heading, *filter(None, paragraphs), ""])
-        before = head
 
 
 def markdown(transcript: Transcript, selection: Selection, tell: Tell = max) -> Iterator[str]:
     """Yield the conversation as a page of Markdown, whole."""
     yield f"# Conversation `{transcript.session or transcript.path}` ({transcript.format})\n"
+    for head, moment, blocks in _spoken(transcript, selection, tell):
+        heading = [f"## {head}{f', {moment}' if moment else ''}\n"] if head else []
+        yield "\n".join([*heading, *map(_marked_up, blocks)])
+
+
+def _spoken(
+    transcript: Transcript, selection: Selection, tell: Tell
+) -> Iterator[tuple[str, str, list[Block]]]:
+    """Yield for each entry who speaks, empty where that is who spoke before, when, and what."""
     before = ""
     for entry in selected_entries(transcript, selection, tell):
-        paragraphs = [_marked_up(block) for block in _blocks(entry, selection)]
-        if not paragraphs and entry.kind == MESSAGE:
+        blocks = [block for block in entry.blocks if selection.thinking or block.kind != THINKING]
+        if not blocks and entry.kind == MESSAGE:
             continue
-        head = _head(entry)
-        is_new = head != before or entry.role not in (AGENT, TOOL)
-        moment = f", {timestamp(entry.time)}" if entry.time else ""
-        heading = [f"## {head}{moment}\n"] if is_new else []
-        yield "\n".join([*heading, *paragraphs])
+        head, moment = _head(entry), timestamp(entry.time) if entry.time else ""
+        yield "" if head == before and entry.role in (AGENT, TOOL) else head, moment, blocks
         before = head
-
-
-def _blocks(entry: TranscriptEntry, selection: Selection) -> list[Block]:
-    return [block for block in entry.blocks if selection.thinking or block.kind != THINKING]
 
 
 def _head(entry: TranscriptEntry) -> str:

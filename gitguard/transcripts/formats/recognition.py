@@ -13,7 +13,7 @@ from gitguard.model.conversation import MESSAGE
 from gitguard.model.events import Transcript
 from gitguard.model.text import shell_word
 from gitguard.transcripts import jsonl
-from gitguard.transcripts.entries import open_file, unreadable
+from gitguard.transcripts.entries import bytes_at
 from gitguard.transcripts.formats import FORMATS, MARKS, NAMES, READING, load
 from gitguard.transcripts.plain_lines import as_lines, is_compressed
 
@@ -91,7 +91,9 @@ def require_messages(transcript: Transcript) -> None:
     if any(entry.kind == MESSAGE for entry in reading.entries(transcript)):
         return
     empty = (
-        ": it is empty" if os.path.isfile(transcript.path) and not _head(transcript.path) else ""
+        ": it is empty"
+        if os.path.isfile(transcript.path) and not bytes_at(transcript.path, 0, 1)
+        else ""
     )
     raise InvalidDocument(
         f"no message of {transcript.format} is in `{transcript.path}`{empty}",
@@ -106,11 +108,11 @@ def _lines_of(name: str) -> str:
 
 def is_database(path: str) -> bool:
     """Say whether a file is a database; raise `InvalidDocument` when it cannot be read."""
-    return _head(path).startswith(_SQLITE)
+    return bytes_at(path, 0, len(_SQLITE)).startswith(_SQLITE)
 
 
 def _nobodys(path: str) -> InvalidDocument:
-    empty = "" if _head(path) else ": it is empty"
+    empty = "" if bytes_at(path, 0, 1) else ": it is empty"
     return InvalidDocument(
         f"`{path}` is in no transcript format that gitguard recognizes{empty}",
         "Name its format with --format: " + ", ".join(NAMES),
@@ -129,25 +131,11 @@ def _stem(path: str) -> str:
     return os.path.splitext(os.path.basename(path).removesuffix(".zst"))[0]
 
 
-def _head(path: str) -> bytes:
-    try:
-        handle = open_file(path)
-        try:
-            return os.pread(handle, len(_SQLITE), 0)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise unreadable(path, error) from error
-
-
 def _by_tables(path: str) -> str:
     from gitguard.transcripts.database import open_database
 
-    database = open_database(path)
-    try:
+    with open_database(path) as database:
         tables = database.tables()
-    finally:
-        database.close()
     for name, row in FORMATS.items():
         if row.tables and row.tables <= tables:
             return name

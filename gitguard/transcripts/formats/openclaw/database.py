@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
 from gitguard.transcripts.database import Database, open_database, unix_seconds
@@ -116,8 +115,10 @@ class SessionRows(Value):
         rows = self.database.select(query, kinds=(bytes,))
         return next((session.decode(errors="replace") for (session,) in rows), "")
 
-    def close(self) -> None:
-        """Close the database."""
+    def __enter__(self) -> SessionRows:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self.database.close()
 
     def _entries(self, which: str, *values: int) -> Iterator[bytes]:
@@ -137,26 +138,21 @@ def find_rows(path: str, session: str) -> SessionRows | None:
     if not os.path.isfile(path):
         return None
     rows = SessionRows(session, open_database(path))
+    has_rows = False
     try:
         has_rows = rows.end() > 0
-    except InvalidDocument:
-        rows.close()
-        raise
-    if has_rows:
-        return rows
-    rows.close()
-    return None
+    finally:
+        if not has_rows:
+            rows.database.close()
+    return rows if has_rows else None
 
 
 def newest_rows(path: str) -> str:
     """Return the session in a database of which the newest row is, empty where there is none."""
     if not os.path.isfile(path):
         return ""
-    rows = SessionRows("", open_database(path))
-    try:
+    with SessionRows("", open_database(path)) as rows:
         return rows.newest_session()
-    finally:
-        rows.close()
 
 
 def _row_text(text: bytes, compressed: bytes) -> tuple[bytes, str]:

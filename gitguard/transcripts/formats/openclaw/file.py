@@ -60,7 +60,10 @@ class SessionFile(Value):
         tokens = _entry(os.path.dirname(self.path), self.session).get("contextTokens")
         return tokens if isinstance(tokens, int) and is_token_count(tokens) else 0
 
-    def close(self) -> None:
+    def __enter__(self) -> SessionFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
         """Nothing stays open between two questions."""
 
 

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
         def window(self) -> int:
             """Return the window the host reckons with, 0 if it does not tell."""
 
-        def close(self) -> None:
+        def __enter__(self) -> object: ...
+
+        def __exit__(self, *_: object) -> None:
             """Let go of what was opened."""
 
 
@@ -53,11 +55,9 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
     source = _find(transcript)
     if not source:
         return None
-    try:
+    with source:
         reading = newest(source.backwards(), across=across)
         return reading.replace(window=source.window() or None) if reading else None
-    finally:
-        source.close()
 
 
 def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
@@ -65,7 +65,7 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
     source = _find(transcript)
     if not source:
         return
-    try:
+    with source:
         begin = 0
         for behind, kind, _ in source.turning_points(0):
             begin = behind if kind == RESET else begin
@@ -73,8 +73,6 @@ def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Messa
             message = message_of(parse(row)) if b'"message"' in row else None
             if message:
                 yield message
-    finally:
-        source.close()
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
@@ -82,11 +80,9 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     source = _find(transcript)
     if not source:
         return Compactions()
-    try:
+    with source:
         begin = source.cursor(since)
         return count(source.turning_points(begin), begin)
-    finally:
-        source.close()
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
@@ -94,10 +90,8 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]
     source = _find(transcript)
     if not source:
         return
-    try:
+    with source:
         yield from source.entries(since)
-    finally:
-        source.close()
 
 
 def newest_session(path: str) -> str:
@@ -115,8 +109,8 @@ def file_of(transcript: Transcript) -> str:
     source = _find(transcript)
     if not source:
         return ""
-    source.close()
-    return source.path if isinstance(source, SessionFile) else ""
+    with source:
+        return source.path if isinstance(source, SessionFile) else ""
 
 
 def _find(transcript: Transcript) -> SessionSource | None:

@@ -33,8 +33,7 @@ _KINDS = (int, bytes, bytes)
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
     """Find the newest usage since the last compaction, from the end backwards."""
-    database = _open(transcript)
-    try:
+    with _open(transcript) as database:
         newest_first = f"{_MESSAGES} ORDER BY time_created DESC, id DESC"  # as its index has them
         rows = database.select(newest_first, transcript.session, kinds=_KINDS)
         for _, _, data in rows:
@@ -45,38 +44,29 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
                 window = _window(transcript.path, reading.model)
                 return reading.replace(window=window or None)
         return None
-    finally:
-        database.close()
 
 
 def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
     """Yield what was said; of very many messages, the first and the last ones."""
-    database = _open(transcript)
-    try:
+    with _open(transcript) as database:
         for message_id, document in _first_and_last(database, transcript.session, tell):
             if message := _message(document, parts_of(database, message_id)):
                 yield message
-    finally:
-        database.close()
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the summaries; the cursor is the number of a row."""
-    database = _open(transcript)
-    try:
+    with _open(transcript) as database:
         end = _end(database, transcript.session)
         begin = since if since <= end else 0
         return count(_turning_points(database, transcript.session, begin, end), begin)
-    finally:
-        database.close()
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
     """Yield every message, with the rows of its parts behind it."""
     from gitguard.transcripts.formats.opencode.entries import entries_of, tail_of
 
-    database = _open(transcript)
-    try:
+    with _open(transcript) as database:
         tail = ""
         query = f"{_MESSAGES} AND rowid >= ? ORDER BY rowid"
         rows = database.select(query, transcript.session, since, kinds=_KINDS)
@@ -88,21 +78,16 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]
             yield from entries_of(
                 row, message_id.decode(errors="replace"), data, parts=parts, tail=tail
             )
-    finally:
-        database.close()
 
 
 def newest_session(path: str) -> str:
     """Return the session that was written last, sub-agents' left out; empty where there is none."""
     from gitguard.transcripts.database import open_database
 
-    database = open_database(path)
-    try:
+    with open_database(path) as database:
         query = "SELECT id FROM session WHERE parent_id IS NULL ORDER BY time_updated DESC LIMIT 1"
         rows = database.select(query, kinds=(bytes,))
         return next((session.decode(errors="replace") for (session,) in rows), "")
-    finally:
-        database.close()
 
 
 def parts_of(database: Database, message_id: bytes) -> list[bytes]:
