@@ -78,16 +78,29 @@ def open_file(path: str) -> int:
     return handle
 
 
+class OpenTranscript:
+    """A regular file while it is read: gives its handle, and raises what `unreadable` returns."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> int:
+        try:
+            self._handle = open_file(self._path)
+        except OSError as error:
+            raise unreadable(self._path, error) from error
+        return self._handle
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        os.close(self._handle)
+        if isinstance(error, OSError):
+            raise unreadable(self._path, error) from error
+
+
 def bytes_at(path: str, offset: int, length: int) -> bytes:
     """Return so many bytes of a file, as far as it has them; raise why it cannot be read."""
-    try:
-        handle = open_file(path)
-        try:
-            return os.pread(handle, length, offset)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with OpenTranscript(path) as handle:
+        return os.pread(handle, length, offset)
 
 
 def backwards(path: str) -> Iterator[bytes]:

@@ -10,7 +10,7 @@ import os
 from itertools import islice
 
 from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, TranscriptEntry
-from gitguard.transcripts.entries import Unread, open_file, parse, unreadable
+from gitguard.transcripts.entries import OpenTranscript, Unread, bytes_at, parse, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,12 +125,7 @@ def _newest_id_before(
 ) -> str:
     """Return the id of the newest turning point that lies close before an offset."""
     begin = max(upto - _BLOCK, 0)
-    handle = open_file(path)
-    try:
-        lines = os.pread(handle, upto - begin, begin).split(b"\n")
-    finally:
-        os.close(handle)
-    for line in reversed(lines):
+    for line in reversed(bytes_at(path, begin, upto - begin).split(b"\n")):
         kind, name, _ = describe(line) if any(mark in line for mark in markers) else ("", "", 0)
         if kind:
             return name
@@ -196,14 +191,7 @@ def entry_at(
     """Return the entry of one line by its offset and the one behind its end."""
     from gitguard.transcripts.fast_json import reader
 
-    try:
-        handle = open_file(path)
-        try:
-            raw = os.pread(handle, end - at, at).removesuffix(b"\n")
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    raw = bytes_at(path, at, end - at).removesuffix(b"\n")
     return entry_of(at, end, raw, read=reader(_size(path)), translate=translate)
 
 
@@ -265,14 +253,7 @@ def _torn_end(path: str, since: int) -> Iterator[tuple[int, int, bytes]]:
     if size == since:
         return
     # The blocks end at the last line end that was there when they were read, so look again.
-    try:
-        handle = open_file(path)
-        try:
-            torn = os.pread(handle, _LONGEST, since) if size - since < _LONGEST else b""
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    torn = bytes_at(path, since, _LONGEST) if size - since < _LONGEST else b""
     if not torn:
         yield since, size, b""
     at = since
@@ -327,37 +308,31 @@ def _read(path: str, since: int, most: int | None = None) -> Iterator[tuple[byte
     Reading ends behind the line that reaches `most` bytes, or inside it if it is too long.
     """
     end = None if most is None else since + most
-    try:
-        handle = open_file(path)
-        try:
-            at_once = _BLOCK if most is None else min(_BLOCK, most)
-            position, size = since, at_once
-            while data := os.pread(handle, size, position):
-                whole = data.rfind(b"\n") + 1
-                if not whole and len(data) == size < _LONGEST:
-                    size *= 2  # the line is longer than what was read: read it again with room
-                    continue
-                if not whole and len(data) < size:
-                    return  # the file ends in a line that may still be being written
-                if whole and size > _BLOCK:
-                    whole = data.find(b"\n") + 1
-                    data = b""  # of a long line there are copies enough as it is
-                    data = os.pread(handle, whole - 1, position)
-                if whole:
-                    position += whole
-                else:  # even `_LONGEST` bytes have no line end: skip the line
-                    position = _next_line(handle, position + size, end)
-                if position < 0:
-                    return
-                yield data, whole, position
-                data = b""
-                if end is not None and position >= end:
-                    return
-                size = at_once
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise unreadable(path, error) from error
+    with OpenTranscript(path) as handle:
+        at_once = _BLOCK if most is None else min(_BLOCK, most)
+        position, size = since, at_once
+        while data := os.pread(handle, size, position):
+            whole = data.rfind(b"\n") + 1
+            if not whole and len(data) == size < _LONGEST:
+                size *= 2  # the line is longer than what was read: read it again with room
+                continue
+            if not whole and len(data) < size:
+                return  # the file ends in a line that may still be being written
+            if whole and size > _BLOCK:
+                whole = data.find(b"\n") + 1
+                data = b""  # of a long line there are copies enough as it is
+                data = os.pread(handle, whole - 1, position)
+            if whole:
+                position += whole
+            else:  # even `_LONGEST` bytes have no line end: skip the line
+                position = _next_line(handle, position + size, end)
+            if position < 0:
+                return
+            yield data, whole, position
+            data = b""
+            if end is not None and position >= end:
+                return
+            size = at_once
 
 
 def _next_line(handle: int, position: int, end: int | None) -> int:

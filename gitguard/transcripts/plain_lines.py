@@ -10,7 +10,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.model.text import shell_word
 from gitguard.store.disk.files import write_all
-from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
+from gitguard.transcripts.entries import Unread, bytes_at, cleaned, open_file, read_line, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _HEADER = ("sessionId", "projectHash", "startTime", "lastUpdated")
 
 def is_compressed(path: str) -> bool:
     """Say whether a file is compressed with zstd."""
-    return _head(path).startswith(_ZSTD)
+    return bytes_at(path, 0, _HEAD).startswith(_ZSTD)
 
 
 class as_lines:  # noqa: N801 - used as a function
@@ -47,7 +47,7 @@ class as_lines:  # noqa: N801 - used as a function
         self._folder: TemporaryDirectory[str] | None = None
 
     def __enter__(self) -> str:
-        head = _head(self._path)
+        head = bytes_at(self._path, 0, _HEAD)
         if head.startswith(_ZSTD):
             return self._plain(_unpacked(self._path))
         chat = _chat(self._path, head)
@@ -85,17 +85,6 @@ def zstd_module() -> Any:
         except ImportError:
             return None
     return zstd
-
-
-def _head(path: str) -> bytes:
-    try:
-        handle = open_file(path)
-        try:
-            return os.pread(handle, _HEAD, 0)
-        finally:
-            os.close(handle)
-    except OSError as error:
-        raise unreadable(path, error) from error
 
 
 def _unpacked(path: str) -> Iterator[bytes]:

@@ -11,7 +11,7 @@ import os
 from gitguard.errors import InvalidInput, Locked
 from gitguard.model.codec import json_encoder
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import Unread, open_file, read_line, unreadable
+from gitguard.transcripts.entries import OpenTranscript, Unread, open_file, read_line
 from gitguard.transcripts.rewriting.edits import (
     START,
     Add,
@@ -77,11 +77,7 @@ def rewrite(
     seen = seen or identity_of(path)
     if not edits:
         return Rewritten(path, size=seen.size)
-    try:
-        handle = open_file(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    try:
+    with OpenTranscript(path) as handle:
         plan = _RewritePlan(handle, seen.size, edits, writable=writable, tree=tree)
         writing = Replacing(path, seen, now=now, at_step=at_step, still_ours=still_ours, keep=keep)
         size = 0
@@ -93,10 +89,6 @@ def rewrite(
                     out.write(piece)
                 size += len(piece)
         return Rewritten(path, writing.backup, size)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    finally:
-        os.close(handle)
 
 
 def parse(raw: bytes) -> dict[str, Any] | None:

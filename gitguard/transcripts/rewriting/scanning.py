@@ -19,7 +19,12 @@ from gitguard.model.conversation import (
     TranscriptEntry,
 )
 from gitguard.model.value import Value
-from gitguard.transcripts.entries import Unread, cleaned, open_file, read_line, unreadable
+from gitguard.transcripts.entries import (
+    OpenTranscript,
+    Unread,
+    cleaned,
+    read_line,
+)
 from gitguard.transcripts.fast_json import reader
 from gitguard.transcripts.rewriting.images import MARK as IMAGE_MARK
 from gitguard.transcripts.rewriting.images import LargeImage, large_images
@@ -114,11 +119,7 @@ def scan(
     take a kilobyte of memory for each. When one is not sound after all, the file is read again from
     its beginning. With None all are kept, whether they are sound or not.
     """
-    try:
-        handle = open_file(path)
-    except OSError as error:
-        raise unreadable(path, error) from error
-    try:
+    with OpenTranscript(path) as handle:
         sketch = writable.sketch_in(path)
         try:
             scanner = _TranscriptScanner(writable, sketch, seen.size, forget_after)
@@ -126,10 +127,6 @@ def scan(
         except _Forgotten:
             scanner = _TranscriptScanner(writable, sketch, seen.size, None)
             return scanner.read(_lines(handle, seen.size, tell))
-    except OSError as error:
-        raise unreadable(path, error) from error
-    finally:
-        os.close(handle)
 
 
 class _TranscriptScanner:
