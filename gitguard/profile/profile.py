@@ -38,8 +38,6 @@ USUAL = {
     SUMMARIES: (2_000, 5_000),
 }
 """Tokens that one of them usually takes."""
-USUAL_SHARE_OF_TOOLS = 0.6
-"""Of what is said and done in a conversation; the rest is talk."""
 LEAST_CALLS = 10
 """Fewer calls than this tell no runway."""
 

@@ -11,7 +11,7 @@ import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable, Tampered
 from gitguard.model import fields
-from gitguard.model.codec import dump_json, sha256
+from gitguard.model.codec import dump_json
 from gitguard.model.record import Record
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, Identity, identity_of, load_record
@@ -45,11 +45,6 @@ class RepositoryRecord(Record):
         "The identity of the repository that this is a copy of.", default=""
     )
     unsaid: str = fields.text("A sentence that no person has read yet.", default="")
-
-
-def folder_name(common_dir: str) -> str:
-    """Return the name of a repository's folder in the state directory."""
-    return sha256(os.fsencode(common_dir))[:_FOLDER_NAME]
 
 
 def file_of(common_dir: str) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from gitguard.errors import InvalidInput
 from gitguard.model.conversation import CALL, MESSAGE, RESULT, USER, Block, TranscriptEntry
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
@@ -187,22 +186,6 @@ def parse_key(text: str) -> SessionKey | None:
         return None
     user = without_thread(user_and_thread)
     return SessionKey(agent, provider, kind, user=user, thread=user_and_thread[len(user) :])
-
-
-def build_key(agent: str, provider: str, kind: str, user: str, *, thread: str = "") -> SessionKey:
-    """Put a key together; thread is `thread:<id>` or `topic:<id>`, empty for none.
-
-    Raises `InvalidInput` where `parse_key` would not read the same parts back.
-    """
-    key = SessionKey(agent, provider, kind, user=user, thread=f":{thread}" if thread else "")
-    if parse_key(str(key)) != key:
-        raise InvalidInput(
-            f"`{str(key)[:120]}` is not a session key of a chat",
-            "The parts are agent, provider, kind ("
-            + ", ".join((*DIRECT, *GROUP))
-            + ") and user; only the user may hold a colon",
-        )
-    return key
 
 
 def without_thread(text: str) -> str:

@@ -6,13 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.errors import InvalidInput
 from gitguard.model.conversation import CALL, RESULT, TranscriptEntry
 from gitguard.transcripts.fitting.limits import (
-    DIRECT,
-    GROUP,
     TurnLimit,
-    build_key,
     first_within_limit,
     history_limit,
     is_turn,
@@ -55,23 +51,6 @@ def test_a_threads_suffix_is_no_part_of_the_user(text: str, user: str, thread: s
 )
 def test_other_keys_name_no_chat(text: str) -> None:
     assert parse_key(text) is None
-
-
-parts = st.text(st.characters(exclude_characters=":"), min_size=1, max_size=8)
-users = st.text(min_size=1, max_size=12)
-threads = st.builds(lambda kind, id_: f"{kind}:{id_}", st.sampled_from(["thread", "topic"]), parts)
-
-
-@given(parts, parts, st.sampled_from((*DIRECT, *GROUP)), users, st.just("") | threads)
-def test_what_is_built_reads_back(
-    agent: str, provider: str, kind: str, user: str, thread: str
-) -> None:
-    try:
-        key = build_key(agent, provider, kind, user, thread=thread)
-    except InvalidInput:
-        assert without_thread(user) != user or "" in user.split(":")
-        return
-    assert parse_key(str(key)) == key
 
 
 @given(st.text(alphabet=":agenthrdtopic1", max_size=40) | st.text())
