@@ -29,7 +29,7 @@ from gitguard.cli.console import (
     progress,
     with_console,
 )
-from gitguard.cli.transcript_naming import find_transcript
+from gitguard.cli.transcript_naming import TranscriptName
 from gitguard.errors import GitguardError, NotConfirmed, SettingsMoved
 from gitguard.guard.settings import HOSTS, LONG, PATTERNS, Settings
 from gitguard.model.config.config import SMALLEST_WINDOW
@@ -237,7 +237,7 @@ def _forget(console: Console, settings: Settings, host: str, *, dry_run: bool, y
 def _newest_conversation(console: Console) -> Profiled | None:
     """Return the session's newest conversation taken apart, None where there is none to read."""
     try:
-        return console.anywhere.profile.of(find_transcript(console, None))
+        return console.anywhere.profile.of(TranscriptName().find(console))
     except GitguardError:
         return None
 

@@ -11,7 +11,7 @@ import click
 
 from gitguard.cli.console import Console, printable, progress, wants_colour, with_console
 from gitguard.cli.transcript_naming import (
-    find_transcript,
+    TranscriptName,
     naming_a_model,
     naming_a_transcript,
     telling,
@@ -42,14 +42,7 @@ _COLOURS = {"baseline": "blue", "summaries": "magenta", "tool results": "yellow"
     "--history", is_flag=True, help="Show past sessions: their patterns and the advice given"
 )
 @with_console
-def profile(
-    console: Console,
-    path: str | None,
-    format_name: str,
-    conversation: str | None,
-    model: str,
-    history: bool,
-) -> None:
+def profile(console: Console, name: TranscriptName, model: str, history: bool) -> None:
     """Show what fills a conversation's context
 
     Hosts report only a total; the breakdown by component, tool and result is a range estimated from
@@ -61,14 +54,14 @@ def profile(
     Example: `gitguard profile --history`
     """
     if history:
-        _refuse_named(path, format_name, conversation, model)
+        _refuse_named(*name, model)
         _show_history(console)
         return
-    named = find_transcript(console, path, format_name, conversation)
+    named = name.find(console)
     with progress("bytes") as tell:
         seen = telling(named, tell)
         profiled = console.anywhere.profile.of(named, model=model, seen=seen)
-    _refuse_nothing(profiled, path)
+    _refuse_nothing(profiled, name.path)
     if console.as_json:
         console.say("", _document(profiled))
     else:

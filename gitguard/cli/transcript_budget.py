@@ -9,7 +9,7 @@ import click
 from gitguard.cli.console import Console, fields_of, named, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
-    find_transcript,
+    TranscriptName,
     images_text,
     naming_a_model,
     naming_a_transcript,
@@ -50,13 +50,7 @@ if TYPE_CHECKING:
 )
 @with_console
 def budget(
-    console: Console,
-    path: str | None,
-    format_name: str | None,
-    conversation: str | None,
-    session_key: str,
-    channels: Any,
-    **wishes: Any,
+    console: Console, name: TranscriptName, session_key: str, channels: Any, **wishes: Any
 ) -> None:
     """Show how a conversation's window is divided and used
 
@@ -67,8 +61,8 @@ def budget(
 
     Example: `gitguard transcript budget --turns 20`
     """
-    talk = find_transcript(console, path, format_name, conversation)
-    key = session_key or ("" if path else console.guard.current_session().key)
+    talk = name.find(console)
+    key = session_key or ("" if name.path else console.guard.current_session().key)
     told = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
         wishes |= {"session_key": key, "channels": told, "seen": telling(talk, tell)}
@@ -123,13 +117,7 @@ def _document(reading: BudgetUse) -> dict[str, Any]:
 @replacing_images
 @with_console
 def prune(
-    console: Console,
-    path: str | None,
-    format_name: str | None,
-    conversation: str | None,
-    model: str,
-    dry_run: bool,
-    replace_images: bool,
+    console: Console, name: TranscriptName, model: str, dry_run: bool, replace_images: bool
 ) -> None:
     """Shorten or clear old, long tool results in a transcript
 
@@ -142,7 +130,7 @@ def prune(
 
     Example: `gitguard transcript prune session.jsonl --dry-run`
     """
-    talk = find_transcript(console, path, format_name, conversation)
+    talk = name.find(console)
     with progress("bytes") as tell:
         pruned = console.anywhere.transcripts.prune(
             talk,

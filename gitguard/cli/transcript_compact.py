@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
-from gitguard.cli.transcript_naming import MOST_TURNS, find_transcript, naming_a_transcript
+from gitguard.cli.transcript_naming import MOST_TURNS, TranscriptName, naming_a_transcript
 from gitguard.model.config.config import SMALLEST_WINDOW
 from gitguard.model.events import MOST_TOKENS
 from gitguard.model.text import counted, one_line
@@ -46,9 +46,7 @@ _AUTHORS = {
 @with_console
 def compact(
     console: Console,
-    path: str | None,
-    format_name: str | None,
-    conversation: str | None,
+    name: TranscriptName,
     keep_turns: int | None,
     window: int | None,
     mechanical: bool,
@@ -66,7 +64,7 @@ def compact(
     """
     from gitguard.compaction.with_session import Asking, Surroundings
 
-    named = find_transcript(console, path, format_name, conversation)
+    named = name.find(console)
     opened = console.guard if console.named_session else console.anywhere
     asking = Asking(
         os.environ, time.monotonic, time.sleep, chance=random.random, complain=_say_trying

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
-from gitguard.cli.transcript_naming import find_transcript, naming_a_transcript
+from gitguard.cli.transcript_naming import TranscriptName, naming_a_transcript
 from gitguard.errors import InvalidInput
 from gitguard.model.text import counted, one_line
 
@@ -13,9 +13,7 @@ from gitguard.model.text import counted, one_line
 @click.command("import")
 @naming_a_transcript
 @with_console
-def import_transcript(
-    console: Console, path: str | None, format_name: str | None, conversation: str | None
-) -> None:
+def import_transcript(console: Console, name: TranscriptName) -> None:
     """Add a conversation to the session
 
     For conversations from before `gitguard init`, and for hosts without hooks. Records the file's
@@ -24,9 +22,9 @@ def import_transcript(
 
     Example: `gitguard transcript import ~/.codex/sessions/rollout.jsonl`
     """
-    if path is None:
+    if name.path is None:
         raise InvalidInput("no transcript is named", "Name its file, database or folder")
-    named = find_transcript(console, path, format_name, conversation)
+    named = name.find(console)
     with progress("bytes") as tell:
         done = console.guard.sessions.import_transcript(named, tell)
     how = "Updated" if done.was_known else "Added"

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import os
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import click
 
@@ -24,13 +25,54 @@ MOST_TURNS = 1_000_000_000
 """More than any conversation has; what is larger is a slip of the keys."""
 
 
+class TranscriptName(NamedTuple):
+    """What a command line says of the transcript that it is about."""
+
+    path: str | None = None
+    format: str | None = None
+    conversation: str | None = None
+
+    def find(self, console: Console) -> Transcript:
+        """Return the transcript that is named, else the session's newest conversation.
+
+        A name that is given and empty, as from a variable that is not set, names none.
+        """
+        for what, value in (("path", self.path), ("--conversation", self.conversation)):
+            if value == "":
+                raise InvalidInput(
+                    f"`{what}` is given and empty, so it names no transcript",
+                    "Leave it out for the newest one; a variable in its place may not be set",
+                )
+        if self.path:
+            transcripts = console.anywhere.transcripts
+            return transcripts.find(self.path, self.format or "", self.conversation or "")
+        if self.format or self.conversation:
+            raise InvalidInput(
+                "--format and --conversation are about a path, and none is named",
+                "Name the file, database or folder, or leave them out",
+            )
+        try:
+            return console.guard.transcripts.newest()
+        except NotARepository as error:
+            raise NotARepository(
+                f"{error.message}, and no transcript is named",
+                "Name a transcript's file, database or folder, which works anywhere",
+            ) from error
+
+
 def naming_a_transcript(command: F) -> F:
-    """Give a command the argument and the options by which a transcript is named."""
+    """Give a command the argument and the options that name a transcript, as its `name`."""
+
+    @functools.wraps(command)
+    def run(
+        *args: Any, path: str | None, format: str | None, conversation: str | None, **options: Any
+    ) -> Any:
+        return command(*args, name=TranscriptName(path, format, conversation), **options)
+
     for option in (
         click.argument("path", default=None, type=click.Path(readable=False), metavar="[PATH]"),
         click.option(
             "--format",
-            "format_name",
             default=None,
             type=click.Choice(NAMES),
             metavar="NAME",
@@ -43,8 +85,8 @@ def naming_a_transcript(command: F) -> F:
             help="Conversation in a database or folder; by default the newest",
         ),
     ):
-        command = option(command)
-    return command
+        run = option(run)
+    return run  # type: ignore[return-value]
 
 
 naming_a_model = click.option(
@@ -69,38 +111,6 @@ def images_text(
     lines = [f"Images over 2,000 pixels: {len(images):,}, {done}"]
     shown = [f"  byte {i.at:,}: {i.width:,} x {i.height:,} pixels" for i in images[:_SHOWN_IMAGES]]
     return lines + shown
-
-
-def find_transcript(
-    console: Console,
-    path: str | None,
-    format_name: str | None = None,
-    conversation: str | None = None,
-) -> Transcript:
-    """Return the transcript that the arguments name, else the session's newest conversation.
-
-    A name that is given and empty, as from a variable that is not set, names none.
-    """
-    for what, value in (("path", path), ("--conversation", conversation)):
-        if value == "":
-            raise InvalidInput(
-                f"`{what}` is given and empty, so it names no transcript",
-                "Leave it out for the newest one; a variable in its place may not be set",
-            )
-    if path:
-        return console.anywhere.transcripts.find(path, format_name or "", conversation or "")
-    if format_name or conversation:
-        raise InvalidInput(
-            "--format and --conversation are about a path, and none is named",
-            "Name the file, database or folder, or leave them out",
-        )
-    try:
-        return console.guard.transcripts.newest()
-    except NotARepository as error:
-        raise NotARepository(
-            f"{error.message}, and no transcript is named",
-            "Name a transcript's file, database or folder, which works anywhere",
-        ) from error
 
 
 def telling(

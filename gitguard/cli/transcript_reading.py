@@ -13,7 +13,7 @@ import click
 from gitguard.cli.console import Console, fields_of, named, printable, progress, with_console
 from gitguard.cli.transcript_naming import (
     MOST_TURNS,
-    find_transcript,
+    TranscriptName,
     naming_a_model,
     naming_a_transcript,
 )
@@ -51,13 +51,7 @@ def choosing_entries(command: Any) -> Any:
 @naming_a_transcript
 @naming_a_model
 @with_console
-def usage(
-    console: Console,
-    path: str | None,
-    format_name: str | None,
-    conversation: str | None,
-    model: str,
-) -> None:
+def usage(console: Console, name: TranscriptName, model: str) -> None:
     """Show how full a conversation's context is
 
     Tokens as the model last counted them, the window and the source of its size, and the
@@ -65,7 +59,7 @@ def usage(
 
     Example: `gitguard transcript usage session.jsonl`
     """
-    talk = find_transcript(console, path, format_name, conversation)
+    talk = name.find(console)
     measured = console.anywhere.transcripts.usage(talk, model=model)
     document = fields_of(measured)
     console.say(_usage_text(measured), document)
@@ -76,13 +70,7 @@ def usage(
 @choosing_entries
 @click.option("--full", is_flag=True, help="Show whole tool calls and results")
 @with_console
-def show(
-    console: Console,
-    path: str | None,
-    format_name: str | None,
-    conversation: str | None,
-    **wanted: Any,
-) -> None:
+def show(console: Console, name: TranscriptName, **wanted: Any) -> None:
     """Show a conversation for reading
 
     Messages, tool calls (→) and their results (←), compactions, and lines that do not parse. Cuts
@@ -92,7 +80,7 @@ def show(
     """
     is_whole = wanted.pop("full")
     wishes = _wishes(**wanted)
-    talk = find_transcript(console, path, format_name, conversation)
+    talk = name.find(console)
     if console.as_json:
         console.say("", console.anywhere.transcripts.document(talk, wishes))
         return
@@ -115,13 +103,7 @@ def show(
     "-o", "--output", callback=named, type=click.Path(), metavar="FILE", help="New file to write"
 )
 @with_console
-def export(
-    console: Console,
-    path: str | None,
-    format_name: str | None,
-    conversation: str | None,
-    **wanted: Any,
-) -> None:
+def export(console: Console, name: TranscriptName, **wanted: Any) -> None:
     """Write a conversation in a host-independent format
 
     The first JSON line names the host. Each further line is a message with its blocks, a
@@ -142,7 +124,7 @@ def export(
             "--as host writes all of the host's own lines, so no part of them can be chosen",
             "Leave --last-turns, --no-thinking and --sub-agents out, or choose another form",
         )
-    talk = find_transcript(console, path, format_name, conversation)
+    talk = name.find(console)
     with progress("bytes") as tell, _opened(output) as put:
         exporting = console.anywhere.transcripts.export
         for line in exporting(talk, _wishes(**wanted), kind, redact=redact, tell=tell):

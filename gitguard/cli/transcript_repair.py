@@ -8,7 +8,7 @@ import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.transcript_naming import (
-    find_transcript,
+    TranscriptName,
     images_text,
     naming_a_transcript,
     replacing_images,
@@ -53,13 +53,7 @@ _TEXTS = {
 @click.option("--all", "everything", is_flag=True, help="Also repair what was summarized long ago")
 @replacing_images
 @with_console
-def repair(
-    console: Console,
-    path: str | None,
-    format_name: str | None,
-    conversation: str | None,
-    **wishes: Any,
-) -> None:
+def repair(console: Console, name: TranscriptName, **wishes: Any) -> None:
     """Repair a conversation's file so that its host and model accept it
 
     Drops lines that do not parse, and splits lines that hold several records. Puts exactly one
@@ -76,7 +70,7 @@ def repair(
     Example: `gitguard transcript repair session.jsonl --dry-run`
     """
     with progress("bytes") as tell:
-        named = find_transcript(console, path, format_name, conversation)
+        named = name.find(console)
         report = console.anywhere.transcripts.repair(named, tell=tell, **wishes)
     console.say(_text(report), _document(report))
 
