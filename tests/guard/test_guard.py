@@ -46,6 +46,12 @@ def test_a_session_is_closed_shown_and_brought_back(guard: Guard) -> None:
         guard.sessions.reopen("main")
 
 
+def test_a_halt_is_lifted_for_a_reason_only(guard: Guard) -> None:
+    guard.ensure()
+    with pytest.raises(InvalidInput, match="needs a reason"):
+        guard.override("S1", " ")
+
+
 def test_maintenance_is_looked_at_and_run(guard: Guard) -> None:
     guard.ensure()
     assert guard.sessions.maintenance().plan().found == ()

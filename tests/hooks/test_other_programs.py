@@ -103,7 +103,7 @@ def test_the_versions_that_count_as_tried_are_those_that_the_tests_run() -> None
     ("mark", "shown"),
     [
         ("claude-code_2-1-330_harness", "claude-code 2.1.330,"),
-        ("claude-code_2-1-331_harness", "claude-code 2.1.331 (not tried with this gitguard; tried"),
+        ("claude-code_2-1-331_harness", "2.1.331 (not tried with this gitguard; tried: 2.1.330)"),
         ("", "claude-code, version unknown"),
     ],
 )

@@ -275,3 +275,7 @@ def test_whoever_asks_for_a_line_gets_an_answer(line: str) -> None:
     assert isinstance(owner_command(line) + own_command(line, "", ""), str)
     assert isinstance(only_mentions(line), bool)
     assert writes_of(line) == writes_of(line)
+
+
+def test_a_line_works_in_the_one_folder_that_it_changes_to() -> None:
+    assert writes_of("cd a b; cd && make").folders == ("a", "~")

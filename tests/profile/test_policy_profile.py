@@ -138,6 +138,7 @@ def test_the_first_request_tells_the_baseline() -> None:
         ({"opening": Opening(20_000, 96_005)}, Range(10_000, 30_000)),
         ({"opening": Opening(101_000, 0)}, Range(10_000, 30_000)),
         ({"opening": None, "used": 25_000}, Range(10_000, 25_000)),
+        ({"opening": None, "used": 10_000}, Range(0, 10_000)),
         ({"opening": None, "used": 9_000}, Range(0, 9_000)),
         ({"opening": None, "used": None}, Range(10_000, 30_000)),
     ],

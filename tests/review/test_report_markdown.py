@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from gitguard.model.text import one_line
 from gitguard.review.markdown import MOST, USUAL, inert, markdown
+from gitguard.review.sections import sections_of
 
 from .injections import INJECTIONS
 from .made_reports import WEB, long_report, report_with
@@ -100,3 +101,11 @@ def test_a_report_shows_at_most_a_screen_unfolded() -> None:
 def test_the_same_work_gives_the_same_bytes() -> None:
     pages = {markdown(report_with("plain"), WEB) for _ in range(3)}
     assert len(pages) == 1
+
+
+def test_where_room_is_short_what_failed_stays_and_what_passed_goes() -> None:
+    (claims,) = [part for part in sections_of(report_with("pytest")) if "claims" in part.lead]
+    failed = claims.lines[0]
+    passed = failed.replace(label="passed", weight=1)
+    (line,) = claims.replace(lines=(failed, passed)).fitting(1).lines
+    assert line.label == "failed"

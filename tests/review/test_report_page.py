@@ -96,9 +96,11 @@ def test_the_chart_draws_each_stretch_with_a_known_pressure() -> None:
     report = long_report(6, "text")
     pressures = (0.1, 0.2, None, 0.4, None, 1.7)
     pairs = zip(report.stops, pressures, strict=True)
-    stops = tuple(stop.replace(pressure=pressure) for stop, pressure in pairs)
-    chart = chart_of(report.replace(stops=stops))
+    stops = [stop.replace(pressure=pressure) for stop, pressure in pairs]
+    stops[3] = stops[3].replace(trigger="halt")
+    chart = chart_of(report.replace(stops=tuple(stops)))
     assert chart.paths == ("M0 90 L200 80", "M600 60 h2", "M1000 0 h2")
+    assert [mark.kind for mark in chart.marks] == ["halt"]
 
 
 def test_every_control_has_a_name_and_every_section_a_heading() -> None:

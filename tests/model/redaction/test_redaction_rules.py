@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.model.redaction import names
-from gitguard.model.redaction.names import PASSWORD, STRONG, WEAK, strength
+from gitguard.model.redaction.names import NONE, PASSWORD, STRONG, WEAK, strength
 from gitguard.model.redaction.redactor import (
     Redactor,
 )
@@ -214,6 +214,10 @@ def test_no_leaf_of_ours_goes_for_its_name(name: str) -> None:
     assert strength(name) < STRONG
     for value in (some(40, HEX), some(64, HEX), "2026-11-22T04:00:00Z", "main"):
         assert REDACTOR.text(value, name) == value
+
+
+def test_the_name_of_a_file_names_no_secret() -> None:
+    assert strength("api_key.py") == NONE
 
 
 def test_a_weak_name_takes_what_looks_random() -> None:
