@@ -8,6 +8,9 @@ JOBS ?= 2
 # Tests write and sync a lot: they do so in memory where there is room, on the disk elsewhere.
 MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
+# What has more places and steps than every run of the tests tries.
+THOROUGH := tests/store/session/test_moments.py tests/store/session/test_agmi.py
+
 .PHONY: setup demo test quick check e2e dist bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
 
 setup: $(VENV)/installed
@@ -59,6 +62,7 @@ bench-transcripts: setup
 
 faults: setup
 	$(BIN)/python -m tests.faults
+	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest -n $(JOBS) --thorough $(THOROUGH)
 
 model: setup
 	$(BIN)/python -m tests.simulation

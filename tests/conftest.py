@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import shutil
 import signal
@@ -46,6 +48,31 @@ def _keep_compiled_code() -> None:
     sys.dont_write_bytecode = False
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--thorough", action="store_true", help="every seed, place and step")
+
+
+@pytest.fixture
+def thorough(request: pytest.FixtureRequest) -> bool:
+    """Whether all is tried of what is too much for every run of the tests."""
+    return bool(request.config.getoption("--thorough"))
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is too much for every run of the tests."""
+    if not config.getoption("--thorough"):
+        config.hook.pytest_deselected(items=[i for i in items if i.get_closest_marker("thorough")])
+        items[:] = [item for item in items if not item.get_closest_marker("thorough")]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Take all that was collected out of Python's search for garbage: it lives to the end.
+
+    Else each process that a test forks would look at it, and so copy it.
+    """
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say at the end which tests this machine could not run, and what it lacks for them."""
     reasons: Counter[str] = Counter()
@@ -61,10 +88,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 _FOREIGN = ("GITGUARD_", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "OPENCLAW", "LC_")
 
 
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield a new folder each time, beside thousands of others that nobody has to list."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def hermetic_seal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def hermetic_seal(homes: Iterator[Path]) -> Iterator[Path]:
     """Give each test a machine of its own: nothing of the user's is read or written."""
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir()
     before = dict(os.environ)
     for name in before:
         if name.startswith(_FOREIGN):

@@ -36,12 +36,16 @@ class Planned(NamedTuple):
 
 
 _PLAN = (
-    Planned(StepFaults(), quick=_ALL, quick_kind=StepFaults(("kill", "ENOSPC"))),
-    Planned(ChangeFaults(), quick=_ALL, quick_every=12),
-    Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=21),
-    Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=14),
+    Planned(StepFaults(), quick=_ALL, quick_every=5, quick_kind=StepFaults(("kill", "ENOSPC"))),
+    Planned(ChangeFaults(), quick=_ALL, quick_every=30),
+    Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=45),
+    Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=30),
     Planned(
-        PowerCuts(apart=False), _CUT, every=2, quick=("note", "repair", "file-taken"), quick_every=5
+        PowerCuts(apart=False),
+        _CUT,
+        every=2,
+        quick=("note", "repair", "file-taken"),
+        quick_every=12,
     ),
     Planned(
         PowerCuts(apart=True),
@@ -50,7 +54,7 @@ _PLAN = (
         quick=("note", "settled-late"),
         quick_kind=PowerCuts(apart=True, at_the_end=True),
     ),
-    Planned(Compound(_KILLS, StepFaults()), every=3, quick=("note",), quick_every=6),
+    Planned(Compound(_KILLS, StepFaults()), every=3, quick=("note",), quick_every=15),
     Planned(Compound(_KILLS, SyscallFaults()), _BASIC, every=15),
     Planned(Compound(_KILLS, GitFaults()), _BASIC, every=15),
     Planned(Compound(SyscallFaults(), _KILLS, every=3), _BASIC, every=2),

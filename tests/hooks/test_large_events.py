@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -20,8 +21,11 @@ __all__ = ["talk"]
 
 HELD = 64 << 20
 """Bytes up to which the hook looks at the whole of an event."""
-TODOS = [{"content": f"do {n}", "status": "pending"} for n in range(100_000)]
-NESTED = "[" * 200_000 + "]" * 200_000
+
+
+def todos() -> list[dict[str, str]]:
+    """Make a long plan: no constant, because each worker collects this file."""
+    return [{"content": f"do {n}", "status": "pending"} for n in range(100_000)]
 
 
 class CountedItems(dict[str, str]):
@@ -48,18 +52,18 @@ def test_a_prompt_too_large_to_be_held_is_journaled_by_its_beginning(talk: Conve
 @pytest.mark.parametrize(
     "padding",
     [
-        json.dumps(TODOS),
-        NESTED,
-        "9" * 300_000,
-        json.dumps({f"k{n}": n for n in range(200_000)}),
-        json.dumps("x" * HELD + "y" * (8 << 20)),
+        lambda: json.dumps(todos()),
+        lambda: "[" * 200_000 + "]" * 200_000,
+        lambda: "9" * 300_000,
+        lambda: json.dumps({f"k{n}": n for n in range(200_000)}),
+        lambda: json.dumps("x" * HELD + "y" * (8 << 20)),
     ],
     ids=["list", "nested", "digits", "keys", "text"],
 )
 def test_a_refused_command_is_refused_behind_padding_of_any_size(
-    talk: Conversation, padding: str
+    talk: Conversation, padding: Callable[[], str]
 ) -> None:
-    tool = f'"padding": {padding}, "tool_input": {{"command": "gitguard override --reason x"}}'
+    tool = f'"padding": {padding()}, "tool_input": {{"command": "gitguard override --reason x"}}'
     data = payload(talk, "PreToolUse.Bash")
     document = json.loads(data)
     del document["tool_input"]
@@ -98,7 +102,7 @@ def test_of_a_long_list_only_the_items_that_are_kept_are_searched() -> None:
         searched.append(text)
         return text
 
-    change = whole_plan(TODOS, cut)
+    change = whole_plan(todos(), cut)
     assert [item.id for item in change.items] == [str(n) for n in range(99_801, 100_001)]
     assert len(searched) == len(change.items) == MOST_ITEMS
 

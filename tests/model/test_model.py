@@ -1,6 +1,6 @@
 """Random sequences of everything that can happen keep what was acknowledged readable.
 
-`make model` runs fifty times as many, and `python -m tests.simulation.mutants` shows that they
+`make model` runs 250 times as many, and `python -m tests.simulation.mutants` shows that they
 find what was mended once when a fix is taken out.
 """
 
@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.run import LENGTH, run_sequence
+from tests.simulation.run import run_sequence
+
+STEPS = 20
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_whatever_happens_what_was_acknowledged_is_readable(seed: int, tmp_path: Path) -> None:
-    assert run_sequence(seed, LENGTH, tmp_path / "world") == LENGTH
+    assert run_sequence(seed, STEPS, tmp_path / "world") == STEPS

@@ -1,7 +1,7 @@
 """The public conformance suite: nine edits, three attackers, and controls that have to fail.
 
 The attackers may write anything inside the repository, `.git` and `.gitguard/` included. What the
-suite asks is `Guard.resume()`, which is what hooks hand out.
+suite asks is `Guard.resume()`, which is what hooks hand out. `make faults` tries all the controls.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ def test_every_edit_of_every_attacker_is_rejected_where_it_is_read(
     assert words(adapter) == ["REJECTED"] * NINE, verdicts(adapter)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("adapter", PLAIN_GIT)
 def test_plain_git_would_accept_every_one_of_them(adapter: type[GitguardAdapter]) -> None:
     assert words(adapter) == ["ACCEPTED"] * NINE, verdicts(adapter)
@@ -45,6 +46,7 @@ def test_without_the_anchor_a_rewritten_chain_is_accepted() -> None:
     assert words(RewriteWithoutAnchor) == ["ACCEPTED"] * NINE, verdicts(RewriteWithoutAnchor)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("adapter", WITHOUT_ANCHOR[1:])
 def test_without_the_anchor_hashes_alone_do_not_see_a_whole_old_copy(
     adapter: type[GitguardAdapter],
@@ -64,5 +66,6 @@ def test_what_an_attacker_changes_is_what_gitguard_would_hand_out() -> None:
         adapter.teardown()
 
 
+@pytest.mark.thorough
 def test_the_scorecard_in_the_references_is_current() -> None:
     assert table() in REFERENCE.read_text()
