@@ -166,6 +166,8 @@ class Git:
     def start(self, *arguments: str) -> None:
         """Begin a repository of one commit in the folder."""
         self("init", "--quiet", "--initial-branch=main", *arguments)
+        for sample in (self.root / ".git" / "hooks").glob("*.sample"):
+            sample.unlink()  # of no use, and copied for each test
         self("config", "user.name", "Test Author")
         self("config", "user.email", "author@example.invalid")
         (self.root / "README.md").write_text("# Example\n", encoding="utf-8")

@@ -63,7 +63,7 @@ def test_every_step_is_reached_by_a_scenario(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", list(QUICK))
 def test_a_fault_anywhere_breaks_no_promise(name: str) -> None:
     kind, scenarios, every = QUICK[name]
-    row = run_kind(kind, scenarios, jobs=2, every=every)
+    row = run_kind(kind, scenarios, jobs=1, every=every)
     print(table([row]))
     assert not row.failures, failures([row])
     if not row.tried:
@@ -91,13 +91,13 @@ def test_a_crowd_loses_nothing(shape: Shape) -> None:
 def test_a_store_that_does_not_sync_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model has teeth: without the sync of objects and files, power cuts lose them."""
     monkeypatch.setattr(files, "sync_file", lambda path: None)
-    row = run_kind(PowerCuts(apart=False), ["note"], jobs=2, every=5)
+    row = run_kind(PowerCuts(apart=False), ["note"], jobs=1, every=9)
     assert row.failures or row.note
 
 
 def test_a_repair_that_does_not_sync_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fsync", lambda handle: None)
-    row = run_kind(PowerCuts(apart=False), ["repair"], jobs=2)
+    row = run_kind(PowerCuts(apart=False), ["repair"], jobs=1, every=3)
     assert any("the conversation is neither" in each.why for each in row.failures) or row.note
 
 

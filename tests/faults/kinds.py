@@ -18,6 +18,8 @@ from tests.faults.syscall_faults import SyscallFaults
 _ALL = tuple(scenario.name for scenario in SCENARIOS)
 _CUT = tuple(BY_NAME)
 _BASIC = ("note", "first-ensure", "recover", "turn-end", "worktree")
+_CHANGING = ("note", "first-ensure", "restore-files", "file-taken", "recover", "fork", "close")
+_CHANGING += ("rotation", "worktree", "repair")
 _ON_DISKS = (*_BASIC, "repair", "repair-copying")
 _KILLS = StepFaults(("kill",))
 
@@ -37,7 +39,7 @@ class Planned(NamedTuple):
 
 _PLAN = (
     Planned(StepFaults(), quick=_ALL, quick_every=5, quick_kind=StepFaults(("kill", "ENOSPC"))),
-    Planned(ChangeFaults(), quick=_ALL, quick_every=30),
+    Planned(ChangeFaults(), quick=_CHANGING, quick_every=24),
     Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=45),
     Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=30),
     Planned(

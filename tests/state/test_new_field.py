@@ -29,7 +29,7 @@ class Extended:
     def __init__(self, folder: Path, git: Git) -> None:
         self.git = git
         self._folder = folder
-        shutil.copytree(PACKAGE, folder / "gitguard", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(PACKAGE, folder / "gitguard")  # with what Python compiled
         shutil.copytree(PACKAGE.parent / "templates", folder / "templates")
         declaration = folder / "gitguard" / "state" / "task.py"
         before, place, after = declaration.read_text().partition(
