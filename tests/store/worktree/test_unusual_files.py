@@ -113,7 +113,12 @@ def test_a_file_that_git_takes_for_another_one_by_its_case_stays_as_it_is(
 
 @pytest.fixture
 def deep_file(kept: KeptFiles) -> Iterator[Path]:
-    """A file in more folders than Python has calls, which no `rmtree` of Python's removes again."""
+    """A file in more folders than Python has calls, which no `rmtree` of Python's removes again.
+
+    Python has fewer calls than usual meanwhile, as each folder more has a longer path.
+    """
+    usual = sys.getrecursionlimit()
+    sys.setrecursionlimit(300)
     depth = sys.getrecursionlimit() + 50
     path = kept.root / "/".join(["d"] * depth) / "f"
     handle = os.open(kept.root, os.O_RDONLY)
@@ -125,6 +130,7 @@ def deep_file(kept: KeptFiles) -> Iterator[Path]:
     os.close(handle)
     path.write_text("one\n")
     yield path
+    sys.setrecursionlimit(usual)
     subprocess.run(["rm", "-rf", str(kept.root / "d")], check=True)
 
 
