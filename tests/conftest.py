@@ -20,6 +20,7 @@ from hypothesis import settings
 
 from gitguard.guard import Guard
 from gitguard.store.session.workspace import UserDirs
+from tests.support.staged import is_staged, staged
 
 settings.register_profile("steady", derandomize=True, deadline=None)
 settings.load_profile("steady")  # what fails for one has to fail for all
@@ -214,19 +215,24 @@ def repo(tmp_path: Path, template: Path) -> Path:
     if not (template / ".git").exists():
         Git(template).start()
     root = tmp_path / "repo"
-    shutil.copytree(template, root)
-    Git(root)("update-index", "--refresh")
+    if not root.exists():  # where the folder is staged
+        shutil.copytree(template, root)
+        Git(root)("update-index", "--refresh")
     return root
+
+
+def user_dirs(folder: Path) -> UserDirs:
+    return UserDirs(
+        state_home=str(folder / "state"),
+        config_home=str(folder / "config"),
+        environment=dict(os.environ),
+    )
 
 
 @pytest.fixture
 def places(tmp_path: Path) -> UserDirs:
     """Where gitguard's files are on the sealed machine."""
-    return UserDirs(
-        state_home=str(tmp_path / "state"),
-        config_home=str(tmp_path / "config"),
-        environment=dict(os.environ),
-    )
+    return user_dirs(tmp_path)
 
 
 class OpenGuard(Protocol):
@@ -248,24 +254,53 @@ def guard(open_guard: OpenGuard) -> Guard:
     return open_guard()
 
 
-@pytest.fixture
-def begun(guard: Guard) -> Guard:
-    """gitguard in the repository, with a goal noted in its session."""
+def new_guard(folder: Path, clock: Callable[[], float] = time.time) -> Guard:
+    """Begin a repository where the fixtures `repo` and `guard` look for it."""
+    git = Git(folder / "repo")
+    git.root.mkdir()
+    git.start()
+    return Guard(str(git.root), user_dirs(folder), clock)
+
+
+def start_guard(folder: Path, goal: str = "") -> Guard:
+    """Begin a repository and a session where the fixtures look for them."""
+    guard = new_guard(folder)
     guard.ensure()
-    guard.note({"goal": "Ours"})
+    if goal:
+        guard.note({"goal": goal})
     return guard
+
+
+@pytest.fixture
+def begun(guard: Guard, tmp_path: Path) -> Guard:
+    """gitguard in the repository, with a goal noted in its session."""
+    if not is_staged(tmp_path):
+        guard.ensure()
+        guard.note({"goal": "Ours"})
+    return guard
+
+
+tmp_path = staged(begun=lambda folder: start_guard(folder, goal="Ours"))
 
 
 Process = subprocess.Popen[bytes]
 
 
+@pytest.fixture(scope="session")
+def host_processes() -> Iterator[list[Process]]:
+    processes: list[Process] = []
+    yield processes
+    for process in processes:
+        kill(process)
+
+
 @pytest.fixture
-def host_process() -> Iterator[Process]:
-    """A host's process, which runs until a test kills it or ends."""
-    with subprocess.Popen(["sleep", "600"]) as process:
+def host_process(host_processes: list[Process]) -> Process:
+    """A host's process, which runs until a test kills it."""
+    if not host_processes or host_processes[-1].poll() is not None:
+        host_processes.append(subprocess.Popen(["sleep", "6000"]))
         time.sleep(0.5)  # a younger one may have been started for a hook alone
-        yield process
-        process.kill()
+    return host_processes[-1]
 
 
 def kill(process: Process) -> None:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -24,20 +25,29 @@ from gitguard.guard.settings import HOSTS
 from tests.generating.generate_references import EXIT_CODES, commands, error_classes
 from tests.support.command_place import Place
 from tests.support.scratch import environment, shell
+from tests.support.staged import made_in, staged
 from tests.support.terminal import on_terminal
 
 ROOT = Path(__file__).parents[2]
 REFERENCES = ROOT / "references"
 
 
+def begin_session(folder: Path) -> Place:
+    place = Place(folder)
+    assert "begun" in place.type("gitguard ensure")
+    return place
+
+
+tmp_path = staged(session=begin_session, place=Place)
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def place(tmp_path: Path) -> Any:
+    return made_in(tmp_path)
 
 
 @pytest.fixture
 def session(place: Place) -> Place:
-    assert "begun" in place.type("gitguard ensure")
     return place
 
 
@@ -409,7 +419,7 @@ CASES = {
     "Untrusted": ("rm -r ~/.local/state/gitguard .gitguard", "gitguard ensure"),
     "Tampered": ("git update-ref refs/heads/gitguard/main main", "gitguard checkpoint"),
     "EditedState": (f"sed -i.old 's/START/Go/' {STATE}", "gitguard checkpoint"),
-    "OwnerOnly": ("export CLAUDE_CODE_SESSION_ID=x", "gitguard override --reason Because"),
+    "OwnerOnly": ("", "gitguard override --reason Because"),
     "NotWritable": (
         "git update-ref -d refs/heads/gitguard/main; rm -r .gitguard ~/.local/state/gitguard; "
         """mkdir .gitguard; touch .gitguard/archive; echo '{"goal": ""}' > task_state.json""",
@@ -445,11 +455,12 @@ def test_every_kind_of_error_has_a_test_and_every_exit_code_a_row() -> None:
 @pytest.mark.parametrize("kind", CASES)
 def test_exit_codes(session: Place, kind: str) -> None:
     setting, command = CASES[kind]
-    script = f'{{ {setting or ":"}; }} >/dev/null 2>&1; {command} --json; echo "exit code $?"'
-    text, _, ended = session.type(script).rpartition("exit code ")
-    error = json.loads(text)["error"]
+    session.type(setting)
+    variables = {"CLAUDE_CODE_SESSION_ID": "x"} if kind == "OwnerOnly" else {}
+    done = session.run(f"{command} --json", **variables)
+    error = json.loads(done.stdout)["error"]
     assert error["kind"] == kind
-    assert int(ended) == error["exit_code"] == KINDS[kind].exit_code
+    assert done.returncode == error["exit_code"] == KINDS[kind].exit_code
     assert error["message"]
 
 

@@ -8,19 +8,22 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_place import Place
+from tests.support.staged import staged_object
 
 SECOND = "+ b  (somebody else)\n+ src/a  (somebody else)\n"
 THIRD = "- b  (somebody else)\n~ src/a  (somebody else)\n"
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
+def begin_place(folder: Path) -> Place:
     """Three checkpoints; the second and the third brought changes of files."""
-    place = Place(tmp_path)
+    place = Place(folder)
     place.type("gitguard ensure")
     place.type("mkdir src; echo one > src/a; echo one > b; gitguard checkpoint -m two")
     place.type("echo two > src/a; rm b; gitguard checkpoint -m three")
     return place
+
+
+tmp_path, place = staged_object("place", begin_place)
 
 
 def indented(lines: str) -> str:

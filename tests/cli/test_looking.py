@@ -14,13 +14,13 @@ from gitguard.cli.sessions import delivery_part
 from gitguard.store.session.host_session import Delivery
 from tests.support.command_place import Place
 from tests.support.scratch import environment
+from tests.support.staged import staged_object
 from tests.support.terminal import on_terminal
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
+def begin_place(folder: Path) -> Place:
     """A session with four checkpoints."""
-    place = Place(tmp_path)
+    place = Place(folder)
     for command in (
         "ensure",
         "note --goal 'Port it' --phase design --next Read --decision SQLite --why 'One file'"
@@ -30,6 +30,9 @@ def place(tmp_path: Path) -> Place:
     ):
         place.type(f"gitguard {command}")
     return place
+
+
+tmp_path, place = staged_object("place", begin_place)
 
 
 # show

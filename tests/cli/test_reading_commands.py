@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -12,6 +13,7 @@ from click.testing import CliRunner, Result
 
 from gitguard.cli.app import app
 from tests.support.conversation import Conversation
+from tests.support.staged import made_in, staged
 
 READING = (
     "at HEAD",
@@ -67,15 +69,11 @@ WRITING = {
 }
 
 
-@pytest.fixture
-def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Conversation:
-    """A session with a log of the day, a dirty index, staged work and a transcript."""
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+def begin_talk(folder: Path) -> Conversation:
     for host in ("claude", "pi"):
-        (tmp_path / host).write_text("#!/bin/sh\necho 2.1.100\n")
-        (tmp_path / host).chmod(0o755)
-    talk = Conversation(tmp_path)
+        (folder / host).write_text("#!/bin/sh\necho 2.1.100\n")
+        (folder / host).chmod(0o755)
+    talk = Conversation(folder)
     (talk.root / "memory").mkdir()
     for name in ("memory/today.md", "staged.py", "touched.py"):
         (talk.root / name).write_text(f"{name}\n")
@@ -89,6 +87,17 @@ def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Conversation:
     talk.guard.checkpoint("Before the question")
     os.utime(talk.root / "touched.py", (1, 1))  # whoever refreshes the index writes it
     return talk
+
+
+tmp_path = staged(talk=begin_talk)
+
+
+@pytest.fixture
+def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A session with a log of the day, a dirty index, staged work and a transcript."""
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    return made_in(tmp_path)
 
 
 def ran(talk: Conversation, command: str) -> Result:

@@ -9,17 +9,20 @@ from pathlib import Path
 import pytest
 
 from tests.support.command_place import Place
+from tests.support.staged import staged_object
 from tests.support.terminal import on_terminal
 
 
-@pytest.fixture
-def changed(tmp_path: Path) -> Place:
+def begin_changed(folder: Path) -> Place:
     """A session with a checkpoint of two files, which both changed since."""
-    session = Place(tmp_path)
+    session = Place(folder)
     session.type("gitguard ensure")
     session.type("mkdir src; echo one > src/a; echo one > b; gitguard checkpoint -m here")
     session.type("echo two > src/a; rm b; echo new > c")
     return session
+
+
+tmp_path, changed = staged_object("changed", begin_changed)
 
 
 def test_a_preview_names_each_file_and_changes_none(changed: Place) -> None:

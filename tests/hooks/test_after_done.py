@@ -12,9 +12,9 @@ from gitguard.store.session.state_file import DONE
 from tests.support.command_place import Place
 from tests.support.conversation import Conversation
 from tests.support.hook_replies import denies
-from tests.support.tool_events import talk
+from tests.support.tool_events import talk, tmp_path
 
-__all__ = ["talk"]
+__all__ = ["talk", "tmp_path"]
 
 
 def writes(talk: Conversation, path: str = "hello.py", **changes: Any) -> dict[str, Any]:

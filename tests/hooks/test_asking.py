@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from gitguard.hooks.asking import FIRST_LINE
 from tests.support.conversation import BLOCK, Conversation
+from tests.support.staged import staged_object
 
 TOKENS = 40
 CHARACTERS_A_TOKEN = 4
 ASKED = "without a note. Note decisions, dead ends and the next step"
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def work(talk: Conversation, calls: int) -> None:

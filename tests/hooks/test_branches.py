@@ -9,11 +9,9 @@ import pytest
 
 from tests.support.conversation import BLOCK, Conversation
 from tests.support.hook_processes import payload, run_hook
+from tests.support.staged import Stage, made_in, staged_object
 
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def turn(talk: Conversation, prompt: str, *commands: str, answer: str = "Done.") -> str:
@@ -331,10 +329,15 @@ def test_a_session_that_the_host_names_never_follows(talk: Conversation) -> None
 
 
 def test_a_crash_at_any_step_of_following_is_mended_by_the_next_prompt(tmp_path: Path) -> None:
-    steps: list[str] = []
-    for number in range(60):
-        talk = Conversation(tmp_path / str(number))
+    def begin(folder: Path) -> Conversation:
+        talk = Conversation(folder)
         turn(talk, "Port the parser to Rust", "git switch -q -c port")
+        return talk
+
+    steps: list[str] = []
+    stage = Stage(tmp_path / "stage", begin)
+    for number in range(60):
+        talk = made_in(stage.set())
         steps.clear()
 
         def crash(step: str, number: int = number) -> None:

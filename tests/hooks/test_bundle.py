@@ -107,9 +107,9 @@ def test_files_that_the_next_action_names_are_relevant(text: str, named: list[st
 
 
 def test_a_long_next_action_takes_no_time() -> None:
-    began = time.perf_counter()
+    began = time.process_time()
     relevant_artifacts(state(next_action="a" * 100_000 + " " + "b/" * 50_000))
-    assert time.perf_counter() - began < 1
+    assert time.process_time() - began < 1
 
 
 def test_the_summary_is_in_it_only_on_request(guard: Guard) -> None:

@@ -36,6 +36,7 @@ from gitguard.store.session.host_session import Halt, Hold
 from gitguard.store.session.workspace import Session
 from tests.support.conversation import PAYLOADS, Conversation
 from tests.support.hook_replies import HALTED, denies, stops
+from tests.support.staged import staged_object
 
 OWNERS = (
     "gitguard repair --trust --yes",
@@ -45,9 +46,7 @@ OWNERS = (
 )
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 class Process:

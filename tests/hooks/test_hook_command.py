@@ -19,11 +19,11 @@ from gitguard.hosts.claude_code import installing
 from gitguard.model.events import HookReply
 from gitguard.store.git import plumbing
 from tests.support.conversation import Conversation
-from tests.support.hook_processes import COMMAND, payload, run_hook, talk
+from tests.support.hook_processes import COMMAND, payload, run_hook, talk, tmp_path
 from tests.support.hook_replies import denies
 from tests.support.waiting import is_alive, wait_until
 
-__all__ = ["talk"]
+__all__ = ["talk", "tmp_path"]
 
 BAD_INPUT = {
     "nothing": b"",

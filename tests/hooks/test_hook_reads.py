@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
 PAYLOADS = Path(__file__).parents[1] / "payloads" / "claude_code"
 READER = """
@@ -25,12 +26,14 @@ hook.answer(["claude-code"], sys.stdin.buffer.read())
 """
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    talk = Conversation(tmp_path)
+def begin_talk(folder: Path) -> Conversation:
+    talk = Conversation(folder)
     talk.prompt("Begin")
     talk.uses(20_000)
     return talk
+
+
+tmp_path, talk = staged_object("talk", begin_talk)
 
 
 def opened_for_reading(talk: Conversation, recorded: str) -> Counter[str]:

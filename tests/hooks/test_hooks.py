@@ -24,11 +24,9 @@ from gitguard.store.session.host_session import read_record, write_record
 from gitguard.store.session.workspace import Session
 from tests.support.conversation import BLOCK, Conversation
 from tests.support.hook_replies import HALTED, denies, stops
+from tests.support.staged import staged_object
 
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def told(answer: dict[str, Any]) -> str:

@@ -15,9 +15,9 @@ from gitguard.model.plan_calls import MOST_ITEMS, whole_plan
 from gitguard.transcripts import find_format
 from gitguard.transcripts.jsonl import PARSED_AT_ONCE
 from tests.support.conversation import PAYLOADS, Conversation
-from tests.support.hook_processes import payload, run_hook, talk
+from tests.support.hook_processes import payload, run_hook, talk, tmp_path
 
-__all__ = ["talk"]
+__all__ = ["talk", "tmp_path"]
 
 HELD = 64 << 20
 """Bytes up to which the hook looks at the whole of an event."""

@@ -10,9 +10,9 @@ from gitguard.model.events import Reading
 from gitguard.pressure.gauge import measure, resolve_window
 from tests.support.conversation import Conversation
 from tests.support.hook_replies import denies
-from tests.support.tool_events import talk
+from tests.support.tool_events import talk, tmp_path
 
-__all__ = ["talk"]
+__all__ = ["talk", "tmp_path"]
 
 
 def test_the_gate_says_unknown_where_no_usage_was_ever_read(talk: Conversation) -> None:

@@ -14,6 +14,7 @@ from gitguard.hosts.openclaw import health as openclaw_health
 from gitguard.model.text import timestamp
 from tests.e2e import claude_code, openclaw_install
 from tests.support.conversation import BLOCK, Conversation
+from tests.support.staged import staged_object
 
 PAYLOADS = Path(__file__).parents[1] / "payloads"
 MARKS = {
@@ -23,13 +24,15 @@ MARKS = {
 }
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
+def begin_talk(folder: Path) -> Conversation:
     """A repository with a task that the next conversation would be handed."""
-    talk = Conversation(tmp_path)
+    talk = Conversation(folder)
     talk.prompt("Port the parser to Rust")
     talk.send("Stop", last_assistant_message="The parser reads 12 of 14 grammars.")
     return talk
+
+
+tmp_path, talk = staged_object("talk", begin_talk)
 
 
 def send(talk: Conversation, program: str, event: str, **environment: str) -> str:

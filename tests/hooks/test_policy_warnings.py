@@ -31,6 +31,7 @@ from gitguard.model.events import (
 )
 from gitguard.store.session.host_session import HostSession
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 from tests.support.tool_events import after_failure, after_tool
 
 HAND_OVER = "Delegate tool-heavy work, and `gitguard note` what is not saved yet."
@@ -39,11 +40,13 @@ CRITICAL = "Context nearly full; state saved. Run /compact or /clear."
 UNKNOWN_HOST = "Context nearly full; state saved. Compact the context or begin a new conversation."
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    talk = Conversation(tmp_path)
+def begin_talk(folder: Path) -> Conversation:
+    talk = Conversation(folder)
     talk.prompt("Begin")
     return talk
+
+
+tmp_path, talk = staged_object("talk", begin_talk)
 
 
 # What is said

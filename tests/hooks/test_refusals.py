@@ -11,6 +11,7 @@ from gitguard.model.text import timestamp
 from gitguard.state.items import Exchange
 from gitguard.state.thread import is_refusal
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
 COMMAND = "git push --force"
 CALL = "toolu_refused"
@@ -23,12 +24,14 @@ REJECTED = {
 }
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    talk = Conversation(tmp_path)
+def begin_talk(folder: Path) -> Conversation:
+    talk = Conversation(folder)
     talk.prompt("Publish the fix")
     talk.bash(COMMAND, tool_use_id=CALL)
     return talk
+
+
+tmp_path, talk = staged_object("talk", begin_talk)
 
 
 def result(talk: Conversation, *, call: Any = CALL, **marks: Any) -> None:

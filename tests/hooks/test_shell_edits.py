@@ -11,6 +11,7 @@ import pytest
 from gitguard.state.items import Artifact
 from tests.conftest import Process, kill
 from tests.support.conversation import Clock, Conversation
+from tests.support.staged import made_in, staged
 
 
 class Now(Clock):
@@ -28,14 +29,23 @@ def _next_second() -> None:
     time.sleep(1.05 - time.time() % 1)
 
 
-@pytest.fixture
-def talk(tmp_path: Path, host_process: Process) -> Conversation:
-    talk = Conversation(tmp_path, clock=Now(), host_process=host_process.pid)
+def begin_talk(folder: Path) -> Conversation:
+    talk = Conversation(folder, clock=Now())
     talk.clock.pass_by = lambda seconds: None  # type: ignore[method-assign]
     (talk.root / "kept.txt").write_text("one\n")
     (talk.root / "other.txt").write_text("one\n")
     talk.git("add", ".")
     talk.git("commit", "--quiet", "--message", "files")
+    return talk
+
+
+tmp_path = staged(talk=begin_talk)
+
+
+@pytest.fixture
+def talk(tmp_path: Path, host_process: Process) -> Conversation:
+    talk: Conversation = made_in(tmp_path)
+    talk._places = talk._places.replace(caller=host_process.pid)
     talk.prompt("Change the files")
     talk.send("Stop", last_assistant_message="Ready.")
     _next_second()

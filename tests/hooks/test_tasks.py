@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def finished(talk: Conversation, prompt: str, answer: str = "Done.") -> None:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +19,7 @@ from gitguard.hooks.told_line import (
     pick_line,
 )
 from tests.support.conversation import BLOCK, Conversation
+from tests.support.staged import staged_object
 from tests.support.tool_events import after_tool
 
 lines_of_any_kind = st.lists(
@@ -29,9 +27,7 @@ lines_of_any_kind = st.lists(
 )
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def test_the_kinds_of_lines_have_this_precedence() -> None:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from gitguard.model.text import timestamp
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
 FOUND = "I found that the cache key lacks the tenant."
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def says(talk: Conversation, text: str) -> None:

@@ -28,7 +28,7 @@ NEWER, OLDER = "2026.9.6", "2026.3.13"
 ACCESS = "plugins.entries.gitguard.hooks.allowConversationAccess"
 RESERVE = "agents.defaults.compaction.reserveTokensFloor"
 
-PROGRAM = """#!{python}
+PROGRAM = """#!{python} -IS
 import json, os, sys
 HERE = {here!r}
 VERSION, WINDOW = {version!r}, {window!r}

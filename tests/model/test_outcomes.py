@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, only_looks, verdict
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
 PYTEST = "\n".join(
     [
@@ -163,9 +162,7 @@ def test_what_may_have_to_be_run_again_is_no_wrong_guess(command: str, error: st
     assert not is_wrong_guess(command, error)
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def call(talk: Conversation, number: int, command: str, error: str = "") -> None:

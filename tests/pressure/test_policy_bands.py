@@ -31,9 +31,9 @@ from gitguard.state.entries import ENDED, FAILED, JournalEntry
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.journal import JournalFile
 from tests.support.conversation import Conversation
-from tests.support.tool_events import after_failure, after_tool, talk
+from tests.support.tool_events import after_failure, after_tool, talk, tmp_path
 
-__all__ = ["talk"]
+__all__ = ["talk", "tmp_path"]
 
 WINDOW = 200_000
 

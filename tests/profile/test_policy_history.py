@@ -32,6 +32,7 @@ from gitguard.profile.learning import is_newest, record_advice
 from gitguard.profile.patterns import BURSTY, MIXED, PATTERNS, TOOL_HEAVY, UNKNOWN
 from tests.support.conversation import Conversation
 from tests.support.profile_page import members, named_on_the_page
+from tests.support.staged import staged_object
 
 TTL = "contextPruning.ttl 5m → 1m"
 
@@ -169,9 +170,7 @@ def test_a_lesson_is_found_however_the_change_is_spelt() -> None:
 # Remembered in the state directory
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def record(talk: Conversation, outcome: str = APPLIED, change: str = TTL) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from pathlib import Path
+
 import pytest
 
 from gitguard.guard import Guard
-from tests.conftest import Git
+from tests.conftest import Git, new_guard
+from tests.support.hostile import gitguard, inside
 
 
 class Work:
@@ -46,3 +50,30 @@ class Work:
 def work(guard: Guard, git: Git) -> Work:
     guard.ensure()
     return Work(guard, git)
+
+
+def commit(git: Git, name: str, *, message: str = "") -> str:
+    (git.root / name).write_text(f"{name}\n", encoding="utf-8")
+    git("add", "--", name)
+    git("commit", "--quiet", "--message", message or f"Write {name}")
+    return git("rev-parse", "HEAD")
+
+
+def standing_in(folder: Path) -> AbstractContextManager[None]:
+    """Stand in a folder's repository, as its agent."""
+    return inside(folder / "repo", XDG_STATE_HOME=str(folder / "state"))
+
+
+def write_reviewed(folder: Path) -> Git:
+    """Write a repository with a commit that came with a decision and a failure."""
+    new_guard(folder)
+    git = Git(folder / "repo")
+    with standing_in(folder):
+        gitguard("ensure")
+        gitguard(
+            "note", "--goal", "Port", "--next", "Test it", "--decision", "By hand", "--why", "w"
+        )
+        commit(git, "a")
+        gitguard("note", "--failure", "Reuse the table", "--error", "41 files differ")
+        gitguard("checkpoint", "-m", "Ready for review")
+    return git

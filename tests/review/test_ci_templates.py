@@ -16,12 +16,12 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from gitguard.guard import Guard
 from gitguard.guard.review import CI_FILES
 from gitguard.review.markdown import markdown
-from tests.conftest import Git
+from tests.conftest import Git, start_guard
 from tests.support.pull_request_api import BOT, REPOSITORY, TOKEN, Api, serving
 from tests.support.scratch import BIN
+from tests.support.staged import staged_object
 
 from .injections import INJECTIONS
 from .made_reports import WEB, report_with
@@ -348,19 +348,21 @@ def test_a_forged_report_is_text_that_mentions_nobody_and_commands_no_bot(
 # The jobs that write the report
 
 
-@pytest.fixture
-def origin(guard: Guard, git: Git, tmp_path: Path) -> Git:
+def write_origin(folder: Path) -> Git:
     """A repository on a server: `main`, two commits on `port`, and the agent's checkpoints."""
-    guard.ensure()
-    guard.note({"goal": "Port the parser"})
+    guard = start_guard(folder, goal="Port the parser")
+    git = Git(folder / "repo")
     git("switch", "--quiet", "--create", "port")
     for title in ("Port it", "Test it"):
         git("commit", "--quiet", "--allow-empty", "--message", title)
         guard.checkpoint(title)
-    server = tmp_path / "origin.git"
+    server = folder / "origin.git"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(server))
     git("push", "--quiet", str(server), "main", "port", "refs/heads/gitguard/main")
     return git.at(server)
+
+
+tmp_path, origin = staged_object("origin", write_origin)
 
 
 def run_in(root: Path, *command: str, **variables: str) -> subprocess.CompletedProcess[str]:

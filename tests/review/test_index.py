@@ -19,11 +19,19 @@ from gitguard.review.index import Label, extended, new_index, read_index
 from gitguard.store.session.anchor import INDEX
 from tests.conftest import Git, OpenGuard
 from tests.support.kept_sessions import at, close_it, maintain, reopen
-from tests.support.leaked_secrets import TOKEN, UNKNOWN, Blind, files_with, holders, leaked
+from tests.support.leaked_secrets import (
+    TOKEN,
+    UNKNOWN,
+    Blind,
+    files_with,
+    holders,
+    leaked,
+    tmp_path,
+)
 from tests.support.session_branches import BRANCH
 from tests.support.tampered_sessions import file_of, overwrite
 
-__all__ = ["leaked"]
+__all__ = ["leaked", "tmp_path"]
 LABEL = Label("main", "rules")
 
 
@@ -86,10 +94,11 @@ def test_what_is_written_reads_back(items: list[tuple[str, list[str]]]) -> None:
 
 def test_what_became_of_an_entry_is_appended_and_later_written_into_its_line() -> None:
     index = new_index(LABEL, Collected((entry(1, "One"), entry(2, "Two")), (), ()), "a", 1)
-    for number in range(2, 1200):
-        change = Change(f"{number:016x}" if number > 2 else f"{2:016x}", number, "")
-        added = (entry(number, f"n {number}"),) if number > 2 else ()
-        grown = extended(index, Collected(added, (change,), ()), f"h{number}", number)
+    for first in range(2, 1200, 30):
+        numbers = range(first, first + 30)
+        changes = tuple(Change(f"{number:016x}", number, "") for number in numbers)
+        added = tuple(entry(number, f"n {number}") for number in numbers if number > 2)
+        grown = extended(index, Collected(added, changes, ()), f"h{first}", numbers[-1])
         if len(grown.changes) > 0:
             assert grown.records.startswith(index.records)
         index = grown

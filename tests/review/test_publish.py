@@ -17,41 +17,41 @@ from tests.conftest import Git
 from tests.support.command_place import Place
 from tests.support.conversation import Conversation
 from tests.support.hostile import Outcome, Traps, gitguard, inside
+from tests.support.staged import staged
 from tests.support.tampered_sessions import file_of, flip
 from tests.support.terminal import on_terminal
 from tests.support.ways_of_saying import MARK, WAYS_IN
+
+from .at_work import commit, standing_in, write_reviewed
 
 BASE, HEAD = REFS = tuple(f"refs/heads/gitguard-review/main/{end}" for end in ("base", "head"))
 RANGE = "HEAD~1..HEAD"
 
 
-def commit(git: Git, name: str, *, message: str = "") -> str:
-    (git.root / name).write_text(f"{name}\n", encoding="utf-8")
-    git("add", "--", name)
-    git("commit", "--quiet", "--message", message or f"Write {name}")
-    return git("rev-parse", "HEAD")
-
-
-@pytest.fixture
-def remote(git: Git, tmp_path: Path) -> Git:
-    """An empty bare repository, which is the remote `origin`."""
-    root = tmp_path / "remote.git"
+def add_remote(git: Git, folder: Path) -> Git:
+    """Add an empty bare repository as the remote `origin`."""
+    root = folder / "remote.git"
     git("init", "--quiet", "--bare", str(root))
     git("remote", "add", "origin", str(root))
     return Git(root)
 
 
+def write_worked(folder: Path) -> None:
+    add_remote(write_reviewed(folder), folder)
+
+
+tmp_path = staged(worked=write_worked)
+
+
 @pytest.fixture
-def worked(git: Git, remote: Git) -> Iterator[Git]:
+def remote(worked: Git, tmp_path: Path) -> Git:
+    return Git(tmp_path / "remote.git")
+
+
+@pytest.fixture
+def worked(git: Git, tmp_path: Path) -> Iterator[Git]:
     """A repository with a commit that came with a decision and a failure, standing in it."""
-    with inside(git.root):
-        gitguard("ensure")
-        gitguard(
-            "note", "--goal", "Port", "--next", "Test it", "--decision", "By hand", "--why", "w"
-        )
-        commit(git, "a")
-        gitguard("note", "--failure", "Reuse the table", "--error", "41 files differ")
-        gitguard("checkpoint", "-m", "Ready for review")
+    with standing_in(tmp_path):
         yield git
 
 
@@ -228,7 +228,8 @@ def test_an_unknown_remote_is_refused(worked: Git, remote: Git) -> None:
         refused(outcome, 23, remote, f"there is no remote `{name[:60]}", "git remote -v")
 
 
-def test_a_range_without_checkpoints_is_refused(git: Git, remote: Git) -> None:
+def test_a_range_without_checkpoints_is_refused(git: Git, tmp_path: Path) -> None:
+    remote = add_remote(git, tmp_path)
     with inside(git.root):
         commit(git, "a")
         refused(gitguard("publish", RANGE, "--yes"), 1, remote, "no checkpoint is tied to")

@@ -9,29 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Git
+from tests.conftest import Git, OpenGuard
 from tests.support.hostile import Outcome, Traps, gitguard, inside
 from tests.support.secret_samples import some
+from tests.support.staged import staged
 
+from .at_work import commit, standing_in, write_reviewed
 
-def commit(git: Git, name: str, *, message: str = "") -> str:
-    (git.root / name).write_text(f"{name}\n", encoding="utf-8")
-    git("add", "--", name)
-    git("commit", "--quiet", "--message", message or f"Write {name}")
-    return git("rev-parse", "HEAD")
+tmp_path = staged(reviewed=write_reviewed)
 
 
 @pytest.fixture
-def reviewed(git: Git) -> Iterator[Git]:
+def reviewed(git: Git, tmp_path: Path) -> Iterator[Git]:
     """A repository with a commit that came with a decision and a failure, standing in it."""
-    with inside(git.root):
-        gitguard("ensure")
-        gitguard(
-            "note", "--goal", "Port", "--next", "Test it", "--decision", "By hand", "--why", "w"
-        )
-        commit(git, "a")
-        gitguard("note", "--failure", "Reuse the table", "--error", "41 files differ")
-        gitguard("checkpoint", "-m", "Ready for review")
+    with standing_in(tmp_path):
         yield git
 
 
@@ -197,8 +188,10 @@ def test_an_empty_name_shows_nothing(reviewed: Git) -> None:
     assert (outcome.code, outcome.out) == (2, "")
 
 
-def test_a_checkpoint_far_back_is_found_by_its_number(reviewed: Git) -> None:
+def test_a_checkpoint_far_back_is_found_by_its_number(
+    reviewed: Git, open_guard: OpenGuard, tmp_path: Path
+) -> None:
+    guard = open_guard(state_home=str(tmp_path / "state" / "gitguard"))
     for number in range(205):
-        gitguard("note", "--next", f"Step {number}")
-        gitguard("checkpoint", "-m", f"Step {number}")
+        guard.checkpoint(f"Step {number}")
     assert "41 files differ" in text_of(gitguard("show", "3"))

@@ -13,10 +13,10 @@ from gitguard.review.words import folded, read_words
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git, OpenGuard
 from tests.support.kept_sessions import at, close_it
-from tests.support.leaked_secrets import TOKEN, leaked
+from tests.support.leaked_secrets import TOKEN, leaked, tmp_path
 from tests.support.session_branches import BRANCH
 
-__all__ = ["leaked"]
+__all__ = ["leaked", "tmp_path"]
 
 
 def results_of(guard: Guard, *words: str, **options: object) -> Results:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.support.command_place import Place
+from tests.support.staged import staged_object
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    place = Place(tmp_path)
+def begin_place(folder: Path) -> Place:
+    place = Place(folder)
     place.type("gitguard ensure")
     for number in range(3):
         place.type(f'gitguard note --decision "Parser {number}" --why "It is fast"')
     place.type("gitguard checkpoint -m 'Parser is ready'")
     return place
+
+
+tmp_path, place = staged_object("place", begin_place)
 
 
 def test_a_match_says_what_where_when_and_whether_it_holds(place: Place) -> None:

@@ -28,6 +28,7 @@ from tests.support.foreign_heads import (
     rewound,
     symbolic,
 )
+from tests.support.staged import Stage, made_in, staged_object
 
 Change = Callable[[Conversation], None]
 
@@ -35,15 +36,17 @@ GO_ON, HOLD, STOP = "goes on", "goes on, and commits nothing", "stops"
 ANCHOR = Anchor(committed="a" * 40, sequence=3)
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
+def begin_talk(folder: Path) -> Conversation:
     """A session of a goal, a decision and what a user said, with four checkpoints or more."""
-    talk = Conversation(tmp_path)
+    talk = Conversation(folder)
     talk.prompt("Write the parser")
     talk.guard.note({"goal": "Ship the parser", "decisions": [{"what": "One pass"}]})
     talk.guard.checkpoint("A reason.")
     talk.send("Stop")
     return talk
+
+
+tmp_path, talk = staged_object("talk", begin_talk)
 
 
 def head_of(talk: Conversation) -> str:
@@ -208,24 +211,16 @@ def test_hooks_and_commands_answer_alike_in_every_situation(
         *((change, HOLD, BRANCH) for change in HELD),
         *((change, STOP, "gone") for change in STOPPED.values()),
     ]
-    wrong: dict[tuple[int, str], tuple[str, str]] = {}
-    for number, (change, answer, reason) in enumerate(situations):
-        talk = talk_in(tmp_path / str(number))
+    wrong: dict[str, tuple[str, str]] = {}
+    stage = Stage(tmp_path / "stage", begin_talk)
+    for change, answer, reason in situations:
+        talk = made_in(stage.set())
         change(talk)
         got, text = ask(talk)
         says = reason in text or (answer == STOP and "git no longer finds all of" in text)
         if got != answer or not says:
-            wrong[number, getattr(change, "__name__", "")] = got, text
+            wrong[str(change)] = got, text
     assert wrong == {}
-
-
-def talk_in(folder: Path) -> Conversation:
-    talk = Conversation(folder)
-    talk.prompt("Write the parser")
-    talk.guard.note({"goal": "Ship the parser", "decisions": [{"what": "One pass"}]})
-    talk.guard.checkpoint("A reason.")
-    talk.send("Stop")
-    return talk
 
 
 # A deleted branch

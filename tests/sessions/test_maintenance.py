@@ -31,12 +31,13 @@ from gitguard.store.session.conversations import keep_conversation
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.host_session import Halt, HostSession, read_record
 from gitguard.store.session.workspace import Session
-from tests.conftest import Clock, Git, OpenGuard
+from tests.conftest import Clock, Git, OpenGuard, new_guard
 from tests.support.command_place import Place
 from tests.support.conversation import Conversation
 from tests.support.kept_sessions import DAY, GOAL, at, close_it, findings, maintain, reopen
 from tests.support.keys import Machine, SshKeys
 from tests.support.leaked_secrets import TOKEN, Blind
+from tests.support.staged import staged
 
 NOW = "2026-01-31T09:30:00Z"
 
@@ -55,12 +56,21 @@ def config(guard: Guard, text: str) -> None:
     (folder / "config.yaml").write_text(text)
 
 
+def begin_two(folder: Path) -> None:
+    clock = Clock()
+    guard = at(new_guard(folder, clock), "old")
+    clock.advance(31 * DAY)
+    at(guard, "main")
+
+
+tmp_path = staged(two=begin_two)
+
+
 @pytest.fixture
 def two(guard: Guard, clock: Clock) -> Guard:
     """A session that nobody used for 31 days, and the current one."""
-    at(guard, "old")
     clock.advance(31 * DAY)
-    return at(guard, "main")
+    return guard
 
 
 # Which ones

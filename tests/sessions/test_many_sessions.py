@@ -12,11 +12,9 @@ from gitguard.store.git.repository import Repository
 from gitguard.store.session.reading_once import ReadingOnce
 from gitguard.store.session.workspace import Session
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def counting_git(talk: Conversation, folder: Path) -> Path:

@@ -17,10 +17,11 @@ import pytest
 from gitguard.errors import MissingState
 from gitguard.guard import Guard
 from gitguard.state.task import REQUIRED
-from tests.conftest import Git
+from tests.conftest import Git, start_guard
 from tests.faults.sandbox import sealed
 from tests.support.hostile import PAYLOADS, answer, payload
 from tests.support.scratch import BIN
+from tests.support.staged import made_in, staged
 from tests.support.unwritable import read_only
 
 STATUS = "STATUS:MISSING_STATE"
@@ -90,6 +91,16 @@ DAMAGES: dict[str, Damage] = {
     "the file is a link to itself": _replaced(lambda path: path.symlink_to(path.name)),
     "the file is a link to a folder": _replaced(lambda path: path.symlink_to(path.parent)),
 }
+KINDS = (
+    "goal is missing",
+    "goal is an object",
+    "the version is a newer one",
+    "next_action is blank",
+    "a step is a number",
+    "a decision decides nothing",
+    *(name for name in DAMAGES if name.startswith("the file is")),
+)
+"""A damage of each kind, for what is asked at every event of every host."""
 
 
 class Host:
@@ -158,20 +169,30 @@ class Host:
         return str(document["hookSpecificOutput"]["additionalContext"])
 
 
+def begin_host(folder: Path, parameter: str) -> Host:
+    guard = start_guard(folder)
+    host = Host(parameter, Path(guard.workspace.place.worktree))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GITGUARD_STATE_DIR", guard.workspace.places.state_home)
+        host.tell(host.hands_back)
+        host.tell(host.prompt, prompt=GOAL)
+    assert GOAL in state_file(host).read_text()
+    return host
+
+
+tmp_path = staged(host=begin_host, begun=start_guard)
+
+
 @pytest.fixture
 def begun(guard: Guard, monkeypatch: pytest.MonkeyPatch) -> Guard:
     monkeypatch.setenv("GITGUARD_STATE_DIR", guard.workspace.places.state_home)
-    guard.ensure()
     return guard
 
 
 @pytest.fixture(params=["claude-code", "openclaw"])
-def host(request: pytest.FixtureRequest, begun: Guard) -> Host:
-    spoken = Host(request.param, Path(begun.workspace.place.worktree))
-    spoken.tell(spoken.hands_back)
-    spoken.tell(spoken.prompt, prompt=GOAL)
-    assert GOAL in state_file(spoken).read_text()
-    return spoken
+def host(begun: Guard, tmp_path: Path) -> Any:
+    """A host whose conversation has said what the goal is, by way of its hooks."""
+    return made_in(tmp_path)
 
 
 def state_file(host: Host) -> Path:
@@ -192,12 +213,12 @@ def triggers(root: Path) -> str:
     return Git(root)("log", "--format=%(trailers:key=Gitguard-Trigger)", "--branches=gitguard/*")
 
 
-@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES.keys())
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_state_that_cannot_be_used_stops_the_agent_and_its_copy_is_handed_out(
-    host: Host, damage: Damage
+    host: Host, kind: str
 ) -> None:
     path = state_file(host)
-    damage(path)
+    DAMAGES[kind](path)
     lies = kept_as_it_lies(path)
     assert host.stopped(host.tell(host.tool))
     for event in (host.prompt, host.hands_back):

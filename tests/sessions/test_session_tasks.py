@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
-import pytest
 from click.testing import CliRunner, Result
 
 from gitguard.cli.app import app
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
-
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def run(talk: Conversation, *arguments: str) -> Result:

@@ -31,9 +31,10 @@ from gitguard.state.items import texts
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.session.current import current_session, read_owner
 from gitguard.store.session.workspace import Session, UserDirs
-from tests.conftest import Clock, Git, OpenGuard
+from tests.conftest import Clock, Git, OpenGuard, start_guard
 from tests.support.secret_samples import some
 from tests.support.session_files import own_file, session_file
+from tests.support.staged import staged
 
 
 def edit(guard: Guard, **changes: object) -> None:
@@ -42,10 +43,15 @@ def edit(guard: Guard, **changes: object) -> None:
     path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
 
 
+def begin(folder: Path) -> None:
+    start_guard(folder).note({"goal": "Survive", "next_action": "Go on"})
+
+
+tmp_path = staged(begun=begin)
+
+
 @pytest.fixture
 def begun(guard: Guard) -> Guard:
-    guard.ensure()
-    guard.note({"goal": "Survive", "next_action": "Go on"})
     return guard
 
 

@@ -14,9 +14,10 @@ from gitguard.sessions.verification import HistoryFinding, VerificationReport, p
 from gitguard.store.session import chain_check
 from gitguard.store.session.current import current_session
 from gitguard.store.session.workspace import Session
-from tests.conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard, start_guard
 from tests.support.scratch import make_repository, shell
 from tests.support.session_files import own_file
+from tests.support.staged import staged
 from tests.support.tampered_sessions import (
     BRANCH,
     EDITS,
@@ -28,13 +29,19 @@ from tests.support.tampered_sessions import (
 )
 
 
-@pytest.fixture
-def begun(guard: Guard) -> Guard:
-    """Five checkpoints, each with a state of its own."""
-    guard.ensure()
+def begin(folder: Path) -> None:
+    guard = start_guard(folder)
     for number in range(2, 6):
         guard.note({"current_phase": f"Phase {number}"})
     assert [c.sequence for c in guard.log()] == [5, 4, 3, 2, 1]
+
+
+tmp_path = staged(begun=begin)
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    """Five checkpoints, each with a state of its own."""
     return guard
 
 

@@ -21,6 +21,7 @@ from tests.support import written_conversations as written
 from tests.support.forked import run, simple_command
 from tests.support.scratch import console_blocks, environment, is_as_promised, make_repository
 from tests.support.settings_host import SECRET, SettingsHost
+from tests.support.staged import staged_object
 from tests.support.waiting import wait_until
 
 PAGE = Path(__file__).parents[2] / "references" / "guides" / "settings.md"
@@ -100,9 +101,7 @@ class Place:
         return done.returncode, done.stdout
 
 
-@pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+tmp_path, place = staged_object("place", Place)
 
 
 def test_each_change_is_spelled_out_with_what_it_does_and_what_follows(place: Place) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from gitguard.model.events import Transcript
-from tests.support import spoken
+from tests.support import forked, spoken
 from tests.support.spoken import Said
 
 COMMAND = str(Path(sys.executable).with_name("gitguard"))
@@ -33,15 +33,7 @@ class User:
     def run(
         self, *args: str, cwd: Path | None = None, check: bool = True, **variables: str
     ) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(
-            [COMMAND, *args],
-            cwd=cwd or self.root,
-            env={**self.environment, **variables},
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        done = forked.run(["gitguard", *args], cwd or self.root, {**self.environment, **variables})
         assert not check or done.returncode == 0, (args, done.stdout, done.stderr)
         return done
 

@@ -6,8 +6,10 @@ tests of what a command says and does; those about the process itself start a re
 
 from __future__ import annotations
 
+import gc
 import io
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -24,13 +26,14 @@ from tests.faults.proof import load_everything
 
 _LIMIT = 60
 """Seconds after which a command counts as hung."""
-_FOR_A_SHELL = frozenset("|&;<>()$`\\*?[]#~!{}\n")
+_FOR_A_SHELL = re.compile(r"[|&;<>()$`\\*?\[\]#!{}\n]|(?<![^\s=:])~")
 _HIDDEN = (DeprecationWarning, PendingDeprecationWarning, ImportWarning, ResourceWarning)
 
 
 def simple_command(line: str) -> list[str] | None:
     """Return the words of a line that is one `gitguard` command and needs no shell, else None."""
-    if _FOR_A_SHELL.intersection(line) or line.count("'") % 2 or line.count('"') % 2:
+    unquoted = re.sub("'[^']*'", "", line)
+    if _FOR_A_SHELL.search(unquoted) or "'" in unquoted or unquoted.count('"') % 2:
         return None
     words = shlex.split(line)
     return words if words[:1] == ["gitguard"] else None
@@ -89,6 +92,7 @@ def _become(
     try:
         for number, file in enumerate(files):
             os.dup2(file.fileno(), number)
+        gc.freeze()  # to collect what the tests left would copy all of it
         _look_like_new(folder, environment)
         sys.argv = [str(Path(sys.executable).with_name("gitguard")), *words[1:]]
         code = _call()

@@ -7,16 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from tests.support.conversation import PAYLOADS, Conversation
+from tests.support.staged import staged_object
 
 COMMAND = Path(sys.executable).with_name("gitguard")
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def run_hook(

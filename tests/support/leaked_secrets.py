@@ -10,7 +10,8 @@ import pytest
 
 from gitguard.guard import Guard
 from gitguard.model.redaction.redactor import Redactor
-from tests.conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard, start_guard
+from tests.support.staged import staged
 
 NOW = "2026-01-31T09:30:00Z"
 TOKEN = "gh" + "p_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
@@ -36,14 +37,20 @@ class Blind(Redactor):
         return ()
 
 
-@pytest.fixture
-def leaked(begun: Guard, open_guard: OpenGuard) -> Guard:
-    """A session whose third checkpoint holds a token, as do the two after it."""
-    blind = open_guard()
+def leak(folder: Path) -> None:
+    blind = start_guard(folder, goal="Ours")
     blind.workspace.redactor = Blind()
     blind.note({"goal": f"Deploy with {TOKEN}", "learnings": [f"pass phrase: {UNKNOWN}"]})
     blind.note({"current_phase": "later"})
     blind.checkpoint(f"Because of {TOKEN}.")
+
+
+tmp_path = staged(leaked=leak)
+
+
+@pytest.fixture
+def leaked(open_guard: OpenGuard) -> Guard:
+    """A session whose third checkpoint holds a token, as do the two after it."""
     return open_guard()
 
 

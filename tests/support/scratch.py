@@ -13,6 +13,11 @@ from tests.support.forked import run, simple_command
 
 BIN = str(Path(sys.executable).parent)
 """Where the `gitguard` command of this environment is."""
+_NEEDS_ITS_NEIGHBOURS = re.compile(
+    r"""^\s*(cd|export|set|umask|trap|exec|for|while|until|if|then|else|do|done|fi|\w+=)\b"""
+    r"""|&|\||^[^']*'[^']*$|^[^"]*"[^"]*$"""
+)
+"""A step of a line that changes what follows in it, or is cut within quotes."""
 _MASKS = (
     (re.compile(r"\b[0-9a-f]{7,64}\b"), "<id>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),
@@ -40,6 +45,9 @@ def environment(home: Path) -> dict[str, str]:
 
 def shell(command: str, root: Path, home: Path) -> str:
     """Run a command as a reader would; return what they see."""
+    steps = command.split("; ")
+    if len(steps) > 1 and not any(map(_NEEDS_ITS_NEIGHBOURS.search, steps)):
+        return "".join(shell(step, root, home) for step in steps)
     if words := simple_command(command):
         return run(words, root, environment(home), together=True).stdout
     done = subprocess.run(

@@ -7,8 +7,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-PROGRAM = """#!{python}
-import json, os, shutil, sys, time
+PROGRAM = """#!{python} -IS
+import json, os, sys
+def copy(source, target):
+    with open(source) as file, open(target, "w") as new:
+        new.write(file.read())
 HERE = {here!r}
 CONFIG = {config!r}
 told = json.load(open(os.path.join(HERE, "told.json")))
@@ -31,7 +34,7 @@ if words == ["--version"]:
     print("OpenClaw " + told["version"] + " (abc123)")
 elif words[:2] == ["models", "list"]:
     if told["recovers"] and "meta" not in load() and os.path.exists(CONFIG + ".bak"):
-        shutil.copy(CONFIG + ".bak", CONFIG)
+        copy(CONFIG + ".bak", CONFIG)
     if told["writes_while_listing"]:
         json.dump({{**load(), "theirs": True}}, open(CONFIG + ".new", "w"))
         os.replace(CONFIG + ".new", CONFIG)
@@ -63,7 +66,7 @@ elif words[:2] == ["config", "set"]:
         print('Config validation failed: x: Unrecognized key: "y"', file=sys.stderr)
         sys.exit(1)
     if key in told["hanging"]:
-        time.sleep(600)
+        os.execlp("sleep", "sleep", "600")
     if key in told["failing"]:
         print("disk full", file=sys.stderr)
         sys.exit(1)
@@ -78,7 +81,7 @@ elif words[:2] == ["config", "set"]:
         place[key.split(".")[-1]] = json.loads(words[3])
     document["meta"] = {{"touched": document.get("meta", {{}}).get("touched", 0) + 1}}
     if "meta" in load() and told["recovers"]:
-        shutil.copy(CONFIG, CONFIG + ".bak")
+        copy(CONFIG, CONFIG + ".bak")
     with open(CONFIG + ".new", "w") as new:
         json.dump(document, new)
     os.replace(CONFIG + ".new", CONFIG)

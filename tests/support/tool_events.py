@@ -5,16 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tests.support.conversation import Conversation
+from tests.support.staged import staged_object
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    talk = Conversation(tmp_path)
+def begin_talk(folder: Path) -> Conversation:
+    talk = Conversation(folder)
     talk.prompt("Begin")
     return talk
+
+
+tmp_path, talk = staged_object("talk", begin_talk)
 
 
 def after_tool(talk: Conversation, **changes: object) -> str:

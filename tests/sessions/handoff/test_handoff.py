@@ -25,9 +25,10 @@ from gitguard.sessions.handoff.handoff_file import (
     write_handoff,
 )
 from gitguard.store.session.store import SessionStore
-from tests.conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard, new_guard
 from tests.faults.change_faults import crashes
 from tests.support.scratch import environment, make_repository
+from tests.support.staged import staged
 
 NAME = ".context-checkpoint.md"
 RECOVERED = ".context-checkpoint.recovered.md"
@@ -42,10 +43,17 @@ def clock() -> Callable[[], float]:
     return lambda: NOW
 
 
-@pytest.fixture
-def store(guard: Guard) -> SessionStore:
+def begin(folder: Path) -> None:
+    guard = new_guard(folder, lambda: NOW)
     guard.ensure()
     guard.note({"goal": "Port the parser", "next_action": "Run the golden tests"})
+
+
+tmp_path = staged(store=begin)
+
+
+@pytest.fixture
+def store(guard: Guard) -> SessionStore:
     return guard.store()
 
 

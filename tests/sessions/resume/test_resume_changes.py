@@ -13,8 +13,9 @@ from gitguard import Guard
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.sessions.resume.building import Drift, changes_since
 from gitguard.state.checkpoint import Code
-from tests.conftest import Git, OpenGuard
+from tests.conftest import Git, OpenGuard, start_guard
 from tests.support.conversation import Conversation
+from tests.support.staged import staged
 
 TITLE = "Changed since the checkpoint"
 OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")
@@ -66,13 +67,19 @@ def test_the_line_is_one_and_short() -> None:
 # Looking around
 
 
-@pytest.fixture
-def begun(guard: Guard, repo: Path) -> Guard:
-    """A session whose task touches one file of its own, with a checkpoint."""
-    guard.ensure()
-    (repo / "own.py").write_text("own\n")
+def begin(folder: Path) -> None:
+    guard = start_guard(folder)
+    (folder / "repo" / "own.py").write_text("own\n")
     guard.note({"goal": "g", "next_action": "n", "artifacts": [{"path": "own.py"}]})
     guard.checkpoint("because")
+
+
+tmp_path = staged(begun=begin)
+
+
+@pytest.fixture
+def begun(guard: Guard) -> Guard:
+    """A session whose task touches one file of its own, with a checkpoint."""
     return guard
 
 

@@ -18,10 +18,19 @@ from gitguard.store.session.host_session import Halt, HostSession
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation
-from tests.support.leaked_secrets import NOW, TOKEN, UNKNOWN, Blind, files_with, holders, leaked
+from tests.support.leaked_secrets import (
+    NOW,
+    TOKEN,
+    UNKNOWN,
+    Blind,
+    files_with,
+    holders,
+    leaked,
+    tmp_path,
+)
 from tests.support.session_branches import BRANCH
 
-__all__ = ["leaked"]
+__all__ = ["leaked", "tmp_path"]
 
 
 def test_a_secret_that_is_noted_reaches_neither_git_nor_any_file(
@@ -230,7 +239,7 @@ def test_a_crash_anywhere_in_a_purge_leaves_a_session_that_goes_on_and_is_purged
 ) -> None:
     from tests.faults.change_faults import crashes
 
-    for _ in crashes(lambda: open_guard().secrets.purge("3"), every=7):
+    for _ in crashes(lambda: open_guard().secrets.purge("3"), every=17):
         open_guard().resume()
         assert [c.sequence for c in open_guard().log(1000)][-1] == 1
     open_guard().secrets.purge("3")

@@ -21,10 +21,11 @@ from tests.support.leaked_secrets import (
     files_with,
     holders,
     leaked,
+    tmp_path,
 )
 from tests.support.session_branches import BRANCH
 
-__all__ = ["leaked"]
+__all__ = ["leaked", "tmp_path"]
 
 
 def test_other_worktrees_at_the_session_are_cleaned_and_bring_nothing_back(

@@ -21,14 +21,13 @@ from gitguard.store.session.workspace import Session
 from tests.conftest import Git, OpenGuard
 from tests.support.conversation import Conversation
 from tests.support.hook_processes import payload, run_hook
+from tests.support.staged import staged_object
 from tests.support.unwritable import read_only
 
 NOW = "2026-01-31T09:30:00Z"
 
 
-@pytest.fixture
-def talk(tmp_path: Path) -> Conversation:
-    return Conversation(tmp_path)
+tmp_path, talk = staged_object("talk", Conversation)
 
 
 def working_file(guard: Guard, name: str) -> Path:
