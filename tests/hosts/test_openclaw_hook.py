@@ -1,4 +1,4 @@
-"""The installed hook command, told of OpenClaw's events: one user's state is nobody else's."""
+"""The hook command, told of OpenClaw's events: one user's state is nobody else's."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Git, OpenGuard
+from tests.support import forked
 
 COMMAND = Path(sys.executable).with_name("gitguard")
 PAYLOADS = Path(__file__).parents[1] / "payloads" / "openclaw" / "2026.9.6"
@@ -35,16 +36,9 @@ class Gateway:
         context |= {"sessionKey": key, "workspaceDir": str(workspace), "sessionId": "same"}
         document["sessionKey"] = key
         document.get("event", {}).update(event)
-        done = subprocess.run(
-            [str(COMMAND), "hook", "openclaw"],
-            cwd="/",
-            env=self.environment,
-            input=json.dumps(document),
-            text=True,
-            capture_output=True,
-            check=True,
-            timeout=30,
-        )
+        command = ["gitguard", "hook", "openclaw"]
+        done = forked.run(command, Path("/"), self.environment, stdin=json.dumps(document))
+        assert done.returncode == 0, done.stderr
         answer = json.loads(done.stdout or "{}")
         assert isinstance(answer, dict)
         return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +19,7 @@ from gitguard.hosts.base import InstallOptions
 from gitguard.rendering import template_source
 from gitguard.settings.instructions_section import with_section, without_section
 from tests.conftest import Git, OpenGuard
+from tests.support import forked
 
 NONE = "none"
 EXECUTABLE = str(Path(sys.executable).with_name("gitguard"))
@@ -41,14 +43,7 @@ def claude(repo: Path) -> Path:
 
 
 def gitguard(repo: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [EXECUTABLE, *arguments],
-        cwd=repo,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    return forked.run(["gitguard", *arguments], repo, os.environ)
 
 
 # --- The section as bytes

@@ -93,7 +93,7 @@ def staged(**fills: Callable[..., object]) -> Any:
 
     Each fixture named here is one whose tests find what the function made of the folder; where the
     fixture has parameters, the function is called with the parameter too. A module that has such a
-    fixture of its own, or a `guard`, is staged only by its own `tmp_path`.
+    fixture of its own, or a `guard`, is staged only by a `tmp_path` of its own.
     """
     stages: dict[tuple[str, object], Stage] = {}
 
@@ -101,11 +101,12 @@ def staged(**fills: Callable[..., object]) -> Any:
     def stage(
         request: pytest.FixtureRequest, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
     ) -> Path:
+        parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
         own = vars(request.module)
         is_own = own.get("tmp_path") is stage
-        parameters = request.node.callspec.params if hasattr(request.node, "callspec") else {}
         for name, fill in fills.items():
-            if name in request.fixturenames and (is_own or not {name, "guard"} & own.keys()):
+            is_replaced = not is_own and bool({name, "guard"} & {*own, *parameters})
+            if name in request.fixturenames and not is_replaced:
                 key = name, parameters.get(name)
                 if key not in stages:
                     fill_it = partial(fill, parameter=key[1]) if name in parameters else fill

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -27,6 +25,7 @@ from gitguard.sessions.handoff.handoff_file import (
 from gitguard.store.session.store import SessionStore
 from tests.conftest import Git, OpenGuard, new_guard
 from tests.faults.change_faults import crashes
+from tests.support import forked
 from tests.support.scratch import environment, make_repository
 from tests.support.staged import staged
 
@@ -651,15 +650,7 @@ class Shell:
 
     def __call__(self, *words: str, code: int = 0) -> str:
         """Run gitguard with words; return what it prints, errors too."""
-        done = subprocess.run(
-            [sys.executable, "-m", "gitguard", *words],
-            cwd=self.root,
-            env=environment(self._home),
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        done = forked.run(["gitguard", *words], self.root, environment(self._home))
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
