@@ -326,8 +326,8 @@ def test_status_says_nothing_of_an_empty_block_nor_of_a_branch_as_gitguard_left_
 def test_the_list_of_sessions_tells_goals_and_ages(place: Place) -> None:
     place.type("gitguard session use other; git branch gitguard/theirs gitguard/main")
     lines = place.type("gitguard session list").splitlines()
-    assert re.search(r"^  main  \w{12}  Port it \(\d+ s ago\)$", lines[0])
-    assert re.search(r"^\* other  \w{12}  \(no goal yet\) \(\d+ s ago\)$", lines[1])
+    assert re.search(r"^  main  \w{12}  Port it \(\d+ (s|min) ago\)$", lines[0])
+    assert re.search(r"^\* other  \w{12}  \(no goal yet\) \(\d+ (s|min) ago\)$", lines[1])
     assert re.search(r"^  theirs  \w{12}$", lines[2])
     goals = json.loads(place.type("gitguard session list --json"))["goals"]
     assert [(goal["name"], goal["goal"]) for goal in goals] == [("main", "Port it"), ("other", "")]

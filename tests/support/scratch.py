@@ -15,9 +15,10 @@ BIN = str(Path(sys.executable).parent)
 """Where the `gitguard` command of this environment is."""
 _NEEDS_ITS_NEIGHBOURS = re.compile(
     r"""^\s*(cd|export|set|umask|trap|exec|for|while|until|if|then|else|do|done|fi|\w+=)\b"""
-    r"""|&|\||^[^']*'[^']*$|^[^"]*"[^"]*$"""
+    r"""|&|\||\$\?|^[^']*'[^']*$|^[^"]*"[^"]*$"""
 )
-"""A step of a line that changes what follows in it, or is cut within quotes."""
+"""A step of a line that changes what follows in it, asks how the one before it ended, or is cut
+within quotes."""
 _MASKS = (
     (re.compile(r"\b[0-9a-f]{7,64}\b"), "<id>"),
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "<time>"),
