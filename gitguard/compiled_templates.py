@@ -934,6 +934,19 @@ def summary_md(context, missing=missing, *, environment):
                 yield ', '
                 yield str(environment.finalize(environment.getattr(l_1_item, 'when')))
             yield ')\n'
+            def t_12(fiter):
+                for l_2_note in fiter:
+                    if (environment.getattr(l_2_note, 'task_id') == environment.getattr(l_1_item, 'task_id')):
+                        yield l_2_note
+            for l_2_note in t_12(environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'earlier_notes')):
+                _loop_vars = {}
+                pass
+                yield '  - '
+                yield str(environment.finalize(environment.getattr(l_2_note, 'kind')))
+                yield ': '
+                yield str(environment.finalize(t_2(environment.getattr(l_2_note, 'text'))))
+                yield '\n'
+            l_2_note = missing
         l_1_item = missing
     for (l_1_title, l_1_items) in (undefined(name='noted') if l_0_noted is missing else l_0_noted):
         _loop_vars = {}
@@ -957,6 +970,6 @@ SOURCES = {
     "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
     "report.md.j2": "009da12468e221df35a57b430e716223a52ddc3948457b07113136643d916a03",
     "resume.md.j2": "75a1af035f01c9ea3f4d224e635fd6dcaca339fb7f73dc48a52d42969cae5369",
-    "summary.md.j2": "5d1d85773bf23f25ff2f083000bfd607ec3ba92beffd44f779731582834a8323",
+    "summary.md.j2": "a8d387ee012bd5d0aa83ae6df5eb88add1284aa1a8bf8a397417ed0c72623f9a",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -45,6 +45,7 @@ _LISTS = {
     "failed_attempts": (FAILURE, ("what", "error")),
     **{f.name: (_SEARCHED_AS.get(f.role, SUMMARY), ("text",)) for f in _SENTENCES if f.is_list},
     "earlier": (SUMMARY, ("goal",)),
+    "earlier_notes": (SUMMARY, ("text",)),
     "exchanges": (MESSAGE, ("text",)),
 }
 """The lists of a state, with the field that their items are searched as and what they say."""

@@ -358,12 +358,18 @@ def files_of(state: TaskState) -> dict[str, bytes]:
     }
 
 
+def _items_of(field: roles.NotedField, state: TaskState) -> list[Item]:
+    """Return the items of a field, and what an ended task had in it."""
+    ended = [note for note in state.earlier_notes if note.kind == field.noun]
+    return [*ended, *field.items_in(state)]
+
+
 def shown_in(before: TaskState | None, after: TaskState) -> Mapping[str, int]:
     """Count what a comparison of two projected states adds, by the name of one item."""
     added = {}
     for field in after.noted(*roles.REVIEWED):
-        known = {item.id for item in field.items_in(before)} if before else ()
-        added[field.noun] = sum(item.id not in known for item in field.items_in(after))
+        known = {item.id for item in _items_of(field, before)} if before else ()
+        added[field.noun] = sum(item.id not in known for item in _items_of(field, after))
     return {name: count for name, count in added.items() if count}
 
 

@@ -34,6 +34,7 @@ from gitguard.state.task import TaskState
 
 _UNFOLDED = 3
 """Lines of a kind that are shown without unfolding anything."""
+_REMOVED = "removed"
 _HEAVY = 9
 _PATHS = 4
 """Paths in a line, of files that the agent changed."""
@@ -154,7 +155,7 @@ def unfolded(report: Report) -> tuple[Line, ...]:
     outside = [file.path for file in report.files if has_hooks and file.author == OUTSIDE]
     groups: tuple[tuple[str, Iterable[Line]], ...] = (
         ("Not ours", [Line("this machine did not write the history", label=s) for s in foreign]),
-        ("Removed", _removed(report)),
+        ("Removed", (line for line in _gone(report) if line.state == _REMOVED)),
         ("Never checked", _lines(report, report.of(*names_of(roles.ASSUMPTION), stands=True))),
         ("Blocked by", _lines(report, report.of(*names_of(roles.OBSTACLE), stands=True))),
         ("Failed check", _lines(report, failing, "with")),
@@ -187,7 +188,10 @@ def sections_of(report: Report) -> tuple[Section, ...]:
         *report.of(*names_of(roles.OPEN_WORK), stands=True),
     )
     limits = (
-        *(line.replace(label=f"removed {line.label}") for line in _removed(report)),
+        *(
+            line.replace(label=f"removed {line.label}") if line.state == _REMOVED else line
+            for line in _gone(report)
+        ),
         *_lines(report, report.of(*LIMITS, stands=True), labels={**_NAMES, "constraints": ""}),
     )
     unchecked = report.of(*names_of(roles.ASSUMPTION), stands=True)
@@ -243,13 +247,16 @@ def source_of(item: TrackedItem) -> str:
     return f"{source}, {FROM_ELSEWHERE}" if item.elsewhere else source
 
 
-def _removed(report: Report) -> Iterator[Line]:
+def _gone(report: Report) -> Iterator[Line]:
+    """Yield the limits that hold no more: somebody removed them, or their task ended."""
     gone = [item for item in report.of(*LIMITS) if item.removed is not None]
     lines = _lines(report, gone, labels=_NAMES, names_commit=True)
     for item, line in zip(gone, lines, strict=True):
-        state = "gone with its task" if item.with_task else "removed"
         until = report.stops[item.last + 1]
-        yield line.replace(state=state, until=until, weight=_HEAVY)
+        if item.with_task:
+            yield line.replace(state="task ended", until=until)
+        else:
+            yield line.replace(state=_REMOVED, until=until, weight=_HEAVY)
 
 
 def _user_words(report: Report) -> Iterator[Line]:

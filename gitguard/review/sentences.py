@@ -6,6 +6,7 @@ control characters nor colours, so that a terminal, a report and a web page can 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from json import dumps
 from typing import Any
@@ -70,12 +71,22 @@ class _Wording(Value):
 def sentences(before: TaskState | None, after: TaskState) -> tuple[Sentence, ...]:
     """Return what changed from one state to the next, what matters most first.
 
-    Without a state before, everything that the next one holds is new.
+    Without a state before, everything that the next one holds is new. What a task that ended leaves
+    behind was not removed, so it is counted and not listed.
     """
     old = before or _empty(after)
-    return tuple(
+    changes = tuple(
         sentence for name in _ordered(old, after) for sentence in _of_field(name, old, after)
     )
+    if old.task_id == after.task_id:
+        return changes
+    ended = Counter(s.field for s in changes if s.action == REMOVED and s.field in _WORDINGS)
+    if not ended:
+        return changes
+    counts = ", ".join(counted(n, _WORDINGS[name].noun) for name, n in ended.items())
+    with_task = Sentence("task_id", CHANGED, f"With the task ended: {counts}")
+    remaining = (s for s in changes if s.action != REMOVED or s.field not in _WORDINGS)
+    return (with_task, *remaining)
 
 
 def _empty(state: TaskState) -> TaskState:

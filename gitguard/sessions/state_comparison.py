@@ -32,7 +32,7 @@ class StateChange(Value):
         return compare_states(self.before, self.after)
 
 
-BOOKKEEPING = ("updated_at", "goal_from", "next_from")
+BOOKKEEPING = ("updated_at", "goal_from", "next_from", "earlier_notes")
 """Fields that say when and by whom another one was set."""
 
 

@@ -34,6 +34,9 @@ REQUEST, CORRECTION, CONSTRAINT, ANSWER, ROUTINE, SMALL_TALK = USER_KINDS = (
 """What a prompt can be; routine is what is asked for again and again, such as to commit."""
 CONCLUSION, UNFINISHED = AGENT_KINDS = ("conclusion", "unfinished")
 """What an agent's words can be: the answer that ends a turn, or of one that did not end."""
+INVARIANT, DECIDED, SAID = "invariant", "decision", "said"
+EARLIER_KINDS = (CONSTRAINT, INVARIANT, DECIDED, SAID)
+"""What is kept of a task that has ended."""
 FROM_ELSEWHERE = "from another machine"
 """How what another machine wrote is labelled."""
 _OUTCOMES = {
@@ -215,3 +218,13 @@ class EarlierTask(Item):
         if self.moved_to:
             return f"moved to the branch {self.moved_to}"
         return _OUTCOMES.get(self.status, self.status)
+
+
+class EarlierNote(Item):
+    """What was noted or said for an earlier task, and may hold beyond it; its id is the same."""
+
+    task_id: str = fields.text("The task.")
+    kind: str = fields.text(
+        "What it is; said: a limit or correction of the user's.", choices=EARLIER_KINDS
+    )
+    text: str = fields.text("What was noted or said.")

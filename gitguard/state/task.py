@@ -9,17 +9,23 @@ from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.record import Record
 from gitguard.model.text import shorten
-from gitguard.model.transcript import AGENT
+from gitguard.model.transcript import AGENT, USER
 from gitguard.state.items import (
     CONSTRAINT,
+    CORRECTION,
+    DECIDED,
     HOOK,
+    INVARIANT,
     OUTCOMES,
+    SAID,
     Artifact,
     Command,
     Decision,
+    EarlierNote,
     EarlierTask,
     Exchange,
     Failure,
+    Item,
     Note,
     Origin,
     PlanStep,
@@ -58,6 +64,8 @@ MOVED = "moved"
 MOST_EARLIER = 5
 """Tasks before this one that are remembered."""
 _EARLIER_GOAL = 200
+_MOST_NOTING, _MOST_NOTES, _EARLIER_NOTE = 3, 12, 240
+"""Earlier tasks whose notes are kept, the notes of each, and the characters of each."""
 
 
 class LastAction(Record):
@@ -213,6 +221,12 @@ class TaskState(Record):
     earlier: tuple[EarlierTask, ...] = fields.records(
         "Tasks before this one, oldest first.", of=EarlierTask, default=(), is_fixed=True
     )
+    earlier_notes: tuple[EarlierNote, ...] = fields.records(
+        "What was noted and said for tasks that have ended, oldest first.",
+        of=EarlierNote,
+        default=(),
+        is_fixed=True,
+    )
     files_read: tuple[str, ...] = fields.texts(
         "Files that tools read, the newest last.", default=(), is_fixed=True
     )
@@ -273,10 +287,14 @@ def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> 
     """
     task_id = "task-" + now.replace("-", "").replace(":", "")
     earlier: tuple[EarlierTask, ...] = ()
+    notes: tuple[EarlierNote, ...] = ()
     if before is not None:
         if before.task_id.startswith(task_id):
             task_id = f"{before.task_id}-2"  # begun in the same second
         earlier = (*before.earlier, *_remembered(before, now))[-MOST_EARLIER:]
+        noting = {task.task_id for task in earlier[-_MOST_NOTING:]}
+        notes = (*before.earlier_notes, *_notes_of(before))
+        notes = tuple(note for note in notes if note.task_id in noting)
     return TaskState(
         schema_version=SCHEMA_VERSION,
         task_id=task_id,
@@ -292,23 +310,50 @@ def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> 
         state_confidence=1.0,
         updated_at=now,
         earlier=earlier,
+        earlier_notes=notes,
+    )
+
+
+def _notes_of(task: TaskState) -> tuple[EarlierNote, ...]:
+    """Return what of a task holds beyond it: its limits and decisions, and what the user ruled."""
+    said = [
+        exchange
+        for exchange in task.exchanges
+        if exchange.kind in (CONSTRAINT, CORRECTION)
+        and exchange.origin.by == USER
+        and not exchange.origin.is_read
+    ]
+    holding: list[tuple[str, Item, str]] = [
+        *((CONSTRAINT, note, note.text) for note in task.constraints),
+        *((INVARIANT, note, note.text) for note in task.invariants),
+        *((DECIDED, d, f"{d.what} — because {d.why}" if d.why else d.what) for d in task.decisions),
+        *((SAID, exchange, exchange.text) for exchange in said),
+    ]
+    return tuple(
+        EarlierNote(
+            task.task_id, kind, shorten(text, _EARLIER_NOTE), id=item.id, origin=item.origin
+        )
+        for kind, item, text in holding[-_MOST_NOTES:]
     )
 
 
 def following(state: TaskState, now: str) -> TaskState:
     """Return a task that begins where a conversation begins, on the same line of work.
 
-    What was noted, said and seen stays, each with its age. The goal, what comes next, the host's
-    plan and its summary were those of the task before, which is remembered.
+    What was noted, said and seen stays, each with its age, also what the agent noted as the next
+    action. The goal, the host's plan and its summary were those of the task before, which is
+    remembered.
     """
     begun = new_task(state.session_id, now, before=state)
+    keeps_next = state.is_noted("next_action") and not state.is_done
+    next_action = state if keeps_next else begun
     return state.replace(
         task_id=begun.task_id,
         earlier=begun.earlier,
         goal=begun.goal,
         goal_from=None,
-        next_action=begun.next_action,
-        next_from=None,
+        next_action=next_action.next_action,
+        next_from=next_action.next_from,
         status=begun.status,
         current_phase=begun.current_phase,
         plan=(),
@@ -328,9 +373,12 @@ def as_of(state: TaskState, conversation: str, now: str) -> TaskState:
     if task is None:
         return state
     others = tuple(item for item in state.earlier if item.task_id != task.task_id)
-    return following(state.replace(earlier=others), now).replace(
+    own = following(state.replace(earlier=others), now).replace(
         task_id=task.task_id, goal=task.goal, goal_from=task.origin, status=task.status
     )
+    if own.next_from is not None and own.next_from.conversation not in ("", conversation):
+        own = own.replace(next_action=START, next_from=None)
+    return own
 
 
 def _open_task_of(state: TaskState, conversation: str) -> EarlierTask | None:
@@ -353,7 +401,7 @@ def begun_from(state: TaskState, now: str) -> TaskState:
     constraints = tuple(e for e in state.exchanges if e.kind == CONSTRAINT)
     lasting = TaskState.noted(DECISION, LIMIT, LESSON, ASSUMPTION, REMARK)
     known = {field.name: getattr(state, field.name) for field in lasting}
-    return begun.replace(**known, earlier=(), exchanges=constraints)
+    return begun.replace(**known, earlier=(), earlier_notes=(), exchanges=constraints)
 
 
 def moved_away(state: TaskState, branch: str, now: str) -> TaskState:

@@ -167,3 +167,17 @@ def test_work_that_began_the_session_has_an_empty_base() -> None:
 def test_commits_in_another_order_show_no_older_state_after_a_newer_one() -> None:
     steps = steps_of([link("b", 3, 5), link("a", 1, 3)], checkpoint(5))
     assert [step.checkpoint and step.checkpoint.sequence for step in steps] == [1, 5, 5]
+
+
+def test_what_was_decided_for_a_task_that_ended_is_published_and_counted() -> None:
+    start = new_task("main", AT)
+    decided = start.replace(
+        goal="Write b.txt", decisions=(Decision("D1", "ASCII only", "Old printer", id="d1"),)
+    )
+    later = new_task("main", "2026-11-02T00:00:00Z", before=decided)
+    later = later.replace(decisions=(Decision("D1", "Two lines", "The spec", id="d2"),))
+    summary = files_of(projected(later).state)["summary.md"].decode()
+    assert "ASCII only" in summary
+    assert "Two lines" in summary
+    assert shown_in(start, later) == {"decision": 2}
+    assert shown_in(decided, later) == {"decision": 1}

@@ -60,6 +60,8 @@ class BlockSection(Value):
     """Whether a required section shows a few words before others show whole items."""
     paragraph: int = _PARAGRAPH
     """Characters of each item that are shown before any is shown whole."""
+    most: int = 0
+    """The most percent of the room that it takes; 0 for any."""
     keeps_end: bool = False
     """Whether a cut item loses its middle: its end tells as much as its beginning."""
 
@@ -137,7 +139,10 @@ def _steps(sections: tuple[BlockSection, ...], room: int) -> list[Step]:
             length, shown_length = min(section.items[item].length, limit), shown.get(item, 0)
             if item in shown and length <= shown_length:
                 continue
-            used += length - shown_length + (0 if item in shown else _BULLET)
+            added = length - shown_length + (0 if item in shown else _BULLET)
+            if section.most and (used + added) * 100 > room * section.most:
+                continue
+            used += added
             shown[item] = length
             steps.append((order, used / section.share, place, item, limit))
     return sorted(steps)

@@ -26,9 +26,13 @@ from gitguard.state.items import (
     ACTIVE,
     AGENT_KINDS,
     CONCLUSION,
+    CONSTRAINT,
     CORRECTION,
+    DECIDED,
     FAILED,
+    INVARIANT,
     ROUTINE,
+    SAID,
     SMALL_TALK,
     UNFINISHED,
     Exchange,
@@ -40,7 +44,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gitguard.state.items import Artifact, Command, Exchange, Failure, PlanStep
+    from gitguard.state.items import (
+        Artifact,
+        Command,
+        EarlierNote,
+        EarlierTask,
+        Failure,
+        PlanStep,
+    )
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
 
@@ -264,6 +275,10 @@ sections have as much."""
 _COMMAND = 80
 """Characters that are ever shown of a check's command."""
 _MOST_CHECKS = 12
+_SHARE_BEFORE = 20
+_OF_OWN_TASKS = (CONSTRAINT, INVARIANT, DECIDED)
+_OF_OTHER_TASKS = (SAID, CONSTRAINT, INVARIANT)
+"""What is shown of a task that has ended, to the conversation that worked at it and to others."""
 _GOES_ON = 2
 """Turns that an agent has ended since a failed call, after which it is not at it any more."""
 
@@ -275,6 +290,7 @@ def sections_of(
     required = (
         *_task(state, work, reader),
         *words_of_the_user(state, reader),
+        _tasks_before(state, reader),
         *_course(state, reader),
         *_where_things_stand(state, work, reader),
     )
@@ -347,6 +363,39 @@ def _next_action(state: TaskState, reader: BlockReader) -> BlockSection:
     source = "an answer before the request" if is_older else "the last answer"
     step = without_label(announced(state))
     return line(f"Next action (from {source})", step, 8, is_derived=True)
+
+
+def _tasks_before(state: TaskState, reader: BlockReader) -> BlockSection:
+    """Return what holds of tasks that have ended, the newest task first.
+
+    A conversation that worked at a task gets its goal and decisions; others get what limits them.
+    """
+    lines: list[BlockItem] = []
+    for task in reversed(state.earlier):
+        notes = _notes_of(state, task, reader)
+        if notes or _is_of_reader(task, reader):
+            lines.append(item_of(f"{task.goal} ({task.outcome})", task.origin, reader))
+        for note in notes:
+            text = (
+                f"the user said: {note.text}" if note.kind == SAID else f"{note.kind}: {note.text}"
+            )
+            lines.append(item_of(text, note.origin, reader))
+    return BlockSection("From the task before", present(lines), _SHARE_BEFORE, most=_SHARE_BEFORE)
+
+
+def _notes_of(state: TaskState, task: EarlierTask, reader: BlockReader) -> list[EarlierNote]:
+    kinds = _OF_OWN_TASKS if _is_of_reader(task, reader) else _OF_OTHER_TASKS
+    return [
+        note
+        for note in state.earlier_notes
+        if note.task_id == task.task_id
+        and note.kind in kinds
+        and not note.text.startswith(task.goal[:_TOLD])  # the goal was the user's words
+    ]
+
+
+def _is_of_reader(task: EarlierTask, reader: BlockReader) -> bool:
+    return bool(reader.conversation) and task.origin.conversation == reader.conversation
 
 
 # What was decided and tried
@@ -505,6 +554,7 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
     earlier = [
         item_of(f"{task.goal} ({task.outcome})", task.origin, reader, is_derived=True)
         for task in reversed(state.earlier)
+        if not (_notes_of(state, task, reader) or _is_of_reader(task, reader))
     ]
     return (
         line("Last successful action", last.summary if last and is_noted else "", 5),
