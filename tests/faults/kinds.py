@@ -18,8 +18,10 @@ from tests.faults.syscall_faults import SyscallFaults
 _ALL = tuple(scenario.name for scenario in SCENARIOS)
 _CUT = tuple(BY_NAME)
 _BASIC = ("note", "first-ensure", "recover", "turn-end", "worktree")
-_CHANGING = ("note", "first-ensure", "restore-files", "file-taken", "recover", "fork", "close")
-_CHANGING += ("rotation", "worktree", "repair")
+_CHANGING = (
+    *("note", "first-ensure", "restore-files", "file-taken", "recover", "fork", "close"),
+    *("rotation", "worktree", "repair"),
+)
 _ON_DISKS = (*_BASIC, "repair", "repair-copying")
 _KILLS = StepFaults(("kill",))
 
