@@ -15,7 +15,7 @@ from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.errors import GitguardError, NotConfirmed
 from gitguard.model.text import counted, one_line
-from gitguard.store.worktree.restore_record import BY_OTHERS
+from gitguard.store.worktree.restore_record import BY_OTHERS, RestoreRecord
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from gitguard.sessions.file_restore import FilePlan
     from gitguard.sessions.state_comparison import StateChange
-    from gitguard.store.worktree.restore_record import RestoreRecord
 
 _SHOWN = 200
 """Files that a preview names; --json names all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.store.session.current import current_session
-from gitguard.store.session.host_session import read_record
+from gitguard.store.session.host_session import HostSession, read_record
 from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.recognition import require_messages
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Transcript
     from gitguard.pressure.usage import Usage
-    from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.workspace import Workspace
     from gitguard.transcripts.exporting import Selection
     from gitguard.transcripts.rewriting.repair import RepairReport

@@ -19,6 +19,7 @@ from gitguard.pressure.gauge import measure_pressure
 from gitguard.pressure.usage import UNKNOWN, is_told_of
 from gitguard.sessions.choice import refuse_unknown
 from gitguard.sessions.handoff.handoff_file import current_work
+from gitguard.sessions.resume.filling import BlockSection
 from gitguard.sessions.resume.sections import sections_of
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.disk.program import path_of
@@ -26,20 +27,11 @@ from gitguard.store.disk.summarizer import SummarizerCommand
 from gitguard.store.session.conversations import keep_conversation, with_hold
 from gitguard.store.session.current import current_name, current_session
 from gitguard.store.session.host_session import HostSession, read_record
-from gitguard.store.session.store import SessionStore
+from gitguard.store.session.store import Saved, SessionStore
 from gitguard.store.session.workspace import Session, Workspace
+from gitguard.transcripts.fitting.compaction import CompactionPlan
 from gitguard.transcripts.fitting.summarizing import Patience, persistent
 from gitguard.transcripts.formats.writable import writer_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.compaction.compacting import Compacted
-    from gitguard.model.events import Transcript
-    from gitguard.sessions.resume.filling import BlockSection
-    from gitguard.store.session.host_session import HostSession
-    from gitguard.store.session.store import Saved, SessionStore
-    from gitguard.store.session.workspace import Workspace
-    from gitguard.transcripts.fitting.compaction import CompactionPlan
 
 
 class Asking(Value):

@@ -15,21 +15,19 @@ from gitguard.delegation.spawn_policy import (
 from gitguard.errors import GitguardError, InvalidConfig, InvalidDocument, InvalidInput
 from gitguard.hooks.notices import calls_left
 from gitguard.model.codec import load_yaml
-from gitguard.model.events import MOST_SHARE, Transcript
+from gitguard.model.events import MOST_SHARE, Pressure, Transcript
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.pressure.bands import Band, band_of
 from gitguard.pressure.gauge import has_reading, newest_pressure, transcript_of
 from gitguard.store.disk.files import read_bytes
-from gitguard.store.session.host_session import read_record
+from gitguard.store.session.host_session import HostSession, read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from gitguard.model.config.config import GaugeConfig
-    from gitguard.model.events import Pressure
-    from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 

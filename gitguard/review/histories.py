@@ -18,7 +18,7 @@ from gitguard.store.disk import files
 from gitguard.store.session.anchor import Anchor, AnchorFile, archived_names
 from gitguard.store.session.chain_check import LEAVE, ChainLink, Verification, refuse
 from gitguard.store.session.standing import GONE, reading_problem
-from gitguard.store.session.workspace import Session, is_session_name
+from gitguard.store.session.workspace import Session, Workspace, is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.session.store import SessionStore
-    from gitguard.store.session.workspace import Workspace
 
     Tell = Callable[[int, int], None]
 

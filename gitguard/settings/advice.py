@@ -8,7 +8,7 @@ from hashlib import sha256
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, SettingsMoved
 from gitguard.hosts.adviser import AdviserAccess
 from gitguard.model.config.config import SMALLEST_WINDOW, Config
-from gitguard.model.events import MOST_TOKENS
+from gitguard.model.events import MOST_TOKENS, Window
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window
 from gitguard.profile.patterns import MIXED, UNKNOWN
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.adviser import Adviser, HostConfiguration, Offer
     from gitguard.hosts.base import Ask
-    from gitguard.model.events import Window
     from gitguard.model.host_settings import Figures, Setting
     from gitguard.profile.profiling import Profiled
     from gitguard.store.session.workspace import UserDirs, Workspace

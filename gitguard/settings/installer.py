@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.base import Installation, InstallOptions
     from gitguard.sessions.startup import Startup
-    from gitguard.store.session.workspace import Workspace
 
 _LOCK_TIMEOUT = 10.0
 _USER_LOCK_TIMEOUT = 60.0
