@@ -2,9 +2,6 @@
 
 Whatever answers an event offers its lines to the conversation (`Conversation.offer`). The gravest
 is told, and `status` shows the others until the next turn. The resume block is no such line.
-
-Hooks of a host that are gone tell nothing, so those that still run do: each prompt, and the end of
-a tool call in whose turn the host's settings changed.
 """
 
 from __future__ import annotations
@@ -14,8 +11,6 @@ from gitguard.model.value import Value
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from gitguard.hooks.conversation import Conversation
 
 STATUS = "status"
 """A signal of the runtime contract, such as `STATUS:COMPLETE`, with its sentence."""
@@ -59,22 +54,3 @@ def outranks(lines: Sequence[ToldLine], kind: str) -> bool:
 
 def _rank(line: ToldLine) -> int:
     return PRECEDENCE.index(line.kind)
-
-
-def offer_missing_hooks(conversation: Conversation) -> None:
-    """Offer a line on hooks that do not run, once for each thing that is wrong with them.
-
-    The conversation's record is changed, so the caller is recording.
-    """
-    from gitguard.sessions.hook_health import hook_health
-
-    if outranks(conversation.lines, MISSING_HOOKS):
-        return
-    health = hook_health(conversation.workspace, conversation.event.host)
-    problem = "; ".join(hooks.sentence for hooks in health if hooks.problems)
-    if problem == conversation.record.told_hooks:
-        return
-    conversation.record = conversation.record.replace(told_hooks=problem)
-    if problem:
-        line = f"[gitguard: {problem}. What these hooks save is lost until then: tell the user.]"
-        conversation.offer(MISSING_HOOKS, line)

@@ -218,7 +218,7 @@ def _fold(conversation: Conversation) -> None:
 def _after_tool(conversation: Conversation, calls: int) -> HookReply:
     """Answer the end of a call, with which so many of the conversation have ended."""
     if conversation.hears_after_tools and _may_miss_hooks(conversation):
-        from gitguard.hooks.told_line import offer_missing_hooks
+        from gitguard.hooks.missing_hooks import offer_missing_hooks
 
         with conversation.recording():
             offer_missing_hooks(conversation)

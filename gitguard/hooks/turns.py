@@ -5,13 +5,13 @@ from __future__ import annotations
 from gitguard.errors import Complete, GitguardError, MissingState
 from gitguard.hooks import capture, gate
 from gitguard.hooks.gate import ASSESS_EVERY, HALT_STATUS
+from gitguard.hooks.missing_hooks import offer_missing_hooks
 from gitguard.hooks.told_line import (
     BRANCH,
     CONVERSATION,
     NOTES,
     PRESSURE,
     STATUS,
-    offer_missing_hooks,
     outranks,
 )
 from gitguard.model import events, triggers
