@@ -329,7 +329,7 @@ def test_lines_that_a_host_ends_while_they_are_read_are_whole(
             path.write_bytes(whole)
         return open_file(name)
 
-    monkeypatch.setattr(jsonl, "open_file", opened_by_both)
+    monkeypatch.setattr("gitguard.transcripts.entries.open_file", opened_by_both)
     found = list(jsonl.lines(str(path)))
     assert [(at, end) for at, end, _ in found] == [*_places(whole)]
     assert [line for _, _, line in found] == whole.removesuffix(b"\n").split(b"\n")
