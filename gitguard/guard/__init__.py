@@ -7,7 +7,7 @@ environment and clock; everything else is handed them.
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidInput, MissingState
+from gitguard.errors import GitguardError, InvalidInput, MissingState
 from gitguard.model import triggers
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.circumstances import Circumstances
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from typing import Any, Self
 
     from gitguard.compaction.transcripts import Transcripts
-    from gitguard.errors import GitguardError
     from gitguard.guard.delegation import Delegation
     from gitguard.guard.files import Files
     from gitguard.guard.history import CheckpointHistory

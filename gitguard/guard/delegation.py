@@ -33,12 +33,7 @@ class Delegation:
         return standing(self._sessions.store(), conversation, around)
 
     def spawn(
-        self,
-        task: Task,
-        pressure: float | None = None,
-        *,
-        conversation: str = "",
-        around: str = "",
+        self, task: Task, pressure: float | None = None, *, conversation: str = "", around: str = ""
     ) -> SpawnDecision:
         """Say whether a task goes to a sub-agent, with the rule that decided.
 

@@ -88,12 +88,7 @@ class CheckpointHistory:
         return store.at_one_moment(lambda: changes_in(store, checkpoint, paths))
 
     def diff(
-        self,
-        older: str = "",
-        newer: str = "",
-        *,
-        with_text: bool = False,
-        untrusted: bool = False,
+        self, older: str = "", newer: str = "", *, with_text: bool = False, untrusted: bool = False
     ) -> Comparison:
         """Compare two checkpoints; by default the newest with the current state.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.sessions.secrets.purging import SessionSecrets
+from gitguard.sessions.secrets.purging import Purged, SessionSecrets
 from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
@@ -10,7 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gitguard.sessions.secrets.leaks import Leak
-    from gitguard.sessions.secrets.purging import Purged
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard import hosts
-from gitguard.hosts.adviser import find_adviser, only_host
+from gitguard.hosts.adviser import UndoHelp, find_adviser, only_host
 from gitguard.model.config.redaction import redactor_of
 from gitguard.profile.habits import DECLINED, GIVEN
 from gitguard.profile.patterns import PATTERNS
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitguard.guard.profile import Profiles
-    from gitguard.hosts.adviser import UndoHelp
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.profile.profiling import Profiled
     from gitguard.settings.advice import Advice, AdviceQuestion, Desk
@@ -116,10 +115,7 @@ class Settings:
         return plan_change(self.desk, find_adviser(advice.host), advice, folder)
 
     def apply(
-        self,
-        advice: Advice,
-        planned: MadeChange,
-        tell: Callable[[int, int], None] | None = None,
+        self, advice: Advice, planned: MadeChange, tell: Callable[[int, int], None] | None = None
     ) -> Applied:
         """Make the planned change, let the host check it, and take it back if anything fails."""
         from gitguard.settings.apply_advice import apply

@@ -17,12 +17,8 @@ from gitguard.model.shell.programs import (
     deciding_commands,
     started_program,
 )
-from gitguard.model.shell.scanner import PIPES, read_line
+from gitguard.model.shell.scanner import PIPES, SimpleCommand, read_line
 from gitguard.model.value import Value
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.shell.scanner import SimpleCommand
 
 LONGEST_COMMAND = 160
 """The most characters of a command that are kept; one as long as that was cut."""

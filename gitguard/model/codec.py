@@ -32,22 +32,14 @@ class _ScannerOptions:
     array_hook = None  # since Python 3.15
     parse_int = int
 
-    def __init__(
-        self,
-        pairs: Pairs | None,
-        number: Word,
-        constant: Word,
-    ) -> None:
+    def __init__(self, pairs: Pairs | None, number: Word, constant: Word) -> None:
         self.object_pairs_hook = pairs
         self.parse_float = number
         self.parse_constant = constant
 
 
 def json_decoder(
-    *,
-    pairs: Pairs | None = None,
-    number: Word = float,
-    constant: Word = _CONSTANTS.__getitem__,
+    *, pairs: Pairs | None = None, number: Word = float, constant: Word = _CONSTANTS.__getitem__
 ) -> Callable[[str], Any]:
     """Return a function that reads one JSON text, or raises `ValueError` or `RecursionError`.
 

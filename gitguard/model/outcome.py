@@ -4,18 +4,9 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.shell.programs import (
-    LONGEST,
-    deciding_commands,
-    is_plain_step,
-    started_program,
-)
-from gitguard.model.shell.scanner import commands_of, is_descriptor, read_line
+from gitguard.model.shell.programs import LONGEST, deciding_commands, is_plain_step, started_program
+from gitguard.model.shell.scanner import SimpleCommand, commands_of, is_descriptor, read_line
 from gitguard.model.text import late_pattern
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitguard.model.shell.scanner import SimpleCommand
 
 ERROR_LIMIT = 400
 """The most characters of an error that are kept."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW
+from gitguard.model.config.config import DEFAULT_WINDOW, SMALL_WINDOW, Config, WindowConfig
 from gitguard.model.events import (
     FIRST_TURN,
     MOST_TOKENS,
@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.config.config import Config, WindowConfig
 
 LARGER_WINDOWS = (400_000, 1_000_000, 2_000_000)
 """Sizes that windows have; one that a reading proves too small is taken for the next."""

@@ -49,9 +49,7 @@ _PUBLISHED: dict[str, dict[int, str]] = {
         2_000_000: "grok-4-1-fast grok-4-fast grok-4.20-beta-latest-non-reasoning "
         "grok-4.20-beta-latest-reasoning grok-4.20-multi-agent-beta-latest",
     },
-    "deepseek": {
-        1_000_000: "deepseek-v4-flash deepseek-v4-pro",
-    },
+    "deepseek": {1_000_000: "deepseek-v4-flash deepseek-v4-pro"},
     "mistral": {
         32_000: "open-mixtral-8x7b",
         64_000: "open-mixtral-8x22b",
@@ -93,9 +91,7 @@ _PUBLISHED: dict[str, dict[int, str]] = {
         1_000_000: "claude-fable-5 claude-opus-4.8 claude-opus-5 claude-sonnet-5",
         1_048_576: "gemini-3.5-flash gemini-3.6-flash",
     },
-    "kimi-coding": {
-        262_144: "k2p5 kimi-for-coding kimi-k2-thinking",
-    },
+    "kimi-coding": {262_144: "k2p5 kimi-for-coding kimi-k2-thinking"},
 }
 """By provider and window: the models that have it."""
 MODEL_WINDOWS: dict[str, dict[str, int]] = {

@@ -7,14 +7,14 @@ are folded again: every list is built such that this adds nothing.
 
 from __future__ import annotations
 
-from gitguard.model.checks import targets_of
+from gitguard.model.checks import Target, targets_of
 from gitguard.model.text import late_pattern, seconds, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.state import entries as journal
 from gitguard.state import thread
 from gitguard.state.changes import merge_artifacts
-from gitguard.state.check_outcomes import outcomes_of
+from gitguard.state.check_outcomes import Ended, outcomes_of
 from gitguard.state.items import (
     ACTIVE,
     DONE,
@@ -25,6 +25,7 @@ from gitguard.state.items import (
     SMALL_TALK,
     Artifact,
     Command,
+    Exchange,
     Failure,
     Item,
     Note,
@@ -36,19 +37,15 @@ from gitguard.state.items import (
 from gitguard.state.outdated_checks import Run, in_doubt, is_covered, mended
 from gitguard.state.snapshot import IDLE, IN_PROGRESS, WAITING, Work
 from gitguard.state.spoken import ANSWERED
-from gitguard.state.task import LastAction
+from gitguard.state.task import LastAction, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TypeVar
 
-    from gitguard.model.checks import Target
     from gitguard.model.events import PlanItem
-    from gitguard.state.check_outcomes import Ended
     from gitguard.state.entries import JournalEntry
-    from gitguard.state.items import Exchange
-    from gitguard.state.task import TaskState
 
     T = TypeVar("T")
     _EndedChecks = Iterable[tuple[JournalEntry, tuple[Ended, ...]]]

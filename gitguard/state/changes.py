@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gitguard.errors import InvalidInput
 from gitguard.model.record import read_field
-from gitguard.state.items import Artifact, Item, Note, random_id
+from gitguard.state.items import Artifact, Item, Note, Origin, random_id
 from gitguard.state.task import IN_PROGRESS, START, TaskState
 
 TYPE_CHECKING = False
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from gitguard.state.items import Origin
 BY_FIELD, APPEND, REPLACE = "by field", "append", "replace"
 """What a change does to a list."""
 

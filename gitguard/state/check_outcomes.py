@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.checks import checks_of
+from gitguard.model.checks import Check, Target, checks_of
 from gitguard.model.outcome import has_not_started
 from gitguard.model.text import shorten
 from gitguard.model.value import Value
@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from gitguard.model.checks import Check, Target
 
 _LONGEST = 320
 """Characters of commands that are named together."""

@@ -6,7 +6,7 @@ checked everything that the other one did.
 
 from __future__ import annotations
 
-from gitguard.model.checks import LONGEST_COMMAND, checks_of, is_check
+from gitguard.model.checks import LONGEST_COMMAND, Target, checks_of, is_check
 from gitguard.model.text import late_pattern
 from gitguard.model.value import Value
 from gitguard.state.check_outcomes import JOINED
@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from gitguard.model.checks import Target
 
 _CHECKS_ALL = frozenset(
     ("pytest", "py.test", "unittest", "ruff check", "ruff format", "jest", "vitest")

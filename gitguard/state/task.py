@@ -95,8 +95,7 @@ class TaskState(Record):
     )
     status: str = fields.text("Where the task stands.", choices=STATUSES)
     current_phase: str = fields.text(
-        "Current phase.",
-        noted=NotedField(HEADLINE, "The current phase", option="phase"),
+        "Current phase.", noted=NotedField(HEADLINE, "The current phase", option="phase")
     )
     next_action: str = fields.text(
         "The next step; START, or DONE, COMPLETE, FINISH at the end.",

@@ -16,7 +16,7 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
+from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.claude_code.installing import PERSONAL, SHARED, USER
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "claude-code", "Claude Code", "claude"

@@ -9,6 +9,7 @@ from gitguard.model.events import (
     Abilities,
     HookEvent,
     HookReply,
+    PlanItem,
     Reading,
     ToolCall,
     Transcript,
@@ -20,8 +21,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-    from gitguard.model.events import PlanItem
 
 
 NAME = "claude-code"
@@ -96,12 +95,7 @@ _PLANNING = ("TaskCreate", "TaskUpdate", "TaskList", "TodoWrite")
 """Tools that write or list the plan; what each does to it is in `plan_calls`."""
 _READINGS = {"context_tokens", "context_window"}
 """Members of an event that tell how full the context is."""
-_USAGE = (
-    "input_tokens",
-    "cache_read_input_tokens",
-    "cache_creation_input_tokens",
-    "output_tokens",
-)
+_USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
 def host_session(environment: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from shlex import quote
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.base import LETS_HOST_DECIDE, HostPlan, WantedFile
+from gitguard.hosts.base import LETS_HOST_DECIDE, HostPlan, InstallOptions, InstallSite, WantedFile
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME, TIMEOUT, TIMEOUTS
 from gitguard.model.document_edits import JSON, has_entries
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.hosts.base import InstallOptions, InstallSite
 
 PERSONAL = ".claude/settings.local.json"
 """Settings of one person in one project, which Claude Code keeps out of git."""

@@ -10,7 +10,7 @@ import json
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
+from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     WHEN_TO_COMPRESS,
@@ -29,7 +29,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
+from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     WHEN_TO_COMPRESS,
     after_resuming,
@@ -23,7 +23,6 @@ from gitguard.model.document_edits import JSONC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "gemini", "Gemini CLI", "gemini"

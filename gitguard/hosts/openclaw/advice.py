@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import HostConfiguration, Offer, OwnBackup, UndoHelp
+from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, OwnBackup, UndoHelp
 from gitguard.hosts.openclaw.installing import (
     PROGRAM,
     is_unknown,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures, Setting
     from gitguard.store.disk.program import ProgramOutcome
@@ -279,9 +278,7 @@ _ABOUT = {
         "safeguard",
     ),
     f"{_COMPACTION}.recentTurnsPreserve": _About(
-        EXCHANGES_KEPT,
-        "{protected} word for word beside the summary",
-        3,
+        EXCHANGES_KEPT, "{protected} word for word beside the summary", 3
     ),
     f"{_COMPACTION}.keepRecentTokens": _About(
         TOKENS_KEPT,

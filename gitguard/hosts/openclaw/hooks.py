@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 NAME = "openclaw"
 ABILITIES = Abilities(
-    hears_after_tools=False,
-    ends_turns=False,
-    compact_command="/compact",
-    new_conversation="/new",
+    hears_after_tools=False, ends_turns=False, compact_command="/compact", new_conversation="/new"
 )
 KINDS = {
     "agent:bootstrap": events.BOOTSTRAP,

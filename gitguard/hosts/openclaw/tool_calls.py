@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 
 from gitguard.hosts import payload as read
-from gitguard.model.events import ToolCall
+from gitguard.model.events import PlanItem, ToolCall
 from gitguard.model.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.model.events import PlanItem
 
 _WRITING = ("write", "edit")
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")

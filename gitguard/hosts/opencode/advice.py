@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
-from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
+from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     CLEARING,
     EXCHANGES_KEPT,
@@ -26,7 +26,6 @@ from gitguard.model.document_edits import JSON5
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 

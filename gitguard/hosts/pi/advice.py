@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hosts.adviser import HostConfiguration, Offer, UndoHelp
+from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
     TOKENS_KEPT,
@@ -28,7 +28,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from gitguard.hosts.adviser import AdviserAccess
     from gitguard.model.host_settings import Figures
 
 NAME, TITLE, PROGRAM = "pi", "pi", "pi"

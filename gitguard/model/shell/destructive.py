@@ -14,6 +14,7 @@ from gitguard.model.shell.programs import (
     UNREAD,
     VALUES,
     Arguments,
+    ShellProgram,
     behind_operands,
     programs_of,
 )
@@ -23,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from gitguard.model.shell.programs import ShellProgram
 
 _UNREAD = "a command too long to read"
 

@@ -5,13 +5,12 @@
 
 from __future__ import annotations
 
-from gitguard.model.shell.scanner import PIPES, SimpleCommand, commands_of
+from gitguard.model.shell.scanner import PIPES, ShellLine, SimpleCommand, commands_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitguard.model.shell.scanner import ShellLine
 
 LONGEST = 1 << 16
 """Characters of a command that are read."""

@@ -6,14 +6,20 @@ in a file, it does not show; references/guides/security.md names that limit.
 
 from __future__ import annotations
 
-from gitguard.model.shell.programs import UNREAD, VALUES, Arguments, behind_operands, programs_of
+from gitguard.model.shell.programs import (
+    UNREAD,
+    VALUES,
+    Arguments,
+    ShellProgram,
+    behind_operands,
+    programs_of,
+)
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from gitguard.model.shell.programs import ShellProgram
     from gitguard.model.shell.scanner import SimpleCommand
 
 _EACH, _LAST, _MOVED, _IN_PLACE, _VALUE = "each", "last", "moved", "in-place", "value"

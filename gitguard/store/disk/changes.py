@@ -54,8 +54,7 @@ class FileEdit(Value):
         # Replacing a file needs no permission on it, so its own wish is asked for here.
         if self.before is not None and not os.stat(self.path).st_mode & stat.S_IWUSR:
             raise NotWritable(
-                f"`{self.path}` is read-only",
-                f"Run `chmod u+w {self.path}`; nothing was changed",
+                f"`{self.path}` is read-only", f"Run `chmod u+w {self.path}`; nothing was changed"
             )
 
     def refuse_hard_link(self) -> None:

@@ -10,7 +10,7 @@ import json
 import re
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.document_edits import GONE
+from gitguard.model.document_edits import GONE, Edit
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
 
-    from gitguard.model.document_edits import Edit
 
 _TOKEN = re.compile(
     r"""(?P<space>[\s\ufeff]+|//[^\n\r\u2028\u2029]*|/\*.*?\*/)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.document_edits import GONE
+from gitguard.model.document_edits import GONE, Edit
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
     from tomlkit.items import Table
 
-    from gitguard.model.document_edits import Edit
 
 _MARK = "\ufeff"
 """What some editors put before a text; it is no part of the document."""

@@ -9,14 +9,12 @@ import re
 from bisect import bisect_left
 from functools import cached_property
 
-from gitguard.store.git.reader import ObjectReader
+from gitguard.store.git.reader import Disguises, ObjectReader
 from gitguard.store.git.repository import Ref, Repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from gitguard.store.git.reader import Disguises
 
 
 class RepositoryReadOnce(Repository):

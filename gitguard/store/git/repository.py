@@ -23,16 +23,14 @@ from gitguard.model.commit import Stamp, is_object_id
 from gitguard.model.value import Value
 from gitguard.store.disk import files, processes
 from gitguard.store.git.objects import GitObjects, LooseObjects, ObjectsGone
-from gitguard.store.git.place import locate
-from gitguard.store.git.plumbing import Plumbing
+from gitguard.store.git.place import Place, locate
+from gitguard.store.git.plumbing import GitOutcome, Plumbing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Self
 
-    from gitguard.store.git.place import Place
-    from gitguard.store.git.plumbing import GitOutcome
     from gitguard.store.git.reader import Disguises, ObjectReader
 
     Clock = Callable[[], float]
@@ -473,11 +471,7 @@ class RefMove:
     """A git that waits to move one ref; leaving the context without a move leaves the ref alone."""
 
     def __init__(
-        self,
-        name: str,
-        why: str,
-        git: Plumbing,
-        check: Callable[[str, str, str, GitOutcome], None],
+        self, name: str, why: str, git: Plumbing, check: Callable[[str, str, str, GitOutcome], None]
     ) -> None:
         """Prepare the move; git starts when the context is entered."""
         self.why = why

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitFailed, Pending
-from gitguard.model.commit import is_object_id
+from gitguard.model.commit import Stamp, is_object_id
 from gitguard.store.git.objects import ObjectsGone
 from gitguard.store.git.signature import (
     KINDS,
@@ -24,7 +24,6 @@ from gitguard.store.git.signature import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.commit import Stamp
     from gitguard.store.git.plumbing import Plumbing
 
 _DEFAULTS = {
