@@ -84,7 +84,7 @@ def test_whatever_fails_to_open_in_a_note_is_an_error_of_ours(tmp_path: Path) ->
 
 @pytest.mark.parametrize("shape", SHAPES, ids=lambda shape: shape.name)
 def test_a_crowd_loses_nothing(shape: Shape) -> None:
-    row = Crowd(shape, 4, 10).run()
+    row = Crowd(shape, 3, 7).run()
     assert not row.failures, failures([row])
 
 

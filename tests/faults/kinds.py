@@ -40,7 +40,7 @@ class Planned(NamedTuple):
 
 
 _PLAN = (
-    Planned(StepFaults(), quick=_ALL, quick_every=5, quick_kind=StepFaults(("kill", "ENOSPC"))),
+    Planned(StepFaults(), quick=_ALL, quick_every=7, quick_kind=StepFaults(("kill", "ENOSPC"))),
     Planned(ChangeFaults(), quick=_CHANGING, quick_every=24),
     Planned(SyscallFaults(), quick=("note", "first-ensure", "repair"), quick_every=45),
     Planned(GitFaults(), quick=("note", "first-ensure"), quick_every=30),

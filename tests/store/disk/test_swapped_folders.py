@@ -202,7 +202,7 @@ def test_a_loop_that_swaps_folders_for_links_changes_nothing_elsewhere(
     )
     loop.start()
     try:
-        for act in (tool, mark, note, tool, prompt, end, compact, switch, hand_off, archive) * 5:
+        for act in (tool, mark, note, tool, prompt, end, compact, switch, hand_off, archive) * 2:
             attempt(act, talk)
     finally:
         stop.set()
