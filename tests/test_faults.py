@@ -88,6 +88,11 @@ def test_a_crowd_loses_nothing(shape: Shape) -> None:
     assert not row.failures, failures([row])
 
 
+def test_files_are_what_they_have_to_be_after_any_sequence() -> None:
+    row = sequences.run_sequences(sequences.FEW, jobs=1)
+    assert not row.failures, failures([row])
+
+
 def test_a_store_that_does_not_sync_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model has teeth: without the sync of objects and files, power cuts lose them."""
     monkeypatch.setattr(files, "sync_file", lambda path: None)

@@ -14,12 +14,12 @@ from typing import NamedTuple
 
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
+from tests.faults.file_sequences import Sequence
 from tests.faults.report import Failure, Row
 from tests.faults.running import fast_folder
-from tests.store.worktree.file_sequences import Sequence
 
 NAME = "sequences/files"
-MANY, FEW = 5_000, 50
+MANY, FEW = 5_000, 12
 """How many sequences are run, and how many where there is little time."""
 
 

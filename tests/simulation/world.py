@@ -20,8 +20,8 @@ from gitguard.cli import hook, process_environment
 from gitguard.cli.app import run_app
 from gitguard.store.disk import lock
 from tests.conftest import Clock, Git
+from tests.faults.interleaving import hearing
 from tests.faults.proof import load_everything
-from tests.support.interleaving import hearing
 
 PAYLOADS = Path(__file__).parent.parent / "payloads" / "claude_code"
 UNEXPECTED = 70

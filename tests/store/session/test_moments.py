@@ -21,10 +21,10 @@ from gitguard.model.events import HookEvent
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.moment import ConsistentRead, Unsettled
 from tests.faults import scenarios
+from tests.faults.interleaving import held_writers, interrupted, places_in
 from tests.faults.running import fast_folder
 from tests.faults.scenarios import BY_NAME
 from tests.faults.world import World
-from tests.support.interleaving import held_writers, interrupted, places_in
 
 Read = Callable[[Guard], object]
 

@@ -20,10 +20,8 @@ from gitguard.model.events import Abilities, HookEvent, ToolCall
 from gitguard.sessions.file_restore import FilePlan
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
-from tests.support.kept_files import Files, tree_of
-
-from .file_hands import Act, Dated, Hands
-from .file_model import (
+from tests.faults.file_hands import Act, Dated, Hands
+from tests.faults.file_model import (
     ATTRIBUTES,
     CONVERTED,
     IGNORED_NAMES,
@@ -44,6 +42,7 @@ from .file_model import (
     replaced,
     without_endings,
 )
+from tests.support.kept_files import Files, tree_of
 
 LENGTH = 12
 _MOST_STEPS = 60

@@ -12,8 +12,7 @@ from pathlib import Path
 
 from gitguard.store.session import shell_edits
 from tests.conftest import Clock, Git
-
-from .file_model import SECRET, Span
+from tests.faults.file_model import SECRET, Span
 
 NAMES = (
     *("a", "b", "c.py", "d e", "größe", "x", "x/a", "x/b", "x/y/c", "z/ä", "100%"),
