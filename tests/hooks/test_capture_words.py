@@ -12,7 +12,10 @@ from gitguard.model.config.config import tighten
 from gitguard.state.spoken import SHORT_WORDS
 from gitguard.store.session.current import load_user_config
 from tests.support.conversation import Conversation
+from tests.support.staged import staged
 from tests.support.ways_of_saying import LONG, MARK, WAYS_IN
+
+tmp_path = staged(tmp_path=Conversation)
 
 
 def configured(folder: Path, words: str) -> Conversation:

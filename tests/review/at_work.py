@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from gitguard.guard import Guard
-from tests.conftest import Git, new_guard
+from tests.conftest import Git, new_guard, start_guard
 from tests.support.hostile import gitguard, inside
+from tests.support.staged import staged
 
 
 class Work:
@@ -46,9 +47,11 @@ class Work:
         return commit
 
 
+tmp_path = staged(work=start_guard)
+
+
 @pytest.fixture
 def work(guard: Guard, git: Git) -> Work:
-    guard.ensure()
     return Work(guard, git)
 
 

@@ -17,9 +17,9 @@ from tests.conftest import Clock, Git
 from tests.support.secret_samples import some
 from tests.support.session_branches import BRANCH, advance_from_elsewhere
 
-from .at_work import Work, work
+from .at_work import Work, tmp_path, work
 
-__all__ = ["work"]
+__all__ = ["tmp_path", "work"]
 
 
 def damage(work: Work, object_id: str) -> None:

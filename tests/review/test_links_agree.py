@@ -8,9 +8,9 @@ import pytest
 
 from gitguard.review.piece import Link, Piece
 
-from .at_work import Work, work
+from .at_work import Work, tmp_path, work
 
-__all__ = ["work"]
+__all__ = ["tmp_path", "work"]
 
 
 def at_random(work: Work, seed: int) -> str:

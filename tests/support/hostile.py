@@ -8,7 +8,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -263,13 +263,16 @@ def payload(name: str, root: Path, **changes: Any) -> bytes:
     return json.dumps(document | known | changes).encode()
 
 
+_OF_TOOLS = ("PreToolUse", "PostToolUse", "before_tool_call", "after_tool_call")
+
+
 def recorded(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield every recorded event of both hosts, of a conversation in a folder."""
-    for path in sorted((PAYLOADS / "claude_code").glob("*.json")):
+    """Yield each recorded kind of event of both hosts, of a conversation in a folder."""
+    for path in _kinds((PAYLOADS / "claude_code").glob("*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
         transcript = PAYLOADS / "claude_code" / "transcript.jsonl"
         yield "claude-code", document | {"cwd": str(root), "transcript_path": str(transcript)}
-    for path in sorted((PAYLOADS / "openclaw").glob("*/*.json")):
+    for path in _kinds((PAYLOADS / "openclaw").glob("*/*.json")):
         document = json.loads(path.read_text(encoding="utf-8"))
         context = document.get("ctx", document.get("context"))
         if isinstance(context, dict):
@@ -278,8 +281,18 @@ def recorded(root: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield "openclaw", document
 
 
+def _kinds(paths: Iterable[Path]) -> Iterable[Path]:
+    """Return the newest version's file of each name; of tools, the shell's and one more."""
+    kinds = {}
+    for path in sorted(paths):
+        hook, _, variant = path.stem.partition(".")
+        is_shell = variant in ("Bash", "exec")
+        kinds[f"{hook} {is_shell}" if hook in _OF_TOOLS else path.stem] = path
+    return kinds.values()
+
+
 def every_hook(root: Path) -> Iterator[str]:
-    """Answer every recorded event."""
+    """Answer every recorded kind of event."""
     for host, document in recorded(root):
         yield answer(host, json.dumps(document).encode())
 

@@ -157,8 +157,8 @@ def _facts(path: str) -> tuple[int, ...]:
     except OSError:
         return (0,)
     if S_ISDIR(status.st_mode):
-        return (status.st_mode, status.st_ino)
-    return (status.st_mode, status.st_ino, status.st_size, status.st_ctime_ns)
+        return (status.st_mode, status.st_uid, status.st_ino)
+    return (status.st_mode, status.st_uid, status.st_ino, status.st_size, status.st_ctime_ns)
 
 
 def _entry(path: str) -> _Entry:
