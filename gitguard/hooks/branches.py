@@ -173,11 +173,13 @@ def _line(branch: str, followed: BranchFollowing, source_key: str) -> str:
     session, source = _name(followed.session.key), _name(source_key)
     if followed.moved:
         what = f"the task moved along from the session {source} into {session}"
-    elif followed.how == BEGUN:
+    elif followed.how == BEGUN and followed.origin:
         what = (
-            f"its new session {session} copied decisions and constraints from {source}; "
-            "not its task"
+            f"its new session {session} copied decisions and constraints from "
+            f"{_name(followed.origin)}; not its task"
         )
+    elif followed.how == BEGUN:
+        what = f"its new session {session} begins empty; the previous task stays in {source}"
     elif followed.how == REOPENED:
         what = f"its archived session {session} was reopened; the previous task stays in {source}"
     else:

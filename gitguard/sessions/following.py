@@ -42,6 +42,8 @@ class BranchFollowing(Value):
     session: Session
     how: str
     """begun, reopened or continued."""
+    origin: str = ""
+    """The key of the session that a begun one copied from, empty where there was none."""
     moved: bool = False
     """Whether the task came along from the session before."""
 
@@ -68,18 +70,21 @@ def follow(
         with source.lock(timeout):
             _settle(workspace, session, branch)
         return BranchFollowing(session, CONTINUED)
-    origin = source if moves else _cut_from(source, branch, repository)
-    with locks_of(*{s.session.name: s for s in (source, target, origin)}.values(), timeout=timeout):
+    origin = _cut_from(source, branch, repository)
+    # A task whose conversation went to another branch first, to cut this one there, stays.
+    moves = moves and origin is not None and origin.session.name == source.session.name
+    stores = {s.session.name: s for s in (source, target, origin) if s is not None}
+    with locks_of(*stores.values(), timeout=timeout):
         if current_name(workspace) != source.session.name:
             return None
-        how = _bring_up(origin, target, moves=moves)
+        how = _bring_up(source, target, origin, moves=moves)
         workspace.at_step("branch-session-ready")
         moved = moves and _close_moved(source, target, branch)
         # Nobody may ever save in the session that is left here, and so nobody else would clean up
         # after a process that died while it followed.
         source.sweep()
         _settle(workspace, session, branch)
-    return BranchFollowing(session, how, moved)
+    return BranchFollowing(session, how, origin.session.key if origin is not None else "", moved)
 
 
 def _settle(workspace: Workspace, session: Session, branch: str) -> None:
@@ -91,14 +96,18 @@ def _settle(workspace: Workspace, session: Session, branch: str) -> None:
         write_record(workspace, session, record.replace(branch=branch))
 
 
-def _cut_from(source: SessionStore, branch: str, repository: Repository) -> SessionStore:
-    """Return the session of the branch that a branch was cut from, the current one if unknown."""
+def _cut_from(source: SessionStore, branch: str, repository: Repository) -> SessionStore | None:
+    """Return the session of the branch that a branch was cut from, None where none is known.
+
+    A branch of a remote stands for the local branch of its name.
+    """
     cut_from = repository.branch_history(branch).cut_from
-    for name, record in _records(source.workspace).items():
-        session = Session(record.key, name)
-        if cut_from and record.own_branch == cut_from == record.key:
-            return SessionStore(source.workspace, session, source.config)
-    return source
+    names = [name for name in (cut_from, cut_from.partition("/")[2]) if name]
+    for cut in names:
+        for name, record in _records(source.workspace).items():
+            if record.own_branch == cut == record.key:
+                return SessionStore(source.workspace, Session(record.key, name), source.config)
+    return None
 
 
 def session_of(source: SessionStore, branch: str, repository: Repository) -> Session:
@@ -158,8 +167,13 @@ def _last_use(record: SessionRecord) -> str:
     return max((item.last_use for item in record.host_sessions.values()), default="")
 
 
-def _bring_up(origin: SessionStore, target: SessionStore, *, moves: bool) -> str:
-    """Begin, reopen or continue a branch's session; the locks are held."""
+def _bring_up(
+    source: SessionStore, target: SessionStore, origin: SessionStore | None, *, moves: bool
+) -> str:
+    """Begin, reopen or continue a branch's session; the locks are held.
+
+    One that begins knows what that of its origin knows, where there is one.
+    """
     head = target.chain.head()
     if head.standing == standing.REMOTE_ONLY:
         raise Untrusted(
@@ -172,10 +186,12 @@ def _bring_up(origin: SessionStore, target: SessionStore, *, moves: bool) -> str
         return CONTINUED
     if archive_of(target).all():
         target.chain.head(settle=True)
-        archive_of(target).bring_back(find_archived(origin, target.session.name)[1])
+        archive_of(target).bring_back(find_archived(source, target.session.name)[1])
         start_up(target, Circumstances())
         return REOPENED
-    if moves:
+    if origin is None:
+        start_up(target, Circumstances())
+    elif moves:
         fork_state(origin, target, lambda state: state.replace(earlier=()))
     else:
         fork_state(origin, target, lambda state: begun_from(state, target.now))

@@ -6,10 +6,13 @@ import os
 import sys
 
 from gitguard.errors import GitguardError, InvalidConfig
+from gitguard.model.config.config import FOLLOW_BRANCH
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
+from gitguard.sessions.branch_change import branch_change
 from gitguard.sessions.completion import completion
 from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
+from gitguard.sessions.following import session_of
 from gitguard.sessions.hook_health import hook_health, tried_versions
 from gitguard.sessions.last_event import LastEvent, last_event
 from gitguard.sessions.maintenance_record import is_due
@@ -102,6 +105,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
             *_hook_warnings(hooks, host_sessions),
             *_cut_off_restore(store),
             *_cut_off_turn(cut_off),
+            *_next_session(store),
             *_warnings(workspace, head),
             *_window_warnings(host_sessions, config),
             *_maintenance_warning(workspace, config),
@@ -112,6 +116,25 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         last_event=last_event(store, host_sessions),
         cut_off=cut_off,
     )
+
+
+def _next_session(store: SessionStore) -> Iterator[str]:
+    """Say which session the next prompt goes to, where another branch was checked out since."""
+    workspace, config = store.workspace, store.config
+    if config.session.follow != FOLLOW_BRANCH or workspace.places.session:
+        return
+    try:
+        repository = store.repository()
+        change = branch_change(workspace, repository, store.session, config.store.ref_prefix)
+        session = session_of(store, change.branch, repository) if change is not None else None
+    except GitguardError:
+        return  # what cannot be read is told by the session's own faults
+    if session is not None and session.name != store.session.name:
+        is_new = session.name not in workspace.session_names()
+        yield (
+            f"the branch is another one since the last prompt; the next prompt goes to "
+            f"{'a new session' if is_new else 'the session'} `{session.key:.80}`"
+        )
 
 
 def _hook_warnings(

@@ -305,6 +305,40 @@ def test_a_session_begins_with_what_the_session_knows_that_its_branch_was_cut_fr
     assert [note.text for note in talk.guard.state().learnings] == ["Learned on main"]
 
 
+@pytest.mark.parametrize("by_the_agent", [False, True])
+def test_a_session_takes_nothing_along_from_a_branch_that_its_own_was_not_cut_from(
+    talk: Conversation, *, by_the_agent: bool
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    talk.git("switch", "-q", "-c", "feat-a")
+    turn(talk, "Fix the login page")
+    talk.guard.note({"decisions": [{"what": "Use tabs", "why": "the guide"}]})
+    commands = ("git switch -q main", "git switch -q -c feat-b")
+    if by_the_agent:
+        turn(talk, "Now something else", *commands)
+    else:
+        for command in commands:
+            talk.git(*command.split()[1:])
+    context = turn(talk, "Write the docs")
+    assert "copied decisions and constraints from `main`; not its task" in context
+    state = talk.guard.state()
+    assert (current(talk), state.goal) == ("feat-b", "Write the docs")
+    assert state.decisions == ()
+    assert "login" not in str(state.exchanges)
+
+
+def test_a_session_begins_empty_where_the_branch_that_its_own_was_cut_from_has_none(
+    talk: Conversation,
+) -> None:
+    talk.guard.note({"learnings": ["Learned on main"]})
+    turn(talk, "Port the parser to Rust")
+    talk.git("branch", "quiet")
+    talk.git("switch", "-q", "-c", "docs", "quiet")
+    context = turn(talk, "Write the docs")
+    assert "its new session `docs` begins empty; the previous task stays in `main`" in context
+    assert talk.guard.state().learnings == ()
+
+
 def test_a_session_whose_chosen_branch_is_lost_stays_with_the_branch_it_began_on(
     talk: Conversation,
 ) -> None:
@@ -377,3 +411,17 @@ def test_two_prompts_at_once_follow_the_branch_once(talk: Conversation) -> None:
     said = store.folded(store.read_unlocked())[0].exchanges
     assert {exchange.origin.conversation for exchange in said} == {"S1", "S2", "S3"}
     assert talk.faults() == []
+
+
+def test_after_a_switch_status_says_which_session_the_next_prompt_goes_to(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    assert not any("next prompt" in warning for warning in talk.guard.status().warnings)
+    talk.git("switch", "-q", "-c", "login")
+    [warning] = [w for w in talk.guard.status().warnings if "next prompt" in w]
+    assert warning.endswith("the next prompt goes to a new session `login`")
+    turn(talk, "Fix the login page")
+    talk.git("switch", "-q", "main")
+    [warning] = [w for w in talk.guard.status().warnings if "next prompt" in w]
+    assert warning.endswith("the next prompt goes to the session `main`")

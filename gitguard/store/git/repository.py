@@ -41,6 +41,10 @@ _REF_LOCK_AGE = 60
 """Seconds after which a ref's lock that did not change was left by a dead process."""
 _CREATED, _RENAMED = "branch: Created from ", "Branch: renamed refs/heads/"
 """How git begins its messages in a branch's reflog."""
+_CHECKED_OUT = "checkout: moving from "
+"""How git begins its message of a switch in the reflog of HEAD."""
+_SAME_COMMAND = 1
+"""Seconds within which one command creates a branch and switches to it."""
 _SYMBOLIC = "ref: "
 _REMOVING = ".removing"
 """How the mark is called that a process leaves while it removes a ref."""
@@ -69,7 +73,10 @@ class BranchHistory(Value):
     names: tuple[str, ...] = ()
     """What it was called before, the newest name first."""
     cut_from: str = ""
-    """What it was created from, as it was named: a branch, HEAD or a commit."""
+    """What it was created from, as it was named: a branch or a commit.
+
+    Empty where it was HEAD, and no reflog says on which branch that was.
+    """
 
 
 class Repository:
@@ -279,13 +286,35 @@ class Repository:
         names: list[str] = []
         origin = ""
         for line in text.split("\n"):
-            what = line.partition("\t")[2]
+            who, _, what = line.partition("\t")
             if what.startswith(_CREATED):
                 origin = what.removeprefix(_CREATED).removeprefix("refs/heads/")
+                if origin == "HEAD":
+                    origin = self._branch_left_for(branch, _time_in(who))
             elif what.startswith(_RENAMED):
                 before, _, after = what.removeprefix(_RENAMED).partition(" to refs/heads/")
                 names = [before, *(name for name in names if name not in (before, after))]
         return BranchHistory(tuple(name for name in names if name != branch), origin)
+
+    def _branch_left_for(self, branch: str, created: int) -> str:
+        """Return on which branch HEAD was when a branch was created from it, empty if unknown."""
+        try:
+            text = self._text_of(self.place.git_dir, os.path.join("logs", "HEAD"), limit=_REFLOG)
+        except (InvalidDocument, NotReadable):
+            return ""
+        checked_out = ""
+        for line in text.split("\n"):
+            who, _, what = line.partition("\t")
+            if not what.startswith(_CHECKED_OUT):
+                continue
+            before, _, after = what.removeprefix(_CHECKED_OUT).partition(" to ")
+            at = _time_in(who)
+            if at > created + _SAME_COMMAND:
+                return checked_out or before
+            if at >= created and after == branch:
+                return before  # `git switch -c` creates it, and goes there
+            checked_out = after
+        return checked_out
 
     def before_in_reflog(self, ref: str, commit: str) -> str:
         """Return where a ref pointed before it came to a commit, empty where no reflog says it."""
@@ -540,3 +569,9 @@ class PackedRefs:
         is_old = self._clock() - locked_at > _REF_LOCK_AGE
         if is_ours and is_old and not processes.may_work_in("git", folders):
             files.remove(self.lock)
+
+
+def _time_in(who: str) -> int:
+    """Return the Unix seconds in what a line of a reflog begins with, 0 where there are none."""
+    seconds = who.rpartition(" ")[0].rpartition(" ")[2]
+    return int(seconds) if seconds.isdecimal() else 0
