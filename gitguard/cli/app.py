@@ -14,7 +14,6 @@ import click
 
 from gitguard import __version__, process
 from gitguard.cli.console import Common, common_options, document_of, say_error, say_json
-from gitguard.cli.option_values import refuse_repeated
 from gitguard.errors import GitguardError, NotWritable, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
 
@@ -95,6 +94,39 @@ GROUPS: dict[str, dict[str, str]] = {
 because importing all of them takes longer than most commands do."""
 
 
+def _refuse_repeated(
+    command: click.Command, arguments: list[str], parent: click.Context | None, name: str | None
+) -> None:
+    """Refuse an option that takes one value and is given several, for a command or its sub-command.
+
+    click would keep the last value alone. What it cannot parse is left for the command to refuse.
+    """
+    # click remembers the help option of the first context, so this one needs its names.
+    settings = command.context_settings
+    with click.Context(command, parent=parent, info_name=name, **settings) as context:
+        try:
+            _, operands, order = command.make_parser(context).parse_args(list(arguments))
+        except click.UsageError:
+            return
+        for parameter in dict.fromkeys(order):
+            if _takes_one(parameter) and order.count(parameter) > 1:
+                raise click.UsageError(
+                    f"`{parameter.opts[0]}` is given {order.count(parameter)} times, "
+                    "and keeps one value",
+                    context,
+                )
+        if isinstance(command, click.Group) and operands:
+            named = command.get_command(context, operands[0])
+            if named is not None:
+                _refuse_repeated(named, operands[1:], context, operands[0])
+
+
+def _takes_one(parameter: click.Parameter) -> bool:
+    if not isinstance(parameter, click.Option):
+        return False
+    return not (parameter.multiple or parameter.count or parameter.is_flag)
+
+
 class _App(click.Group):
     """The command `gitguard`; what is given to any command of it is kept or refused."""
 
@@ -136,7 +168,7 @@ class _App(click.Group):
                 formatter.write_dl(rows)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        refuse_repeated(self, args, ctx.parent, ctx.info_name)
+        _refuse_repeated(self, args, ctx.parent, ctx.info_name)
         return super().parse_args(ctx, args)
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from gitguard import process
-from gitguard.cli.option_values import one_of
 from gitguard.cli.process_environment import bare_workspace, is_agents_shell, open_guard
 from gitguard.errors import GitguardError, InvalidInput, NotARepository, NotConfirmed, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
@@ -265,13 +264,26 @@ def with_console(command: F) -> F:
     def run(*args: Any, root: str, session: str, as_json: bool, **kwargs: Any) -> Any:
         before = click.get_current_context().find_object(Common) or Common()
         common = Common(
-            one_of("--root", before.root, root),
-            one_of("--session", before.session, session),
+            _one_of("--root", before.root, root),
+            _one_of("--session", before.session, session),
             as_json or before.as_json,
         )
         return command(Console(common), *args, **kwargs)
 
     return run  # type: ignore[return-value]
+
+
+def _one_of(option: str, before: str, behind: str) -> str:
+    """Return the value of an option that may stand before the command's name and behind it.
+
+    Raises `click.UsageError` where both places name different values.
+    """
+    if before and behind and before != behind:
+        raise click.UsageError(
+            f"`{option}` is given as `{before}` and as `{behind}`, and keeps one value",
+            click.get_current_context(),
+        )
+    return behind or before
 
 
 def read_input(limit: int) -> bytes:

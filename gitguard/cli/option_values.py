@@ -13,52 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def refuse_repeated(
-    command: click.Command, arguments: list[str], parent: click.Context | None, name: str | None
-) -> None:
-    """Refuse an option that takes one value and is given several, for a command or its sub-command.
-
-    click would keep the last value alone. What it cannot parse is left for the command to refuse.
-    """
-    # click remembers the help option of the first context, so this one needs its names.
-    settings = command.context_settings
-    with click.Context(command, parent=parent, info_name=name, **settings) as context:
-        try:
-            _, operands, order = command.make_parser(context).parse_args(list(arguments))
-        except click.UsageError:
-            return
-        for parameter in dict.fromkeys(order):
-            if _takes_one(parameter) and order.count(parameter) > 1:
-                raise click.UsageError(
-                    f"`{parameter.opts[0]}` is given {order.count(parameter)} times, "
-                    "and keeps one value",
-                    context,
-                )
-        if isinstance(command, click.Group) and operands:
-            named = command.get_command(context, operands[0])
-            if named is not None:
-                refuse_repeated(named, operands[1:], context, operands[0])
-
-
-def one_of(option: str, before: str, behind: str) -> str:
-    """Return the value of an option that may stand before the command's name and behind it.
-
-    Raises `click.UsageError` where both places name different values.
-    """
-    if before and behind and before != behind:
-        raise click.UsageError(
-            f"`{option}` is given as `{before}` and as `{behind}`, and keeps one value",
-            click.get_current_context(),
-        )
-    return behind or before
-
-
-def _takes_one(parameter: click.Parameter) -> bool:
-    if not isinstance(parameter, click.Option):
-        return False
-    return not (parameter.multiple or parameter.count or parameter.is_flag)
-
-
 class OptionsInOrder(click.Command):
     """A command that keeps in which order its options were given."""
 
