@@ -38,7 +38,7 @@ MUTANTS = (
     Mutant(
         "a forged history is shown",
         "sessions/history.py",
-        "    refusal = None if untrusted else refuse_reading(head, store.chain.ref)\n",
+        "    refusal = None if untrusted else reading_problem(head, store.chain.ref)\n",
         "    refusal = None\n",
     ),
     Mutant(
@@ -50,8 +50,8 @@ MUTANTS = (
     Mutant(
         "a folder of nobody ends the look at all sessions",
         "sessions/verification.py",
-        "    return [_verify_alone(store, tell) for store in stores]\n",
-        "    return [verify(store, tell=tell) for store in stores]\n",
+        "            reports.append(_verify_alone(store, progress.tell))\n",
+        "            reports.append(verify(store, tell=progress.tell))\n",
     ),
     Mutant(
         "a halt lies where the halted agent can write",
