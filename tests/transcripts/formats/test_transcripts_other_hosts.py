@@ -6,6 +6,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -630,7 +631,8 @@ def without_types(path: Path, table: str) -> None:
     """Make a table one whose columns take anything."""
     changed(path, f"CREATE TABLE loose AS SELECT * FROM {table} ORDER BY rowid")
     changed(path, f"DROP TABLE {table}")
-    columns = [row[1] for row in sqlite3.connect(path).execute("PRAGMA table_info(loose)")]
+    with closing(sqlite3.connect(path)) as database:
+        columns = [row[1] for row in database.execute("PRAGMA table_info(loose)")]
     changed(path, f"CREATE TABLE {table} ({', '.join(columns)})")
     changed(path, f"INSERT INTO {table} SELECT * FROM loose ORDER BY rowid")
     changed(path, "DROP TABLE loose")

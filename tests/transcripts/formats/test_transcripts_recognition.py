@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from backports import zstd
 
 from gitguard.compaction.transcripts import HOST, JSON_LINES, MARKDOWN, Transcripts
 from gitguard.errors import GitguardError, InvalidDocument, InvalidInput
@@ -24,6 +23,7 @@ from gitguard.transcripts.formats import NAMES
 from gitguard.transcripts.formats.recognition import recognise
 from gitguard.transcripts.formats.writable import writer_of
 from gitguard.transcripts.identity import id_of
+from gitguard.transcripts.plain_lines import zstd_module
 from gitguard.transcripts.rewriting.repair import repair
 from tests.support.written_conversations import (
     Document,
@@ -36,6 +36,7 @@ from tests.support.written_conversations import (
     write,
 )
 
+zstd = zstd_module()
 PAYLOADS = Path(__file__).parents[2] / "payloads"
 SAID: Sequence[Part] = (user("look"), agent("", "c1"), Result("c1", "src"), agent("it is there"))
 AT = {"timestamp": "2026-11-26T11:55:02.607Z"}
