@@ -14,6 +14,7 @@ from tests.support.hostile import Outcome, Traps, gitguard, inside
 from tests.support.secret_samples import some
 from tests.support.staged import staged
 
+from . import planted
 from .at_work import commit, standing_in, write_reviewed
 
 tmp_path = staged(reviewed=write_reviewed)
@@ -192,6 +193,5 @@ def test_a_checkpoint_far_back_is_found_by_its_number(
     reviewed: Git, open_guard: OpenGuard, tmp_path: Path
 ) -> None:
     guard = open_guard(state_home=str(tmp_path / "state" / "gitguard"))
-    for number in range(205):
-        guard.checkpoint(f"Step {number}")
+    planted.write(planted.history(2, 0, 205), guard, reviewed)
     assert "41 files differ" in text_of(gitguard("show", "3"))
