@@ -309,7 +309,7 @@ def _sort_prefixes() -> None:
         is_distinct = name in _DISTINCT
         for prefix in prefixes.split():
             placed = (at, prefix)
-            if prefix.isidentifier() or not _MARKS_IN.intersection(prefix):
+            if prefix.isidentifier() or _MARKS_IN.isdisjoint(prefix):
                 _HEADS.setdefault(prefix[:3], []).append(placed)
             else:
                 mark = next(char for char in prefix if char in _MARKS)

@@ -124,7 +124,10 @@ class SessionStore:
 
         The caller holds the lock: a working file that a crash left behind is written again.
         """
-        ready = self._in_force(self.states.read())
+        return self._rewritten(self.states.read())
+
+    def _rewritten(self, reading: OwnState | UnusableState) -> OwnState:
+        ready = self._in_force(reading)
         return self.states.rewrite(ready) if ready.needs_rewrite else ready
 
     def state_or_copy(self) -> OwnState:
@@ -137,7 +140,7 @@ class SessionStore:
         copy = reading.copy if isinstance(reading, state_file.UnusableState) else None
         if copy is not None and reading.standing != state_file.ABSENT:
             return copy.replace(keeps_file=True)
-        return self.state()
+        return self._rewritten(reading)
 
     @property
     def is_edited(self) -> bool:
