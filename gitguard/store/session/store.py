@@ -84,6 +84,7 @@ class SessionStore:
         self.clock = workspace.clock
         self.states = state_file.StateFiles(workspace, session)
         self.journal = OwnJournal(workspace, session, words=config.capture.words)
+        self._repository: Repository | None = None
         self._chain: Chain | None = None
         self._worktree: SessionWorktree | None = None
 
@@ -99,7 +100,11 @@ class SessionStore:
 
     def repository(self) -> Repository:
         """Return the door to git."""
-        return self.workspace.repository(signs=self.config.sign)
+        if self.workspace.read_once is not None:
+            return self.workspace.read_once
+        if self._repository is None:
+            self._repository = self.workspace.repository(signs=self.config.sign)
+        return self._repository
 
     def signatures(self) -> SignatureCheck:
         """Return what says whose signatures are on checkpoints."""
