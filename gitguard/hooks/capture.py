@@ -7,7 +7,7 @@ import os
 from gitguard.errors import GitguardError, Pending
 from gitguard.model import triggers
 from gitguard.model.config.config import WORDS_WHOLE
-from gitguard.model.text import cut_middle, one_line
+from gitguard.model.text import cut_middle
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state import entries
 from gitguard.store.session import state_file
@@ -31,7 +31,9 @@ _MOST_MESSAGES = 200
 
 def record_prompt(conversation: Conversation, reading: OwnState | UnusableState) -> None:
     """Journal the event's prompt, which begins a new task where the last one is done."""
-    prompt = clean(conversation, one_line(conversation.event.prompt))
+    from gitguard.model.host_additions import prompt_line
+
+    prompt = clean(conversation, prompt_line(conversation.event.prompt))
     if not prompt:
         return
     ready = None if reading.standing == state_file.EDITED else state_file.newest_own(reading)
@@ -177,8 +179,10 @@ def catch_up(conversation: Conversation, reading: OwnState | UnusableState) -> N
 
 def _messages_before(conversation: Conversation, messages: list[Message]) -> list[JournalEntry]:
     """Return the entries of what was said before the event's prompt."""
-    prompt = one_line(conversation.event.prompt)
-    if messages and messages[-1].role == USER and one_line(messages[-1].text) == prompt:
+    from gitguard.model.host_additions import prompt_line
+
+    prompt = prompt_line(conversation.event.prompt)
+    if messages and messages[-1].role == USER and prompt_line(messages[-1].text) == prompt:
         messages = messages[:-1]  # the prompt itself, which the host wrote down before it told us
     if len(messages) > _MOST_MESSAGES:
         messages = [messages[0], *messages[-_MOST_MESSAGES:]]
@@ -193,7 +197,7 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
             answer = text
             continue
         settles = question_answered(answer, text)
-        entry = _entry_before(conversation, entries.PROMPT_READ, message, one_line(text))
+        entry = _entry_before(conversation, entries.PROMPT_READ, message, prompt_line(text))
         earlier.append(entry.replace(settles=settles))
         answer = ""
     return earlier

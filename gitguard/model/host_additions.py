@@ -1,8 +1,14 @@
-"""Takes what a host adds to the user's words out of them: open files, reminders, notifications."""
+"""Takes out of the user's words what others put into them.
+
+A host adds open files, reminders and notifications; gitguard's own lines come back where a host
+stores them with the prompt; and what the user quotes is somebody else's.
+"""
 
 from __future__ import annotations
 
 import re
+
+from gitguard.model.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +16,31 @@ if TYPE_CHECKING:
 
 _LONGEST_ATTRIBUTES = 300
 """Characters; a bound keeps the search for the end of a tag short."""
+_OURS = re.compile(
+    r"\s*(?:<gitguard-resume\b[^>]*>.*?</gitguard-resume>|\[gitguard: [^\n]*\](?=\s|$)"
+    r"|\[Context: (?:unknown|\d+ ?% \|)[^\n]*|STATUS:[A-Z_]+\n[^\n]*)",
+    re.DOTALL,
+)
+"""What gitguard hands to an agent with a prompt, before the user's words."""
+_QUOTED_LINE = re.compile(r"(?:^|\n)[ \t]{0,3}>[^\n]*(?:\n[ \t]{0,3}>[^\n]*)*")
+QUOTED = re.compile(r"\[quoted: [^\]]*\]|```.*?(?:```|$)", re.DOTALL)
+"""What is somebody else's in a prompt of one line."""
+
+
+def prompt_line(text: str) -> str:
+    """Return a prompt in one line, without what gitguard put before it, and with quotations marked.
+
+    Lines that begin with `>` are quotations: `[quoted: …]` stands for them.
+    """
+    while (ours := _OURS.match(text)) is not None:
+        text = text[ours.end() :]
+    return one_line(_QUOTED_LINE.sub(_marked, text) if ">" in text else text)
+
+
+def _marked(quotation: re.Match[str]) -> str:
+    lines = (line.strip().removeprefix(">").strip() for line in quotation[0].split("\n"))
+    words = " ".join(filter(None, lines)).replace("]", ")")
+    return f"\n[quoted: {words}]" if words else "\n"
 
 
 def outside_of(text: str, tags: Iterable[str], beginnings: tuple[str, ...] = ()) -> str:

@@ -18,6 +18,7 @@ from gitguard.sessions.state_comparison import BOOKKEEPING
 from gitguard.state import roles
 from gitguard.state.items import (
     AGENT_KINDS,
+    EVENT,
     UNFINISHED,
     Command,
     Exchange,
@@ -360,6 +361,8 @@ def _written(before: Any, after: Any) -> str:
 
 
 def _said(exchange: Exchange) -> str:
+    if exchange.kind == EVENT:
+        return printable(exchange.text)
     if exchange.kind in AGENT_KINDS:
         cut_off = " in a turn that did not end" if exchange.kind == UNFINISHED else ""
         return f"The agent said{cut_off}: {_quoted(exchange.text)}"

@@ -17,8 +17,8 @@ from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
 from gitguard.sessions.stopped_calls import journal_stops
 from gitguard.state.circumstances import Circumstances
-from gitguard.state.items import CORRECTION, Origin
-from gitguard.state.thread import extend, said_by_user
+from gitguard.state.items import Origin
+from gitguard.state.thread import extend, happened
 from gitguard.store.git.trees import TreeEntry
 from gitguard.store.session.restore_records import RestoreRecords
 from gitguard.store.session.workspace import Session
@@ -424,11 +424,10 @@ class FileRestore:
         ready = store.state()
         named = ", ".join(done[:_NAMED]) + (", …" if len(done) > _NAMED else "")
         what = f"{counted(len(done), 'file')} as at {record.source} ({named})"
-        words = (
-            f"(The user ran `gitguard restore`, which put back {what}. Read them again: what came "
-            "after is not in them.)"
+        text = (
+            f"`gitguard restore` put back {what}. Read them again: what came after is not in them."
         )
-        message = said_by_user(words, Origin(when=store.now), kind=CORRECTION)
+        message = happened(text, Origin(when=store.now))
         state = ready.state.replace(
             exchanges=extend(ready.state.exchanges, [message]), updated_at=store.now
         )

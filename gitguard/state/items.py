@@ -34,6 +34,8 @@ REQUEST, CORRECTION, CONSTRAINT, ANSWER, ROUTINE, SMALL_TALK = USER_KINDS = (
 """What a prompt can be; routine is what is asked for again and again, such as to commit."""
 CONCLUSION, UNFINISHED = AGENT_KINDS = ("conclusion", "unfinished")
 """What an agent's words can be: the answer that ends a turn, or of one that did not end."""
+EVENT = "event"
+"""What is said of something that happened outside the conversation: nobody's words."""
 INVARIANT, DECIDED, SAID = "invariant", "decision", "said"
 EARLIER_KINDS = (CONSTRAINT, INVARIANT, DECIDED, SAID)
 """What is kept of a task that has ended."""
@@ -191,10 +193,13 @@ class PlanStep(Item):
 
 
 class Exchange(Item):
-    """What the user or the agent said; `origin.by` says who."""
+    """What the user or the agent said, or what happened; `origin.by` says who said it."""
 
     text: str = fields.text("The words, cut to what is kept.")
-    kind: str = fields.text("What the words are.", choices=(*USER_KINDS, *AGENT_KINDS))
+    kind: str = fields.text(
+        "What the words are; event: not words, but what happened.",
+        choices=(*USER_KINDS, *AGENT_KINDS, EVENT),
+    )
     settles: str = fields.text(
         "What the agent had said, where the user answers it in a few words.",
         default="",

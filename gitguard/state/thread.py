@@ -15,6 +15,8 @@ from gitguard.state.items import (
     CONCLUSION,
     CONSTRAINT,
     CORRECTION,
+    EVENT,
+    HOOK,
     REQUEST,
     SMALL_TALK,
     UNFINISHED,
@@ -33,8 +35,9 @@ REFUSED = "refused"
 """What a refusal without words says."""
 AT_LENGTH, SHORT = 1500, 400
 """Characters that are kept of the newest request and conclusion, and of each of the others."""
-MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS = 22, 22, 14
-"""Messages that are kept: what corrects, constrains or refuses; other requests; conclusions."""
+MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS, MOST_EVENTS = 22, 22, 14, 4
+"""Messages that are kept: what corrects, constrains or refuses; other requests; conclusions; and
+events."""
 MARKED = frozenset({CORRECTION, CONSTRAINT})
 KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
 """Messages in a snapshot's thread, and characters of each and of one in its summary."""
@@ -55,6 +58,12 @@ def refused_by_user(call: str, words: str, origin: Origin) -> Exchange:
     # Of calls at once, each is refused in the same words at the same time.
     item_id = derived_id(USER, origin.conversation, origin.when, refusal.text, call)
     return refusal.replace(id=item_id)
+
+
+def happened(text: str, origin: Origin) -> Exchange:
+    """Return what happened outside the conversation, for whoever reads on."""
+    item_id = derived_id(EVENT, origin.when, text)
+    return Exchange(text, EVENT, id=item_id, origin=origin.replace(by=HOOK))
 
 
 def is_refusal(exchange: Exchange) -> bool:
@@ -96,6 +105,8 @@ def extend(exchanges: tuple[Exchange, ...], messages: Iterable[Exchange]) -> tup
 def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange, ...]:
     if not message.text:
         return exchanges
+    if message.kind == EVENT:
+        return _bounded((*exchanges, message))
     if _is_by_user(message):
         return _bounded((*_with_newest_shortened(exchanges, message), message))
     if not exchanges:
@@ -135,7 +146,7 @@ def _with_newest_shortened(
     kept = list(exchanges)
     for place in range(len(exchanges) - 1, -1, -1):
         exchange = exchanges[place]
-        if exchange.kind == SMALL_TALK or _is_by_user(exchange) != _is_by_user(message):
+        if exchange.kind in (SMALL_TALK, EVENT) or _is_by_user(exchange) != _is_by_user(message):
             continue
         short = shortened(exchange)
         kept[place : place + 1] = (short,) if short.text else ()
@@ -146,7 +157,12 @@ def _with_newest_shortened(
 
 def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """Drop what there is no room for, the oldest of each class first; the first request stays."""
-    room = {"marked": MOST_MARKED, "requests": MOST_REQUESTS, "conclusions": MOST_CONCLUSIONS}
+    room = {
+        "marked": MOST_MARKED,
+        "requests": MOST_REQUESTS,
+        "conclusions": MOST_CONCLUSIONS,
+        "events": MOST_EVENTS,
+    }
     kept: list[Exchange] = []
     is_at_end = True
     for place in range(len(exchanges) - 1, -1, -1):
@@ -157,7 +173,7 @@ def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
                 kept.append(exchange)
             continue
         is_at_end = False
-        name = "conclusions"
+        name = "events" if exchange.kind == EVENT else "conclusions"
         if _is_by_user(exchange):
             name = "marked" if exchange.kind in MARKED else "requests"
         room[name] -= 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from gitguard.model.host_additions import QUOTED
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.state.items import ANSWER, CONSTRAINT, CORRECTION, REQUEST, ROUTINE, SMALL_TALK
 
@@ -179,7 +180,9 @@ def kind_of_prompt(text: str, *, settles: bool = False) -> str:
 
     settles says that the agent had said something at length that this answers.
     """
-    line = one_line(text[:_READ])
+    line = QUOTED.sub(" ", one_line(text[:_READ])).strip()
+    if not line:
+        return REQUEST  # all of it is quoted, and says nothing of the user's own
     command = _COMMAND.match(line) if line.startswith("/") else None
     if command is not None:
         line = line[command.end() :]
@@ -234,7 +237,8 @@ def gist(text: str, limit: int) -> str:
     line = one_line(text[:_READ])
     if len(line) <= limit:
         return line
-    marked = [s for s in sentences(text)[1:] if _CONSTRAINT.are_in(s) or _CORRECTION.are_in(s)]
+    own = sentences(QUOTED.sub("", text))
+    marked = [s for s in own[1:] if _CONSTRAINT.are_in(s) or _CORRECTION.are_in(s)]
     beginning = max(limit // 2, limit - sum(len(s) + 3 for s in marked))
     parts = [shorten(line, beginning).rstrip("…")]
     marked = [sentence for sentence in marked if sentence not in parts[0]]

@@ -13,7 +13,7 @@ from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.state import roles
-from gitguard.state.items import AGENT_KINDS, FROM_ELSEWHERE, texts
+from gitguard.state.items import AGENT_KINDS, EVENT, FROM_ELSEWHERE, texts
 from gitguard.state.task import START
 from gitguard.state.thread import MARKED, labelled
 
@@ -161,7 +161,8 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
         ("Last successful action", last.summary if last else ""),
         ("Interrupted", running),
         *_noted(state, roles.OBSTACLE, roles.LIMIT),
-        *_newest("The user said", _limits_of_the_user(state)),
+        *_newest("The user said", _said(state, *MARKED)),
+        *_newest("What happened", _said(state, EVENT)),
         ("Last answer", _last_answer(state)),
         *_newest("Check", tuple(f"{c.command}: {c.outcome}" for c in state.commands)),
         *_newest("Open", tuple(open_items)),
@@ -181,9 +182,8 @@ def _texts_of(state: TaskState, role: str) -> tuple[str, ...]:
     return tuple(text for field in state.noted(role) for text in texts(field.items_in(state)))
 
 
-def _limits_of_the_user(state: TaskState) -> tuple[str, ...]:
-    """Return what the user said that corrects or constrains the work."""
-    return tuple(labelled(e) for e in state.exchanges if e.kind in MARKED)
+def _said(state: TaskState, *kinds: str) -> tuple[str, ...]:
+    return tuple(labelled(e) for e in state.exchanges if e.kind in kinds)
 
 
 def _last_answer(state: TaskState) -> str:

@@ -29,6 +29,7 @@ from gitguard.state.items import (
     CONSTRAINT,
     CORRECTION,
     DECIDED,
+    EVENT,
     FAILED,
     INVARIANT,
     ROUTINE,
@@ -290,6 +291,15 @@ def sections_of(
     required = (
         *_task(state, work, reader),
         *words_of_the_user(state, reader),
+        BlockSection(
+            "What happened",
+            present(
+                item_of(e.text, e.origin, reader, is_derived=True)
+                for e in reversed(state.exchanges)
+                if e.kind == EVENT
+            ),
+            6,
+        ),
         _tasks_before(state, reader),
         *_course(state, reader),
         *_where_things_stand(state, work, reader),

@@ -147,8 +147,10 @@ def test_the_next_conversation_is_told(worked: Guard, git: Git) -> None:
     name = here(worked)
     (git.root / "other").write_text("later\n")
     worked.files.restore(worked.files.plan(name, theirs_too=True))
-    told = "(The user ran `gitguard restore`, which put back 1 file as at "
-    assert f"{told}{name} (other)." in worked.resume()
+    block = worked.resume()
+    assert f"What happened:\n- `gitguard restore` put back 1 file as at {name} (other)." in block
+    assert "The user said" not in block
+    assert "The user's last request" not in block
 
 
 def test_what_somebody_writes_over_a_file_just_put_back_is_theirs(
