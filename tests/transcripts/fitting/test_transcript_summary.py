@@ -288,9 +288,9 @@ def test_a_question_that_is_answered_no_is_no_failure() -> None:
 
 
 def test_a_command_that_checks_the_work_has_its_latest_outcome_and_how_often_it_ran() -> None:
-    runs = [("pytest -q | tail -3", False, "1 failed, 3 passed")] * 2
-    text = shown(shell(*runs, ("pytest -q | tail -3", False, "4 passed")))
-    assert "- pytest -q (3 times): passed — 4 passed" in text
+    runs = [("pytest -q | tail -3", False, "1 failed, 3 passed in 0.1s")] * 2
+    text = shown(shell(*runs, ("pytest -q | tail -3", False, "4 passed in 0.1s")))
+    assert "- pytest -q (3 times): passed — 4 passed in 0.1s" in text
     assert "1 failed" not in text
 
 
