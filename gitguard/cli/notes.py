@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from gitguard.cli.console import Console, can_ask, read_input, with_console
 from gitguard.cli.option_values import OptionsInOrder, pairs
-from gitguard.cli.process_environment import conversation_around
+from gitguard.cli.process_environment import conversation_around, is_agents_shell
 from gitguard.errors import Complete, InvalidDocument, InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_LIMIT, load_json
@@ -73,9 +74,13 @@ def note(console: Console, new_task: bool, **values: Any) -> None:
     changes = _changes(values)
     for artifact in changes.get("artifacts", ()):
         artifact["path"] = _from_here(console, artifact["path"])
-    _say_noted(
-        console, console.guard.note(changes, new_task=new_task, host_session=conversation_around())
+    noted = console.guard.note(
+        changes,
+        new_task=new_task,
+        host_session=conversation_around(),
+        by_person=_is_by_person(),
     )
+    _say_noted(console, noted)
 
 
 def _from_here(console: Console, path: str) -> str:
@@ -135,9 +140,15 @@ def update(console: Console, replace: bool) -> None:
     document = load_json(data, what="standard input")
     if not document:
         raise InvalidInput("the JSON object names no field", _UPDATE_EXAMPLE)
-    _say_noted(
-        console, console.guard.update(document, replace=replace, host_session=conversation_around())
+    noted = console.guard.update(
+        document, replace=replace, host_session=conversation_around(), by_person=_is_by_person()
     )
+    _say_noted(console, noted)
+
+
+def _is_by_person() -> bool:
+    """Say whether a person types the command, as far as the terminal and its environment tell."""
+    return bool(sys.stderr and sys.stderr.isatty()) and not is_agents_shell()
 
 
 def _say_noted(console: Console, noted: Noted) -> None:

@@ -97,7 +97,7 @@ def _match_text(match: Match) -> str:
 
 def _head_line(match: Match) -> str:
     mark = "" if match.is_ours else "NOT OURS  "
-    who = {"agent": "agent", "user": "user", "hook": "hook"}.get(match.by, "unknown")
+    who = match.by if match.by in ("agent", "user", "hook", "person") else "unknown"
     where = f"{match.session}  {match.checkpoint} {match.commit[:12]}"
     return f"{mark}{match.field} ({_state_of(match)})  {where}  {match.when}  {who}"
 

@@ -254,27 +254,52 @@ class Guard:
         return self.store().read_unlocked().state
 
     def note(
-        self, changes: dict[str, Any], *, new_task: bool = False, host_session: str = ""
+        self,
+        changes: dict[str, Any],
+        *,
+        new_task: bool = False,
+        host_session: str = "",
+        by_person: bool = False,
     ) -> Noted:
         """Add to the state what the agent knows; the same as `update`, with lists appended.
 
-        host_session is the conversation in which it notes, empty outside of one.
+        host_session is the conversation in which it notes, empty outside of one. by_person says
+        that no agent runs this, as far as can be told; a call of an agent's that runs disproves it.
         """
         from gitguard.state.changes import APPEND
 
-        return self._change(changes, new_task=new_task, lists=APPEND, host_session=host_session)
+        return self._change(
+            changes,
+            new_task=new_task,
+            lists=APPEND,
+            host_session=host_session,
+            by_person=by_person,
+        )
 
     def update(
-        self, document: dict[str, Any], *, replace: bool = False, host_session: str = ""
+        self,
+        document: dict[str, Any],
+        *,
+        replace: bool = False,
+        host_session: str = "",
+        by_person: bool = False,
     ) -> Noted:
         """Apply a document of fields, whole or not at all; replace does so with every list."""
         from gitguard.state.changes import BY_FIELD, REPLACE
 
         lists = REPLACE if replace else BY_FIELD
-        return self._change(document, new_task=False, lists=lists, host_session=host_session)
+        return self._change(
+            document, new_task=False, lists=lists, host_session=host_session, by_person=by_person
+        )
 
     def _change(
-        self, document: dict[str, Any], *, new_task: bool, lists: str, host_session: str
+        self,
+        document: dict[str, Any],
+        *,
+        new_task: bool,
+        lists: str,
+        host_session: str,
+        by_person: bool,
     ) -> Noted:
         from gitguard.sessions.notes import change, keep_apart
 
@@ -285,7 +310,12 @@ class Guard:
         with Durable(), store.lock():
             store.states.require_writable()
             return change(
-                store, document, new_task=new_task, lists=lists, conversation=host_session
+                store,
+                document,
+                new_task=new_task,
+                lists=lists,
+                conversation=host_session,
+                by_person=by_person,
             )
 
     # Gate and context

@@ -27,6 +27,7 @@ from gitguard.state.items import (
     FROM_ELSEWHERE,
     HOOK,
     PASSED,
+    PERSON,
     RAN,
     REQUEST,
 )
@@ -38,7 +39,12 @@ _REMOVED = "removed"
 _HEAVY = 9
 _PATHS = 4
 """Paths in a line, of files that the agent changed."""
-SOURCES = {USER: "the user's words", AGENT: "the agent's claim", HOOK: "a hook saw it"}
+SOURCES = {
+    USER: "the user's words",
+    AGENT: "the agent's claim",
+    PERSON: "noted in a terminal",
+    HOOK: "a hook saw it",
+}
 """How each source is called."""
 _STATUSES = {
     "in_progress": "In progress",
@@ -237,7 +243,7 @@ def _lines(
             at=report.stops[item.first],
             state="was there before" if item.inherited else "",
             names_commit=names_commit,
-            weight=(HOOK, AGENT, USER).index(item.by),
+            weight=(HOOK, AGENT, PERSON, USER).index(item.by),
         )
 
 

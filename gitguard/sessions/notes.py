@@ -10,7 +10,7 @@ from gitguard.model.value import Value
 from gitguard.state import roles, task
 from gitguard.state.changes import update_state
 from gitguard.state.circumstances import Circumstances
-from gitguard.state.items import Origin
+from gitguard.state.items import PERSON, Origin
 from gitguard.store.session import apart
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
@@ -58,10 +58,12 @@ def change(
     new_task: bool,
     lists: str,
     conversation: str = "",
+    by_person: bool = False,
 ) -> Noted:
     """Apply a document of fields to the state, or to a new task's; the caller holds the lock.
 
     conversation is the host's id of the one in which the agent notes, empty outside of one.
+    by_person says that no agent runs this; while a tool call runs, that may be the one.
     """
     if not document and not new_task:
         raise InvalidInput("nothing to note", "The command's --help lists what can be noted")
@@ -72,6 +74,8 @@ def change(
     host_sessions = read_record(store.workspace, store.session).host_sessions
     turn = host_sessions[conversation].turns if conversation in host_sessions else 0
     origin = store.origin(conversation, turn)
+    if by_person and not conversation and not store.journal.open_calls():
+        origin = origin.replace(by=PERSON)
     after, report = update_state(before, document, origin, lists=lists)
     _leave_room(before, after)
     if new_task:

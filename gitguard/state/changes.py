@@ -79,7 +79,7 @@ def _status_after(state: TaskState, values: dict[str, Any]) -> str:
 def _whole_action(name: str, value: Any, origin: Origin) -> Any:
     """Fill what an agent need not write of its last action."""
     if name == "last_action" and isinstance(value, dict):
-        return {"outcome": "success", "at": origin.when, **value}
+        return {"outcome": "success", "at": origin.when, "by": origin.by, **value}
     return value
 
 

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 HOOK = "hook"
+PERSON = "person"
+"""Whoever notes something in a terminal in which no agent's host runs the command."""
 OUTCOMES = ("success", "partial")
 ARTIFACT_KINDS = ("file", "directory", "branch", "commit", "url", "other")
 OPEN, ACTIVE, DONE = STEP_STATES = ("open", "active", "done")
@@ -68,8 +70,8 @@ class Origin(Record):
 
     by: str = fields.text(
         "user: the user's words, as the host handed them to a hook; agent: noted by the agent, "
-        "or its words; hook: what a hook saw.",
-        choices=(USER, AGENT, HOOK),
+        "or its words; hook: what a hook saw; person: noted in a terminal outside a host.",
+        choices=(USER, AGENT, HOOK, PERSON),
         default=AGENT,
     )
     when: str = fields.time("When; left out if unknown.", default="", sparse=True)
@@ -107,8 +109,8 @@ class Item(Record):
 
     @property
     def is_noted(self) -> bool:
-        """Whether the agent noted it; what hooks gathered gives way where room is short."""
-        return self.origin.by == AGENT
+        """Whether somebody noted it; what hooks gathered gives way where room is short."""
+        return self.origin.by in (AGENT, PERSON)
 
     @property
     def when(self) -> str:

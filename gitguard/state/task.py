@@ -17,6 +17,7 @@ from gitguard.state.items import (
     HOOK,
     INVARIANT,
     OUTCOMES,
+    PERSON,
     SAID,
     Artifact,
     Command,
@@ -75,7 +76,9 @@ class LastAction(Record):
     outcome: str = fields.text("How it ended.", choices=OUTCOMES)
     at: str = fields.time("When it ended.")
     by: str = fields.text(
-        "agent: noted; hook: what a hook saw.", choices=(AGENT, HOOK), default=AGENT
+        "agent or person: noted; hook: what a hook saw.",
+        choices=(AGENT, HOOK, PERSON),
+        default=AGENT,
     )
 
 
@@ -269,9 +272,9 @@ class TaskState(Record):
         return tuple(field for role in roles for field in _NOTED if field.role == role)
 
     def is_noted(self, name: str) -> bool:
-        """Whether the agent set the goal or next action; else a hook took it from a prompt."""
+        """Whether the goal or next action was noted; else a hook took it from a prompt."""
         origin = self.goal_from if name == "goal" else self.next_from
-        return origin is None or origin.by == AGENT
+        return origin is None or origin.by in (AGENT, PERSON)
 
 
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))

@@ -7,7 +7,7 @@ import re
 from gitguard.model.text import late_pattern, one_line, seconds
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.state.items import FROM_ELSEWHERE
+from gitguard.state.items import FROM_ELSEWHERE, PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ class BlockReader(Value):
     def remark(self, origin: Origin | None) -> str:
         """Return in parentheses how old something is, and whether another machine wrote it."""
         label = FROM_ELSEWHERE if origin is not None and origin.elsewhere else ""
-        remarks = ", ".join(filter(None, (label, self._age(origin))))
+        noted = "noted in a terminal" if origin is not None and origin.by == PERSON else ""
+        remarks = ", ".join(filter(None, (noted, label, self._age(origin))))
         return f" ({remarks})" if remarks else ""
 
     def _age(self, origin: Origin | None) -> str:
