@@ -268,13 +268,7 @@ class Guard:
         """
         from gitguard.state.changes import APPEND
 
-        return self._change(
-            changes,
-            new_task=new_task,
-            lists=APPEND,
-            host_session=host_session,
-            by_person=by_person,
-        )
+        return self._change(changes, APPEND, host_session, new_task=new_task, by_person=by_person)
 
     def update(
         self,
@@ -288,35 +282,20 @@ class Guard:
         from gitguard.state.changes import BY_FIELD, REPLACE
 
         lists = REPLACE if replace else BY_FIELD
-        return self._change(
-            document, new_task=False, lists=lists, host_session=host_session, by_person=by_person
-        )
+        return self._change(document, lists, host_session, new_task=False, by_person=by_person)
 
     def _change(
-        self,
-        document: dict[str, Any],
-        *,
-        new_task: bool,
-        lists: str,
-        host_session: str,
-        by_person: bool,
+        self, document: dict[str, Any], lists: str, conversation: str, **how: bool
     ) -> Noted:
         from gitguard.sessions.notes import change, keep_apart
 
-        pending = keep_apart(self.workspace, document, new_task=new_task, lists=lists)
+        pending = keep_apart(self.workspace, document, new_task=how["new_task"], lists=lists)
         if pending is not None:
             return pending
         store = self.store()
         with Durable(), store.lock():
             store.states.require_writable()
-            return change(
-                store,
-                document,
-                new_task=new_task,
-                lists=lists,
-                conversation=host_session,
-                by_person=by_person,
-            )
+            return change(store, document, lists=lists, conversation=conversation, **how)
 
     # Gate and context
 
