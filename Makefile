@@ -66,6 +66,7 @@ faults: setup
 
 model: setup
 	$(BIN)/python -m tests.simulation
+	$(BIN)/python -m tests.authorship
 
 references: setup
 	$(BIN)/python -m tests.generating.generate_references

@@ -40,11 +40,11 @@ _NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothi
 @no_pager_option
 @with_console
 def at(console: Console, commit: str, untrusted: bool, no_pager: bool) -> None:
-    """Show what the agent knew when it made COMMIT
+    """Show what the agent knew when it did the work in COMMIT
 
-    Prints the task state of that time, and what became known while the commit was made. Looks at
-    every session, including archived ones, and finds commits that a rebase, an amend, a cherry-pick
-    or a squash rewrote. Each link says how sure it is.
+    Finds the work by the content of the commit, also after a rebase, an amend, a cherry-pick or a
+    squash, in every session, including archived ones. Prints the task state after the work, what
+    became known in it, and what shows that the commit holds it.
 
     Example: `gitguard at HEAD~2`
     """
@@ -65,7 +65,7 @@ def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[PageLine]:
         yield PageLine("")
         yield from _knowledge_lines(knowledge)
     if not moment.knowledge:
-        yield PageLine("No checkpoint is tied to this commit.")
+        yield PageLine("No work of an agent is known in this commit.")
     if hidden:
         histories = counted(hidden, "more session")
         yield PageLine(
@@ -86,8 +86,7 @@ def _knowledge_lines(knowledge: Knowledge) -> Iterator[PageLine]:
         yield PageLine(f"Problem: {one_line(knowledge.problem)}", "red")
         return
     yield from map(PageLine, _earlier_lines(knowledge))
-    since = f" (since {link.before.name})" if link.before else ""
-    yield PageLine(f"Learned while this commit was made{since}:")
+    yield PageLine(f"Learned in this work (since {link.before.name}):")
     for line in difference_lines(knowledge.sentences, link.after.at, "gitguard at --json"):
         yield PageLine(f"  {line.text}", line.colour)
 
@@ -153,7 +152,7 @@ def say_course(console: Console, range_text: str, most: int | None, *, untrusted
 def _row_lines(row: Row) -> Iterator[str]:
     yield _commit_line(row.commit)
     if row.link is None:
-        yield f"{_INDENT}no checkpoint is tied to it"
+        yield f"{_INDENT}no work of an agent is known in it"
         return
     nothing = "not known" if row.problem else "nothing noted"
     added = [f"+{row.added[0]}", *row.added[1:]] if row.added else [nothing]

@@ -71,7 +71,7 @@ class Reviews:
         from gitguard.review.knowledge import knowledge_of
         from gitguard.review.piece import piece_at
 
-        piece = piece_at(self._sessions, commit, session).up_to_ours()
+        piece = piece_at(self._sessions, commit, session)
         return AtCommit(piece.commits[0], knowledge_of(self._sessions, piece), piece.notes)
 
     def course(
@@ -127,7 +127,7 @@ class Reviews:
         The options are those of `search`. Raises `InvalidInput` for what has no committed lines.
         """
         from gitguard.review.histories import histories
-        from gitguard.review.piece import piece_at
+        from gitguard.review.piece import piece_of_commits
         from gitguard.review.why import blamed, read_target, shallow_notes, why
 
         repository = self._sessions.repository()
@@ -139,8 +139,7 @@ class Reviews:
             code,
             commits,
             searchable,
-            is_ancestor=repository.is_ancestor,
-            links_of=lambda commit: piece_at(self._sessions, commit, session).links,
+            piece_of_commits(self._sessions, [commit.id for commit in commits], session).links,
             redact=redact,
         )
         shallow = shallow_notes(commits, repository.disguises().cut)
@@ -163,7 +162,7 @@ class Reviews:
         """
         from gitguard.review.gathering import gather
 
-        gathered = gather(self._sessions, self.piece(range_text, session=session).up_to_ours())
+        gathered = gather(self._sessions, self.piece(range_text, session=session))
         if form == JSON:
             from gitguard.model.codec import dump_json
             from gitguard.model.text import spelled_out
@@ -227,7 +226,7 @@ class Reviews:
         """
         from gitguard.review.publishing import publication_of
 
-        piece = self.piece(range_text, session=session).up_to_ours()
+        piece = self.piece(range_text, session=session)
         return publication_of(self._sessions, piece, remote, with_words=with_words, replace=replace)
 
     def publish(self, publication: Publication) -> None:

@@ -89,6 +89,8 @@ class Conversation:
         Raises `MissingState` where something else lies in the place of our folders.
         """
         self.tool: ToolCall = event.tool or events.ToolCall("")
+        self.left_commit = ""
+        """The code commit that HEAD left before one of the event's checkpoints, if it did."""
         self.decide = decide
         """Takes the answer that is given should nothing better come in time."""
         self.workspace = workspace
@@ -428,6 +430,7 @@ class Conversation:
             return self._not_committed(trigger, error)
         if saved.commit:
             self.record = self.record.replace(head=saved.commit)
+        self.left_commit = saved.left or self.left_commit
         return saved
 
     def edit_notice(self) -> str:

@@ -73,6 +73,7 @@ def _prompt(conversation: Conversation) -> HookReply:
         block, reading = take_in_prompt(conversation)
         if not conversation.event.ran_by:
             _offer_lines(conversation, reading, block)
+    _keep_matches(conversation)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 
 
@@ -350,8 +351,23 @@ def _turn_end(conversation: Conversation) -> HookReply:
         conversation.keep_proof(pressure)
         if conversation.take_due_checkpoint(pressure) is None:
             conversation.checkpoint(triggers.TURN_END, "The turn ended.", pressure=pressure)
+    _keep_matches(conversation)
     _maintain(conversation)
     return NEUTRAL
+
+
+def _keep_matches(conversation: Conversation) -> None:
+    """Where HEAD moved, find which new commits hold the session's work, and keep that."""
+    if not conversation.left_commit:
+        return
+    from gitguard.review.piece import keep_matches
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+
+    try:
+        sessions = WorkspaceSessions(conversation.workspace, conversation.config)
+        keep_matches(sessions, conversation.left_commit, conversation.store.session)
+    except GitguardError as error:
+        conversation.note_fault(error)
 
 
 def _maintain(conversation: Conversation) -> None:

@@ -57,7 +57,7 @@ def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
     overrides = [override for reading in readings for override in reading.overrides()]
     report = report_of(
         piece,
-        [reading.part(piece.head) for reading in readings],
+        [reading.part() for reading in readings],
         overrides=tuple(sorted(overrides, key=lambda override: override.at)),
         verdicts=tuple(reading.verdict() for reading in readings),
         notes=tuple(note for reading in readings for note in reading.notes),
@@ -75,16 +75,12 @@ class _SessionReading:
         self._store = store
         self._is_ours = any(link.is_ours for link in links)
         links = [link for link in links if link.is_ours or not self._is_ours]
-        self._last = max((link.after for link in links), key=lambda after: after.sequence)
-        befores = [link.before for link in links]
-        before = min((b for b in befores if b), key=lambda b: b.sequence, default=None)
-        self._before = None if None in befores else before
+        lasts = ((link.following or (link.after,))[-1] for link in links)
+        self._last = max(lasts, key=lambda last: last.sequence)
+        self._before = min((link.before for link in links), key=lambda b: b.sequence)
 
-    def part(self, code_head: str) -> SessionPart:
-        """Read the checkpoints of the range with their states, newest first.
-
-        The range ends with what was noted at code_head, after its last commit.
-        """
+    def part(self) -> SessionPart:
+        """Read the checkpoints of the range with their states, newest first."""
         chain = self._store.chain
         head = chain.head()
         # What somebody put on top of a history of ours says nothing of it.
@@ -106,7 +102,7 @@ class _SessionReading:
                     note = f"the history ends where commit {link.id[:12]} cannot be read"
                     self.notes.append(note)
                     break
-                is_within |= checkpoint.id == self._last.id or checkpoint.code.head == code_head
+                is_within |= checkpoint.id == self._last.id
                 try:
                     if is_within:
                         document = states.document(link)
@@ -114,7 +110,7 @@ class _SessionReading:
                         part.add(stop, _text(document, "task_id"), items.read(document))
                 except GitguardError as error:
                     self.notes.append(f"{checkpoint.name} is left out: {error.message}")
-                if self._before is not None and checkpoint.id == self._before.id:
+                if checkpoint.id == self._before.id:
                     break
         return part
 
@@ -129,7 +125,8 @@ class _SessionReading:
             session=outcome.session,
             text=text,
             is_sound=not outcome.findings,
-            is_ours=outcome.is_anchored and self._is_ours,
+            is_ours=self._is_ours,
+            is_known=outcome.is_anchored or self._is_ours,
             notes=outcome.notes,
         )
 
@@ -141,7 +138,7 @@ class _SessionReading:
             conversations = all_conversations(self._store.workspace, self._store.session)
         except GitguardError:
             return
-        begun_at = self._before.at if self._before else 0
+        begun_at = self._before.at
         for conversation in conversations.values():
             lifted = conversation.override
             if lifted is not None and seconds(lifted.at) >= begun_at:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, one_line
@@ -14,9 +15,7 @@ from gitguard.review.timeline import StateReader
 from gitguard.sessions.state_comparison import FieldChange, compare_states
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state import roles
-from gitguard.state.task import START, TaskState, new_task
-
-_CUT = "the checkpoints before it cannot be read, so what became known in it is not known"
+from gitguard.state.task import START, TaskState
 
 
 class Knowledge(Value):
@@ -55,13 +54,9 @@ def _knowledge(states: StateReader, link: Link) -> Knowledge:
     """Return what the session of a link knew."""
     state = None
     try:
-        earlier = states.state(link.before) if link.before else None
+        earlier = states.state(link.before)
         state = states.state(link.after)
-        if link.is_cut:
-            return Knowledge(link, state, problem=_CUT)
-        # What a session begins with is nothing that became known in it.
-        blank = new_task(state.session_id, state.updated_at).replace(task_id=state.task_id)
-        changes = compare_states(earlier or blank, state)
+        changes = compare_states(earlier, state)
     except GitguardError as error:
         return Knowledge(link, state, problem=error.message)
     shown = (_stated(c) for c in changes if not (c.is_bookkeeping or c.is_empty))
@@ -85,47 +80,50 @@ def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = Fals
 
     What this machine did not write is left out, unless an untrusted history is asked for.
     """
-    surest: dict[str, Link] = {}
+    links: dict[str, list[Link]] = {}
     for link in piece.links:
-        if link.is_ours or untrusted:
-            surest.setdefault(link.commit.id, link)
+        of_commit = links.setdefault(link.commit.id, [])
+        # The first is the surest, and all of the same session belong to it.
+        if (link.is_ours or untrusted) and (not of_commit or of_commit[0].session == link.session):
+            of_commit.append(link)
     with sessions.repository().reader() as reader:
         states = StateReader(reader)
         for commit in piece.commits:
-            chosen = surest.get(commit.id)
-            yield row(_knowledge(states, chosen)) if chosen else Row(commit)
+            of_commit = links.get(commit.id, [])
+            known = [_knowledge(states, link) for link in of_commit]
+            yield row(known) if known else Row(commit)
 
 
-def row(knowledge: Knowledge) -> Row:
-    """Say in short what became known while a commit was made."""
-    link, state = knowledge.link, knowledge.state
-    messages = [
-        one_line(c.why) for c in link.between if c.trigger == MANUAL and c.why != NO_MESSAGE
-    ]
-    pressures = [c.pressure for c in link.between if c.pressure is not None]
+def row(known: Sequence[Knowledge]) -> Row:
+    """Say in short what became known in the work that a commit holds, from its links in order."""
+    link, state = known[0].link, known[-1].state
+    between = list({c.id: c for k in known for c in k.link.between}.values())
+    messages = [one_line(c.why) for c in between if c.trigger == MANUAL and c.why != NO_MESSAGE]
+    pressures = [c.pressure for c in between if c.pressure is not None]
     return Row(
         commit=link.commit,
-        link=link,
-        added=tuple(_added(knowledge.changes)),
+        link=link.replace(between=tuple(between)),
+        added=tuple(_added([change for k in known for change in k.changes])),
         next_action=one_line(state.stated_next_action) if state else "",
         messages=tuple(messages),
         pressure=max(pressures, default=None),
-        automatic=sum(c.trigger != MANUAL for c in link.between),
-        problem=knowledge.problem,
+        automatic=sum(c.trigger != MANUAL for c in between),
+        problem=next((k.problem for k in known if k.problem), ""),
     )
 
 
 def _added(changes: Iterable[FieldChange]) -> Iterator[str]:
-    by_field = {change.field: change for change in changes}
-    for field in TaskState.noted(*roles.REVIEWED):
-        change = by_field.get(field.name)
-        if change is None:
+    numbers: Counter[str] = Counter()
+    fields = {field.name: field for field in TaskState.noted(*roles.REVIEWED)}
+    for change in changes:
+        if change.field not in fields:
             continue
         # An item that changed is gone as it was and there as it is; its id stays.
         before = {item.get("id") for item in change.removed}
         added = change.added or (change.after if change.before is None else ()) or ()
-        number = sum(item.get("id") not in before for item in added)
-        if not field.is_list:
-            number = int(bool(change.after))
-        if number:
-            yield counted(number, field.noun)
+        is_list = fields[change.field].is_list
+        new = sum(item.get("id") not in before for item in added) if is_list else 0
+        numbers[change.field] += new if is_list else int(bool(change.after))
+    for name, field in fields.items():
+        if numbers[name]:
+            yield counted(numbers[name], field.noun)

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gitguard.errors import (
-    GitguardError,
     InvalidInput,
     NothingFound,
     SecretsFound,
@@ -100,7 +99,7 @@ def publication_of(
     place = Remote(sessions.repository().git, remote)
     links = _ours(piece)
     parts = [
-        _Part(sessions=sessions, key=key, links=own, head=piece.head, with_words=with_words)
+        _Part(sessions=sessions, key=key, links=own, with_words=with_words)
         for key, own in links.items()
     ]
     for part in parts:
@@ -182,7 +181,7 @@ def _refuse_secrets(sessions: WorkspaceSessions, drafts: list[tuple[_Part, list[
         found.update(dict.fromkeys(f"{where}: {m.rule}" for m in redactor.find(part.name)))
         for draft in commits:
             checkpoint = draft.step.checkpoint
-            place = f"{where} {checkpoint.name}" if checkpoint else where
+            place = f"{where} {checkpoint.name}"
             matches = clean_checkpoint(draft.files, draft.message, redactor).findings
             found.update(dict.fromkeys(f"{place} {m.path}: {m.rule}" for m in matches))
     if found:
@@ -199,7 +198,7 @@ class _Draft(Value):
     step: PublishedCommit
     message: str
     files: Mapping[str, bytes]
-    projection: Projection | None
+    projection: Projection
 
 
 class _Part:
@@ -210,7 +209,6 @@ class _Part:
         sessions: WorkspaceSessions,
         key: str,
         links: list[Link],
-        head: str,
         with_words: bool,  # noqa: FBT001
     ) -> None:
         session = Session.of(key)
@@ -219,7 +217,6 @@ class _Part:
         self._store: SessionStore = sessions.store(session)
         self._repository = sessions.repository()
         self._links = links
-        self._head = head
         self._with_words = with_words
 
     def refuse_unverified(self) -> None:
@@ -240,20 +237,11 @@ class _Part:
 
     def _last(self) -> Checkpoint:
         """Return the last checkpoint of the piece: also what was noted after its last commit."""
-        last = max((link.after for link in self._links), key=lambda after: after.sequence)
-        head = self._store.chain.head()
-        for link in self._store.chain.commits(head.committed or head.id):
-            checkpoint = link.checkpoint
-            if checkpoint is None or checkpoint.sequence <= last.sequence:
-                break
-            if checkpoint.code.head == self._head:
-                return checkpoint
-        return last
+        lasts = ((link.following or (link.after,))[-1] for link in self._links)
+        return max(lasts, key=lambda last: last.sequence)
 
     def _draft(self, states: StateReader, step: PublishedCommit) -> _Draft:
         message = message_of(step, self._key, with_words=self._with_words)
-        if step.checkpoint is None:
-            return _Draft(step, message, {}, None)
         state = states.state(step.checkpoint)
         projection = projected(state, with_words=self._with_words)
         files = files_of(projection.state)
@@ -276,8 +264,6 @@ class _Part:
                 )
             )
         before, after = drafts[0].projection, drafts[-1].projection
-        if after is None:
-            raise GitguardError(f"the session `{one_line(self._key)}` has no last checkpoint")
         left_out = after.left_out if self._with_words else (*after.left_out, f"`{SNAPSHOT_FILE}`")
 
         def ref(end: str, commit: str) -> PublishedRef:
@@ -290,7 +276,7 @@ class _Part:
             base=ref("base", commits[0]),
             head=ref("head", commits[-1]),
             commits=len(commits) - 1,
-            shows=shown_in(before.state if before else None, after.state),
+            shows=shown_in(before.state, after.state),
             left_out=left_out,
         )
 
@@ -313,8 +299,7 @@ class PublishedCommit(Value):
     """A commit that is published: a subject, and the checkpoint whose state it has."""
 
     subject: str
-    checkpoint: Checkpoint | None
-    """None before the session's first checkpoint, when there was no state."""
+    checkpoint: Checkpoint
     at: int
     """Unix seconds."""
 
@@ -380,19 +365,15 @@ def steps_of(links: Sequence[Link], last: Checkpoint) -> list[PublishedCommit]:
     the last checkpoint.
     """
     first = links[0].commit
-    befores = [link.before for link in links]
-    known = [before for before in befores if before is not None]
-    began_here = len(known) < len(befores)
-    base = None if began_here else min(known, key=lambda checkpoint: checkpoint.sequence)
-    oldest = min((link.between or (link.after,))[0].at for link in links)
-    steps = [
-        PublishedCommit(
-            _subject("Before", first.id, first.subject), base, base.at if base else oldest
-        )
-    ]
-    by_commit = {link.commit.id: link for link in reversed(links)}  # the surest comes first
+    base = min((link.before for link in links), key=lambda checkpoint: checkpoint.sequence)
+    steps = [PublishedCommit(_subject("Before", first.id, first.subject), base, base.at)]
+    by_commit: dict[str, Link] = {}
+    for link in links:
+        kept = by_commit.setdefault(link.commit.id, link)
+        if kept.after.sequence < link.after.sequence:
+            by_commit[link.commit.id] = link
     newest: Checkpoint | None = None
-    for link in sorted(by_commit.values(), key=links.index):
+    for link in by_commit.values():
         # A rebase may change the order of commits; what was known then is still known.
         is_newer = newest is None or link.after.sequence >= newest.sequence
         newest = link.after if is_newer or newest is None else newest
@@ -407,13 +388,10 @@ def _subject(when: str, commit: str, subject: str) -> str:
 
 def message_of(step: PublishedCommit, session: str, *, with_words: bool) -> str:
     """Return the message of a commit that is published."""
-    if step.checkpoint is None:
-        body = f"The session {one_line(session)} had no checkpoint yet."
-    else:
-        what = "with" if with_words else "without"
-        body = (
-            f"The state of checkpoint {step.checkpoint.sequence} of the session "
-            f"{one_line(session)},\n{what} prompts, answers and summaries.\n\n"
-            f"Checkpoint: {step.checkpoint.id}"
-        )
+    what = "with" if with_words else "without"
+    body = (
+        f"The state of checkpoint {step.checkpoint.sequence} of the session "
+        f"{one_line(session)},\n{what} prompts, answers and summaries.\n\n"
+        f"Checkpoint: {step.checkpoint.id}"
+    )
     return f"{step.subject}\n\n{body}\n"

@@ -6,14 +6,14 @@ checkpoint: where it appeared, whether it is still there, and who it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from gitguard.model.commit import is_object_id
 from gitguard.model.redaction.rules import walls
 from gitguard.model.text import counted
 from gitguard.model.value import Value
-from gitguard.review.forms import LIKELY, PATCH, SQUASHED, TRAILER
+from gitguard.review.authorship import CONTENT, LINES, PATCH
 from gitguard.review.piece import CodeChange, Piece
 from gitguard.review.timeline import Timeline
 from gitguard.state import roles
@@ -41,6 +41,7 @@ LIMITS = names_of(roles.LIMIT)
 TOOLS, SHELL, NOTED, OUTSIDE = AUTHORS = ("tools", "shell", "noted", "outside")
 """Who changed a file: the agent's edit tools or a shell command, as a hook saw; the agent says so;
 nobody whom a hook saw."""
+_BY_SIGHT = (SHELL, TOOLS, NOTED).index
 
 
 class ReportCheckpoint(Value):
@@ -129,6 +130,8 @@ class Verdict(Value):
     is_sound: bool
     is_ours: bool
     """Whether this machine wrote the history, or trusts it."""
+    is_known: bool = True
+    """Whether this machine has a record of the session at all, with which to compare."""
     notes: tuple[str, ...] = ()
 
 
@@ -205,11 +208,12 @@ class SessionPart:
         self._tasks.append(task_id)
         self.stops.append(stop)
 
-    def entries(self, offset: int, listed: set[str], *, has_start: bool) -> list[TrackedItem]:
+    def entries(self, offset: int, listed: set[str], work: Collection[str]) -> list[TrackedItem]:
         """Return the items by field and age; offset is how many checkpoints come before ours.
 
         A session that was forked has the items of the one it comes from, which are listed there.
-        has_start is whether the oldest checkpoint is from before the piece of work.
+        work has the ids of the checkpoints of the piece of work: what appeared at others is none
+        of its words.
         """
         self._timeline.end()
         end = offset + len(self.stops) - 1
@@ -220,7 +224,8 @@ class SessionPart:
             age, first, last = history.spans[0][0], spans[0][0], spans[-1][1]
             (place, earliest), (_, item) = history.earliest, history.item
             text, detail, label = _words(item)
-            was_there = has_start and first == offset and not _is_written_since(earliest, item)
+            is_older = self.stops[end - first].id not in work
+            was_there = is_older and not _is_written_since(earliest, item)
             entry = TrackedItem(
                 field=field,
                 id=item.id,
@@ -255,17 +260,14 @@ def report_of(
     Each session's part goes down to the last checkpoint before the piece began.
     """
     commit_of = {stop.id: link.commit.id for link in piece.links for stop in link.between}
-    starts = {link.before.id for link in piece.links if link.before is not None}
-    # What a cut history begins with may have been there long before the piece of work.
-    starts |= {link.between[0].id for link in piece.links if link.is_cut}
+    work = {c.id for link in piece.links for c in (*link.between, *link.following)}
     stops: list[ReportCheckpoint] = []
     lasts: list[ReportCheckpoint] = []
     entries: list[TrackedItem] = []
     for part in parts:
         oldest_first = [s.replace(commit=commit_of.get(s.id, "")) for s in reversed(part.stops)]
-        has_start = bool(oldest_first) and oldest_first[0].id in starts
         listed = {entry.id for entry in entries}
-        entries += part.entries(len(stops), listed, has_start=has_start)
+        entries += part.entries(len(stops), listed, work)
         stops += oldest_first
         lasts += oldest_first[-1:]
     return Report(
@@ -280,24 +282,23 @@ def report_of(
         overrides=overrides,
         redactions=tuple(_redactions(stops, entries)),
         verdicts=verdicts,
-        notes=(*_doubtful_links(piece), *piece.notes, *notes),
+        notes=(*_ways_of_links(piece), *piece.notes, *notes),
     )
 
 
-_DOUBTS = {
-    PATCH: "by a commit with the same changes, as after a rebase",
-    TRAILER: "by the trailer in their own message",
-    SQUASHED: "by the commits that were squashed into them",
-    LIKELY: "by files and times only, which is likely and not certain",
+_TIED_BY = {
+    CONTENT: "to the agent's work by the content of a file",
+    PATCH: "by a change to a file that is the same",
+    LINES: "by lines of the agent's",
 }
 
 
-def _doubtful_links(piece: Piece) -> Iterator[str]:
-    """Say how many commits no checkpoint names, and by what these are tied."""
+def _ways_of_links(piece: Piece) -> Iterator[str]:
+    """Say how many commits are tied to the agent's work, and by what."""
     surest: dict[str, str] = {}
     for link in piece.links:  # the surest of a commit comes first
         surest.setdefault(link.commit.id, link.certainty)
-    for certainty, tied_by in _DOUBTS.items():
+    for certainty, tied_by in _TIED_BY.items():
         count = sum(value == certainty for value in surest.values())
         if count:
             yield f"{count:,} of {counted(len(piece.commits), 'commit')} tied {tied_by}"
@@ -332,16 +333,26 @@ def _author(item: Artifact) -> str:
 
 
 def _files(piece: Piece, entries: Iterable[TrackedItem]) -> Iterator[ReportedFile]:
-    """Yield each file with who changed it; what hooks saw counts more than what the agent says."""
-    committed = {path.path for commit in piece.commits for path in commit.paths}
+    """Yield each file with who changed it.
+
+    Of a file in the commits, their content decides; of others, what hooks saw counts more than what
+    the agent says.
+    """
     authors: dict[str, str] = {}
     for entry in entries:
         if entry.field != "artifacts" or entry.inherited:
             continue
         seen_as = authors.get(entry.text, NOTED)
-        authors[entry.text] = min(seen_as, entry.label, key=(SHELL, TOOLS, NOTED).index)
+        authors[entry.text] = min(seen_as, entry.label, key=_BY_SIGHT)
+    committed = {path.path for commit in piece.commits for path in commit.paths}
+    shown: dict[str, str] = {}
+    for link in piece.links:
+        for file in link.files:
+            author = file.author if file.author in AUTHORS else NOTED
+            shown[file.path] = min(shown.get(file.path, NOTED), author, key=_BY_SIGHT)
     for path in sorted(committed | authors.keys()):
-        yield ReportedFile(path, authors.get(path, OUTSIDE), path in committed)
+        author = shown.get(path, OUTSIDE) if path in committed else authors[path]
+        yield ReportedFile(path, author, path in committed)
 
 
 def _redactions(

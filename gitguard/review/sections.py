@@ -17,6 +17,7 @@ from gitguard.review.report import (
     Report,
     ReportCheckpoint,
     TrackedItem,
+    Verdict,
     names_of,
 )
 from gitguard.state import roles
@@ -55,8 +56,8 @@ _STATUSES = {
 _AUTHORS = {
     TOOLS: "Agent's edit tools (hook saw)",
     SHELL: "Shell commands (hook saw)",
-    NOTED: "Noted by the agent, seen by no hook",
-    OUTSIDE: "Outside the session, or seen by no hook",
+    NOTED: "In the session's work, seen by no hook",
+    OUTSIDE: "Outside the agent's work, as far as content shows",
 }
 _NAMES = {field.name: field.option for field in TaskState.noted(*roles.SENTENCES)}
 """What one item of each field is called."""
@@ -154,13 +155,13 @@ def summary_of(report: Report) -> str:
 
 def unfolded(report: Report) -> tuple[Line, ...]:
     """Return what a reviewer should see first, at most a screen of it."""
-    foreign = [v.session for v in report.verdicts if not v.is_ours]
+    foreign = [v for v in report.verdicts if not v.is_ours]
     failing = [item for item in report.of("commands", stands=True) if item.label == FAILED]
     # Without hooks nothing tells outside from inside.
     has_hooks = any(item.by == HOOK or item.field == "exchanges" for item in report.entries)
     outside = [file.path for file in report.files if has_hooks and file.author == OUTSIDE]
     groups: tuple[tuple[str, Iterable[Line]], ...] = (
-        ("Not ours", [Line("this machine did not write the history", label=s) for s in foreign]),
+        ("Not verified", [Line(_owner(verdict), label=verdict.session) for verdict in foreign]),
         ("Removed", (line for line in _gone(report) if line.state == _REMOVED)),
         ("Never checked", _lines(report, report.of(*names_of(roles.ASSUMPTION), stands=True))),
         ("Blocked by", _lines(report, report.of(*names_of(roles.OBSTACLE), stands=True))),
@@ -336,14 +337,23 @@ def _checks_seen(number: int, failed: int) -> str:
     return f"Hooks saw {counted(number, 'check')}, {failed} failed when last run"
 
 
+def _owner(verdict: Verdict) -> str:
+    """Say how a history was checked, and what that shows."""
+    if not verdict.is_known:
+        return "this machine has no record of the history, so only its structure was checked"
+    if not verdict.is_ours:
+        return "this machine did not write the history"
+    compared = "history compared with what this machine wrote"
+    return compared if not verdict.is_sound else "history written by this machine"
+
+
 def _verification(report: Report) -> Iterator[Line]:
     for verdict in report.verdicts:
-        owner = "written by this machine" if verdict.is_ours else "NOT written by this machine"
-        if verdict.is_ours and not verdict.is_sound:
-            owner = "compared with what this machine wrote"
-        yield Line(verdict.text, label=verdict.session, detail=owner, joiner="history", weight=2)
+        owner = _owner(verdict)
+        yield Line(verdict.text, label=verdict.session, detail=owner, weight=2)
         yield from (Line(note, label="Note") for note in verdict.notes)
     if report.unlinked:
         number = counted(len(report.unlinked), "commit")
-        yield Line(f"{number} of {len(report.commits)} tied to no checkpoint", label="Note")
+        text = f"{number} of {len(report.commits)} in which no work of an agent is known"
+        yield Line(text, label="Note")
     yield from (Line(note, label="Note") for note in report.notes)

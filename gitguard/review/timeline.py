@@ -8,8 +8,6 @@ is marked.
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.similar_json import SimilarObjects
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
-    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.checkpoint import Checkpoint, WrittenFile
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.standing import Head
@@ -52,24 +50,16 @@ class Course(Value):
     sequences: tuple[int, ...]
     heads: tuple[str, ...]
     """The code commits that were checked out, empty before the first."""
-    times: tuple[int, ...]
+    triggers: tuple[str, ...]
+    files: tuple[str, ...]
+    """The snapshots of the files, empty where none was taken."""
+    written: tuple[tuple[WrittenFile, ...], ...]
+    """What the agent wrote, as the checkpoints say it."""
     is_ours: bool
     shared: int = 0
     """How many of the first ones another course has too, which ties commits to them."""
     is_cut: bool = False
     """Whether there were checkpoints before the first of them that cannot be read."""
-    is_past_ours: bool = False
-    """Whether somebody put it on a branch of ours, or in its place."""
-
-    @cached_property
-    def first(self) -> dict[str, int]:
-        """The place at which each code commit is checked out for the first time."""
-        return {head: place for place, head in reversed([*enumerate(self.heads)])}
-
-    @cached_property
-    def last(self) -> dict[str, int]:
-        """The place at which each code commit is checked out for the last time."""
-        return {head: place for place, head in enumerate(self.heads)}
 
     def named(self, place: int) -> str:
         """Return how a reason calls a checkpoint."""
@@ -88,8 +78,6 @@ class _Source(Value):
     head: str
     is_ours: bool
     where: str
-    is_past_ours: bool = False
-    """Whether somebody put it on a branch of ours, or in its place."""
 
 
 def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
@@ -157,8 +145,8 @@ def _sources(chain: Chain, head: Head, name: str) -> Iterator[_Source]:
         yield _Source(name, head.committed, True, chain.ref)
     for anchor in chain.archived():
         yield _Source(name, anchor.committed, True, chain.archive_of(anchor.committed))
-    if head.id not in ("", head.committed):
-        yield _Source(name, head.id, False, chain.ref, is_past_ours=bool(head.committed))
+    if head.id and not head.committed:
+        yield _Source(name, head.id, False, chain.ref)
 
 
 def _set_aside(repository: Repository) -> Iterator[_Source]:
@@ -176,7 +164,7 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
 
     Return also why it cannot be read further, and the commit at which that is.
     """
-    rows: list[tuple[str, int, str, int]] = []
+    rows: list[tuple[Any, ...]] = []
     heads: dict[str, str] = {}
     key, note, broken_at = source.name, "", ""
     try:
@@ -193,11 +181,13 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
             key = checkpoint.session_key if not rows else key
             # Many checkpoints name the same commit: its id is kept once.
             head = heads.setdefault(checkpoint.code.head, checkpoint.code.head)
-            rows.append((checkpoint.id, checkpoint.sequence, head, checkpoint.at))
+            named = checkpoint.id, checkpoint.sequence, head, checkpoint.trigger
+            rows.append((*named, checkpoint.files, checkpoint.written))
     except GitguardError as refusal:
         note = f"The history at `{source.where}` is left out: {refusal.message}"
     rows.reverse()
-    ids, sequences, code_heads, times = zip(*rows, strict=True) if rows else ((),) * 4
+    columns = zip(*rows, strict=True) if rows else ((),) * 6
+    ids, sequences, code_heads, taken_for, snapshots, written = columns
     shared = next((n for n, commit in enumerate(ids) if commit not in seen), len(ids))
     seen.update(ids)
     if shared == len(ids):
@@ -209,11 +199,12 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
         ids=ids,
         sequences=sequences,
         heads=code_heads,
-        times=times,
+        triggers=taken_for,
+        files=snapshots,
+        written=written,
         is_ours=source.is_ours,
         shared=shared,
         is_cut=bool(note),
-        is_past_ours=source.is_past_ours,
     )
     return course, note, broken_at
 

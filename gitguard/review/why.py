@@ -27,8 +27,6 @@ from gitguard.store.git.repository import Repository
 
 MOST = 10
 """Reasons that are shown."""
-_MOST_UNNAMED = 10
-"""Commits that no checkpoint names and whose links are looked for, which takes git a while each."""
 _SHORT = 7
 _MOST_DIGITS = 9
 _FILE_LIMIT = 16 << 20
@@ -49,14 +47,14 @@ class CodeLine(Value):
 
 
 class Made(Value):
-    """Between which checkpoints of a history a commit was made."""
+    """Between which checkpoints of a history work was done that a commit holds."""
 
     commit: BlamedCommit
     history: IndexedHistory
     before: int
     """The number of the last checkpoint before work on it began; 0 for the beginning."""
     after: int
-    """The number of the first one that knows the commit."""
+    """The number of the first one that knows the work."""
 
     @property
     def when(self) -> str:
@@ -64,7 +62,7 @@ class Made(Value):
         span = checkpoint_name(self.after)
         if self.before + 1 < self.after:
             span = f"{checkpoint_name(self.before + 1)} to {span}"
-        return f"{self.commit.id[:_SHORT]} was made ({span})"
+        return f"the work in {self.commit.id[:_SHORT]} was done ({span})"
 
 
 class Reason(Value):
@@ -84,7 +82,7 @@ class Why(Value):
     commits: tuple[BlamedCommit, ...]
     """Those that the lines come from, the one of most lines first."""
     unlinked: tuple[str, ...]
-    """Of these, the ids of commits that no checkpoint names."""
+    """Of these, the ids of commits that hold no work of a session, as far as that can be shown."""
     reasons: tuple[Reason, ...]
     """The nearest first."""
     left_out: int = 0
@@ -155,18 +153,14 @@ def why(
     code: CodeLine,
     commits: tuple[BlamedCommit, ...],
     histories: Histories,
-    is_ancestor: Callable[[str, str], bool],
-    links_of: Callable[[str], Iterable[Link]],
+    links: Iterable[Link],
     redact: Callable[[str], str],
 ) -> Why:
     """Return what stands behind the commits of a file's lines, the nearest first.
 
-    links_of ties a commit that no checkpoint names, as after a rebase, to checkpoints.
+    links tie them to the work that they hold.
     """
-    made = {c.id: list(checkpoints_of(c, histories.all, is_ancestor)) for c in commits}
-    unnamed = [commit for commit in commits if not made[commit.id]]
-    for commit in unnamed[:_MOST_UNNAMED]:
-        made[commit.id] = list(_linked(commit, links_of(commit.id), histories.all))
+    made = {commit.id: list(_made(commit, links, histories.all)) for commit in commits}
     best: dict[tuple[str, str], tuple[int, IndexedItem, Made]] = {}
     for making in (making for several in made.values() for making in several):
         for nearness, entry in _near(making, code.path):
@@ -199,36 +193,20 @@ def shallow_notes(commits: Iterable[BlamedCommit], cut: Container[str]) -> tuple
     )
 
 
-def checkpoints_of(
-    commit: BlamedCommit,
-    histories: Iterable[IndexedHistory],
-    is_ancestor: Callable[[str, str], bool],
-) -> Iterator[Made]:
-    """Yield between which checkpoints of each history a commit was made, as checkpoints name it.
-
-    The commit that a history begins with was made before it. A commit whose parents were not
-    checked out before it counts where it descends from what was: then several were made at once.
-    """
-    for history in histories:
-        turns = history.index.turns
-        for earlier, later in zip(turns, turns[1:], strict=False):
-            if later.code != commit.id:
-                continue
-            if earlier.code in commit.parents or is_ancestor(earlier.code, commit.id):
-                yield Made(commit, history, earlier.sequence, later.sequence)
-                break
-
-
-def _linked(
+def _made(
     commit: BlamedCommit, links: Iterable[Link], histories: Iterable[IndexedHistory]
 ) -> Iterator[Made]:
-    """Yield between which checkpoints a commit was made by its links, in sessions in force."""
-    in_force = {history.session: history for history in histories if not history.archived}
+    """Yield between which checkpoints the work on the file was done that a commit holds."""
+    by_session = {(h.session, h.is_ours): h for h in histories if not h.archived}
+    archived = {(h.session, h.is_ours): h for h in histories if h.archived}
     for link in links:
-        history = in_force.get(link.session)
-        if history is not None and link.is_ours == history.is_ours:
-            before = link.before.sequence if link.before is not None else 0
-            yield Made(commit, history, before, link.after.sequence)
+        key = (link.session, link.is_ours)
+        history = by_session.get(key, archived.get(key))
+        if link.commit.id != commit.id or history is None:
+            continue
+        for file in link.files:
+            if file.path == commit.path:
+                yield from (Made(commit, history, *span) for span in file.spans)
 
 
 def _near(made: Made, path: str) -> Iterator[tuple[int, IndexedItem]]:
@@ -241,7 +219,7 @@ def _near(made: Made, path: str) -> Iterator[tuple[int, IndexedItem]]:
             continue
         came_up = entry.first > made.before
         if entry.field == MESSAGE:
-            request = entry if _is_request(entry) else request
+            request = entry if came_up and _is_request(entry) else request
         elif came_up:
             yield _NAMED_THEN if _names(entry, path, made) else _APPEARED, entry
         elif not 0 < entry.removed <= made.before and _names(entry, path, made):
@@ -272,7 +250,7 @@ def _reason(near: tuple[int, IndexedItem, Made], path: str, redact: Callable[[st
     name = os.path.basename(path)
     because = {
         _NAMED_THEN: f"it came up while {made.when}, and names {name} or the commit",
-        _ASKED: f"it is the last that the user asked for before {made.commit.id[:_SHORT]} was made",
+        _ASKED: f"it is the last that the user asked for before {made.when}",
         _APPEARED: f"it came up while {made.when}",
         _HELD: f"it held while {made.when}, and names {name} or the commit",
     }[nearness]

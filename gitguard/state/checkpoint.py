@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument, NewerFormat
+from gitguard.model import fields
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.commit import is_object_id, parse_commit
+from gitguard.model.record import Record
 from gitguard.model.text import encodable, one_line, shorten
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 FORMAT = 1
 """The version of the tree and the trailers."""
@@ -21,9 +23,14 @@ _WHY_LIMIT = 1000
 _MOST_DIGITS = 12
 _MOST_PRESSURE = 100.0
 _PURGED = "Gitguard-Purged: "
+_WROTE = "Gitguard-Wrote: "
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
+TOOLS, SHELL, UNSEEN = WRITERS = "tools", "shell", "unseen"
+"""What wrote a file: the agent's edit tools, its shell commands, or nobody knows what, as in a
+session without hooks."""
+_NO_FILE = "-"
 
 
 class Code(Value):
@@ -33,6 +40,16 @@ class Code(Value):
     """The commit id, empty before the first commit."""
     branch: str = ""
     """The branch's short name, empty when detached."""
+
+
+class WrittenFile(Record):
+    """A content that the agent wrote into a file which git tracks."""
+
+    path: str = fields.text("From the worktree's root, escaped as Python's `os` does.")
+    new: str = fields.text("The id of the content.")
+    author: str = fields.text("What wrote it.", choices=WRITERS)
+    turns: tuple[str, ...] = fields.texts("The numbers of the checkpoints after the work.")
+    old: str = fields.text("The id of the content before; empty where there was none.", default="")
 
 
 class CheckpointRecord(Value):
@@ -49,6 +66,8 @@ class CheckpointRecord(Value):
     forked_from: str = ""
     files: str = ""
     """The snapshot of the worktree's files, by its id; empty where none was taken."""
+    written: tuple[WrittenFile, ...] = ()
+    """What the agent wrote into files that git tracks."""
 
 
 class Checkpoint(Value):
@@ -70,6 +89,8 @@ class Checkpoint(Value):
     """The rules by which secrets were taken out of it later, or that it follows such a one."""
     files: str = ""
     """The snapshot of the worktree's files at that moment, by its id; empty where there is none."""
+    written: tuple[WrittenFile, ...] = ()
+    """What the agent wrote into files that git tracks."""
     signature: str = ""
     """How its signature begins, which says of what kind it is; empty where it has none."""
 
@@ -103,8 +124,29 @@ def format_message(record: CheckpointRecord) -> str:
     if record.files:
         trailers["Files"] = record.files
     lines = [f"Gitguard-{name}: {value}" for name, value in trailers.items()]
+    lines += [f"{_WROTE}{_written_line(file)}" for file in record.written]
     why = shorten(one_line(record.why), _WHY_LIMIT) or "No reason was given."
     return "\n".join([subject, "", why, "", *lines, ""])
+
+
+def _written_line(file: WrittenFile) -> str:
+    words = (",".join(file.turns), file.author, file.old or _NO_FILE, file.new)
+    return " ".join((*words, _trailer_text(file.path)))
+
+
+def _written_files(message: str) -> Iterator[WrittenFile]:
+    """Yield what trailers say was written; one that cannot be read says nothing."""
+    last = message.rstrip("\n").rpartition("\n\n")[2]
+    for line in last.split("\n"):
+        turns, author, old, new, path = [*line.removeprefix(_WROTE).split(" ", 4), *[""] * 4][:5]
+        ids = [blob for blob in (old, new) if blob != _NO_FILE]
+        numbers = tuple(turns.split(","))
+        is_whole = all(map(is_object_id, ids)) and all(map(_is_number, numbers))
+        if line.startswith(_WROTE) and is_whole and author in WRITERS:
+            old = "" if old == _NO_FILE else old
+            yield WrittenFile(
+                path=_trailer_value(path), old=old, new=new, author=author, turns=numbers
+            )
 
 
 def purged_message(message: str, rules: tuple[str, ...]) -> str:
@@ -159,6 +201,7 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             forked_from=trailers.get("Forked-From", ""),
             purged=trailers.get("Purged", ""),
             files=snapshot if is_object_id(snapshot) else "",
+            written=tuple(_written_files(commit.message)) if _WROTE in commit.message else (),
             signature="\n".join(commit.headers.get(signed, ())),
         )
         (tree,) = commit.headers.get("tree", ())
@@ -179,9 +222,13 @@ def _trailers(message: str) -> Mapping[str, str]:
     return {name.removeprefix("Gitguard-"): value for name, _, value in found}
 
 
-def _whole(text: str) -> int:
+def _is_number(text: str) -> bool:
     # Anything longer is a number, too, but no time and no count.
-    if not (text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS):
+    return text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
+def _whole(text: str) -> int:
+    if not _is_number(text):
         raise ValueError(f"`{text[:20]}` is not a checkpoint number")
     return int(text)
 

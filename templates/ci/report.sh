@@ -19,8 +19,12 @@ shift
 remote=${REMOTE:-origin}
 report=${REPORT:-report.md}
 
+# A shallow clone lacks commits, and often the branch that BASE names.
+branches="+refs/heads/*:refs/remotes/$remote/*"
 if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
-    git fetch --quiet --unshallow "$remote"
+    git fetch --quiet --unshallow "$remote" "$branches"
+elif ! git rev-parse --quiet --verify "$base^{commit}" >/dev/null; then
+    git fetch --quiet "$remote" "$branches"
 fi
 # If there are no checkpoints, this fetches nothing, and the report says so.
 git fetch --quiet --no-tags "$remote" "+refs/heads/gitguard/*:refs/remotes/$remote/gitguard/*"

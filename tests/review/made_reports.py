@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.model.transcript import USER
-from gitguard.review.forms import EXACT
+from gitguard.review.authorship import CONTENT
 from gitguard.review.piece import CodeChange, Link, Piece
 from gitguard.review.report import (
     Override,
@@ -116,9 +116,9 @@ def report_with(text: str) -> Report:
     link = Link(
         commit=change,
         session=text,
-        certainty=EXACT,
+        certainty=CONTENT,
         reason=text,
-        before=None,
+        before=checkpoint(0, text),
         after=around[1],
         between=around,
     )
@@ -141,4 +141,14 @@ def long_report(number: int, text: str) -> Report:
         failures = tuple(Failure(f"{text} {i}", text, id=f"f{i}") for i in range(max(n - 12, 0), n))
         listed = {**items(text, with_limit=True), "decisions": decisions}
         part.add(stop(n, text), "task-1", {**listed, "failed_attempts": failures})
-    return report_of(Piece(BASE, HEAD, (), ()), [part])
+    change = CodeChange(HEAD, (BASE,), text, 1_772_438_400)
+    link = Link(
+        commit=change,
+        session="main",
+        certainty=CONTENT,
+        reason="",
+        before=checkpoint(0),
+        after=checkpoint(number),
+        between=tuple(checkpoint(n) for n in range(1, number + 1)),
+    )
+    return report_of(Piece(BASE, HEAD, (), (link,)), [part])

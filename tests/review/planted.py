@@ -17,9 +17,12 @@ from gitguard.model.codec import STATE_FILE, SUMMARY_FILE, dump_json, sha256
 from gitguard.model.text import timestamp
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state.checkpoint import (
+    SHELL,
     SNAPSHOT_FILE,
+    TOOLS,
     CheckpointRecord,
     Code,
+    WrittenFile,
     checkpoint_name,
     format_message,
 )
@@ -298,8 +301,37 @@ def write(planned: History, guard: Guard, git: Callable[..., str]) -> Written:
     guard.ensure()
     commits = _write_code(planned.code, Path(guard.workspace.place.worktree))
     git("reset", "--quiet", "--hard")
-    _write_checkpoints(planned, guard, (base, *commits))
+    _write_checkpoints(planned, guard, (base, *commits), _written(planned, git, (base, *commits)))
     return Written(base, commits[-1] if commits else base, guard)
+
+
+def _written(
+    planned: History, git: Callable[..., str], commits: Sequence[str]
+) -> dict[int, tuple[WrittenFile, ...]]:
+    """Return what the agent wrote, by the moment at which a commit holds it."""
+    written: dict[int, tuple[WrittenFile, ...]] = {}
+    began = 0
+    for number, moment in enumerate(planned.moments):
+        before = planned.moments[number - 1].commits if number else 0
+        if moment.commits == before:
+            continue
+        files = []
+        for line in git(
+            "diff",
+            "--raw",
+            "--no-abbrev",
+            *commits[before : moment.commits + 1 : moment.commits - before],
+        ).splitlines():
+            facts, path = line.split("\t")
+            old, new = facts.split()[2:4]
+            turns = tuple(str(turn + 2) for turn in range(began, number + 1))
+            author = SHELL if path == "tests/test_cleaner.py" else TOOLS
+            old = old.strip("0") and old
+            if path != OUTSIDE:
+                files.append(WrittenFile(path=path, old=old, new=new, author=author, turns=turns))
+        written[number] = tuple(files)
+        began = number + 1
+    return written
 
 
 def _import(root: Path, stream: list[bytes]) -> None:
@@ -334,7 +366,12 @@ def _write_code(code: Sequence[CodeStep], root: Path) -> tuple[str, ...]:
     return tuple(listed.stdout.split())
 
 
-def _write_checkpoints(planned: History, guard: Guard, commits: Sequence[str]) -> None:
+def _write_checkpoints(
+    planned: History,
+    guard: Guard,
+    commits: Sequence[str],
+    written: dict[int, tuple[WrittenFile, ...]],
+) -> None:
     store = guard.store()
     head = store.own_head()
     assert head.anchor is not None
@@ -346,6 +383,7 @@ def _write_checkpoints(planned: History, guard: Guard, commits: Sequence[str]) -
         when = BEGIN + number * STEP
         state = state.redacted(guard.workspace.redactor)[0]
         record = _record(state, moment, begun + number + 1, commits[moment.commits])
+        record = record.replace(written=written.get(number, ()))
         message = format_message(record).encode()
         stream.append(
             b"commit %s\ncommitter gitguard <gitguard@localhost> %d +0000\ndata %d\n%s"

@@ -354,7 +354,9 @@ def write_origin(folder: Path) -> Git:
     git = Git(folder / "repo")
     git("switch", "--quiet", "--create", "port")
     for title in ("Port it", "Test it"):
-        git("commit", "--quiet", "--allow-empty", "--message", title)
+        (git.root / "parser.py").write_text(f"# {title}\n")
+        git("add", "parser.py")
+        git("commit", "--quiet", "--message", title)
         guard.checkpoint(title)
     server = folder / "origin.git"
     git("init", "--quiet", "--bare", "--initial-branch=main", str(server))
@@ -432,6 +434,17 @@ def test_the_script_fetches_what_a_shallow_clone_lacks(origin: Git, tmp_path: Pa
     root = cloned(origin, tmp_path, "--depth=1")
     base = origin("rev-parse", "main")
     done = run_in(root, "sh", str(SCRIPT), base)
+    assert done.returncode == 0, done.stderr
+    assert "2 commits, 4 checkpoints" in (root / "report.md").read_text()
+
+
+@pytest.mark.parametrize("options", [("--depth=1",), ("--single-branch",)])
+def test_the_script_fetches_the_branch_that_the_base_names(
+    origin: Git, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    root = cloned(origin, tmp_path, *options)
+    assert Git(root)("branch", "--remotes", "--list", "origin/main") == ""
+    done = run_in(root, "sh", str(SCRIPT), "origin/main")
     assert done.returncode == 0, done.stderr
     assert "2 commits, 4 checkpoints" in (root / "report.md").read_text()
 

@@ -86,16 +86,15 @@ def checkpoint(number: int, **changes: object) -> Checkpoint:
     return Checkpoint(**{**values, **changes})  # type: ignore[arg-type]
 
 
-def link(commit: str, before: int | None, after: int, certainty: str = "exact") -> Link:
+def link(commit: str, before: int, after: int, certainty: str = "same content") -> Link:
     change = CodeChange(commit * 40, (), f"Write {commit}", 1_790_000_000)
-    earlier = None if before is None else checkpoint(before)
-    between = tuple(checkpoint(number) for number in range((before or 0) + 1, after + 1))
+    between = tuple(checkpoint(number) for number in range(before + 1, after + 1))
     return Link(
         commit=change,
         session="main",
         certainty=certainty,
         reason="",
-        before=earlier,
+        before=checkpoint(before),
         after=checkpoint(after),
         between=between,
     )
@@ -105,7 +104,7 @@ def link(commit: str, before: int | None, after: int, certainty: str = "exact") 
 @given(st.lists(SPOKEN, min_size=1, max_size=12), SAID)
 def test_no_word_that_was_said_is_published(journal: list[JournalEntry], goal: str) -> None:
     state = projected(spoken_state(journal, goal)).state
-    steps = steps_of([link("a", None, 1), link("b", 1, 3)], checkpoint(4))
+    steps = steps_of([link("a", 0, 1), link("b", 1, 3)], checkpoint(4))
     messages = [message_of(step, "main", with_words=False).encode() for step in steps]
     for data in (*files_of(state).values(), *messages):
         assert b"zq" not in data
@@ -150,7 +149,7 @@ def test_the_comparison_counts_what_it_adds() -> None:
 def test_each_code_commit_has_a_commit_after_the_base() -> None:
     links = [link("a", 2, 4), link("a", 1, 4, "likely"), link("b", 4, 5)]
     steps = steps_of(links, checkpoint(7))
-    shown = [(step.subject, step.checkpoint and step.checkpoint.sequence) for step in steps]
+    shown = [(step.subject, step.checkpoint.sequence) for step in steps]
     assert shown == [
         ("Before aaaaaaa: Write a", 1),
         ("After aaaaaaa: Write a", 4),
@@ -158,15 +157,9 @@ def test_each_code_commit_has_a_commit_after_the_base() -> None:
     ]
 
 
-def test_work_that_began_the_session_has_an_empty_base() -> None:
-    base, _ = steps_of([link("a", None, 3)], checkpoint(3))
-    assert (base.checkpoint, base.at) == (None, checkpoint(1).at)
-    assert "had no checkpoint yet" in message_of(base, "main", with_words=False)
-
-
 def test_commits_in_another_order_show_no_older_state_after_a_newer_one() -> None:
     steps = steps_of([link("b", 3, 5), link("a", 1, 3)], checkpoint(5))
-    assert [step.checkpoint and step.checkpoint.sequence for step in steps] == [1, 5, 5]
+    assert [step.checkpoint.sequence for step in steps] == [1, 5, 5]
 
 
 def test_what_was_decided_for_a_task_that_ended_is_published_and_counted() -> None:

@@ -37,13 +37,13 @@ def test_at_prints_what_became_known_in_a_commit(reviewed: Git) -> None:
     gitguard("note", "--decision", "Two passes", "--why", "Simple")
     gitguard("checkpoint")
     first = text_of(gitguard("at", "HEAD~1"))
-    assert "Link: exact; checkpoint 3 names this commit" in first
+    assert "Link: same content; it has the content that `a` got between checkpoint" in first
     assert "Goal: Port" in first
     assert "  + Decided: By hand — because w" in first
     assert "Known before it" not in first
     second = text_of(gitguard("at"))
     assert "  + Decided: Two passes — because Simple" in second
-    before = second.partition("Known before it:\n")[2].partition("Learned while")[0]
+    before = second.partition("Known before it:\n")[2].partition("Learned in")[0]
     assert before == (
         "  decisions:\n    By hand: w\n  failed_attempts:\n    Reuse the table: 41 files differ\n"
     )
@@ -53,7 +53,7 @@ def test_at_prints_json_for_programs(reviewed: Git) -> None:
     document = json.loads(text_of(gitguard("at", "HEAD", "--json")))
     assert document["commit"]["subject"] == "Write a"
     (knowledge,) = document["knowledge"]
-    assert knowledge["link"]["certainty"] == "exact"
+    assert knowledge["link"]["certainty"] == "same content"
     assert knowledge["state"]["goal"] == "Port"
     assert {"field": "decisions", "removed": []}.items() <= next(
         change for change in knowledge["changes"] if change["field"] == "decisions"
@@ -66,10 +66,10 @@ def test_log_of_a_range_has_a_row_for_each_commit(reviewed: Git) -> None:
     short = [reviewed("rev-parse", "--short=7", name) for name in ("HEAD", "HEAD~1")]
     assert lines == [
         f"{short[0]}  Write b",
-        "         no checkpoint is tied to it",
+        "         no work of an agent is known in it",
         f"{short[1]}  Write a",
         "         +1 decision, 1 failure, next: Test it",
-        "         (2 checkpoints, 2 automatic; main, exact)",
+        "         (2 checkpoints, 2 automatic; main, same content)",
     ]
     document = json.loads(text_of(gitguard("log", "HEAD~2..", "--json")))
     assert [row["added"] for row in document["rows"]] == [["1 decision", "1 failure"], []]
@@ -141,8 +141,8 @@ def test_a_review_runs_nothing_that_the_repository_names(git: Git, tmp_path: Pat
     traps.set_in(git)
     with inside(git.root, PATH=f".{os.pathsep}{os.environ['PATH']}"):
         traps.script("git", folder=git.root)
-        assert "squashed" in text_of(gitguard("at", "HEAD"))
-        assert "squashed" in text_of(gitguard("log", "HEAD~1.."))
+        assert "same content" in text_of(gitguard("at", "HEAD"))
+        assert "same content" in text_of(gitguard("log", "HEAD~1.."))
     assert traps.fired() == set()
 
 

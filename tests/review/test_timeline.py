@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from gitguard.model.value import Value
 from gitguard.review.report import ReportCheckpoint
-from gitguard.review.timeline import Course, Timeline
+from gitguard.review.timeline import Timeline
 from gitguard.state.checkpoint import Checkpoint, CheckpointRecord
 from gitguard.store.git.commits import CommitFile
 from tests.support.house import MODULES, PACKAGE
@@ -34,16 +34,6 @@ def test_an_item_is_followed_through_every_checkpoint_that_had_it(
         assert history.gone_at == (ages[0] - 1 if ages[0] else None)
         assert history.first == ages[-1]
         assert (history.item, history.earliest) == (states[ages[0]][key], states[ages[-1]][key])
-
-
-@given(st.lists(st.sampled_from("abc"), min_size=1, max_size=20))
-def test_a_course_knows_where_each_code_commit_was_first_and_last_checked_out(
-    heads: list[str],
-) -> None:
-    columns = tuple(range(len(heads)))
-    course = Course("main", "main", (), columns, tuple(heads), columns, is_ours=True)
-    assert course.first == {head: heads.index(head) for head in heads}
-    assert course.last == {head: len(heads) - 1 - heads[::-1].index(head) for head in heads}
 
 
 def values(of: type[Value] = Value) -> set[type[Value]]:

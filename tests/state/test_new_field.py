@@ -62,7 +62,9 @@ def extended(tmp_path: Path, git: Git) -> Extended:
     run("ensure")
     run("note", "--goal", "Port the parser", "--next", "Write the tests")
     run("note", "--risk", "The disk is full", "--environment", "The staging cluster")
-    git("commit", "--quiet", "--allow-empty", "--message", "Port it")
+    (git.root / "parser.py").write_text("TOKENS = ()\n")
+    git("add", "parser.py")
+    git("commit", "--quiet", "--message", "Port it")
     run("checkpoint")
     changed = {"risks": ["The disk is full", "The quota ends"], "environment": "Production"}
     updated = run("update", stdin=json.dumps(changed))

@@ -2,12 +2,14 @@
 
 `git blame` runs a textconv program unless it is told not to, and a clean filter on the file in the
 worktree unless a commit is named. So both is done, and what differs in the worktree is compared
-here. Where blame fails all the same, such as over a file of commits to ignore that cannot be read,
-the commits that changed the file stand for those of its lines.
+here. A commit that only changed spaces in a line is passed over. Where blame fails all the same,
+such as over a file of commits to ignore that cannot be read, the commits that changed the file
+stand for those of its lines.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 
@@ -22,7 +24,10 @@ if TYPE_CHECKING:
 _LIMIT = 16 << 20
 _COMMIT_LIMIT = 1 << 20
 _MOST_COMMITS = 200
-_GROUP = re.compile(rb"^([0-9a-f]{40,64}) \d+ \d+ (\d+)$", re.MULTILINE)
+_GROUP = re.compile(
+    rb"^([0-9a-f]{40,64}) \d+ \d+ (\d+)$(?:(?!\nfilename ).)*\nfilename ([^\n]*)",
+    re.MULTILINE | re.DOTALL,
+)
 _PLAIN_FILE = (b"100644", b"100755")
 
 
@@ -35,6 +40,8 @@ class BlamedCommit(Value):
     """As it was written, secrets and all."""
     lines: int
     """How many come from it; 0 where only that it changed the file is known."""
+    path: str = ""
+    """Where the file was in it."""
 
 
 class BlamedFile:
@@ -62,22 +69,26 @@ class BlamedFile:
 
     def commits(self, line: int = 0) -> tuple[BlamedCommit, ...]:
         """Return the commits that the file's lines come from, or one line, those of most first."""
-        counts = self._blamed(line)
+        counts, paths = self._blamed(line)
         with self._repository.reader() as reader:
             bodies = reader.read_all(counts, "commit", limit=_COMMIT_LIMIT)
-        return tuple(_described(commit, counts[commit], bodies[commit]) for commit in counts)
+        described = (_described(commit, counts[commit], bodies[commit]) for commit in counts)
+        return tuple(d.replace(path=paths.get(d.id, self._path)) for d in described)
 
-    def _blamed(self, line: int) -> dict[str, int]:
+    def _blamed(self, line: int) -> tuple[dict[str, int], dict[str, str]]:
         only = (f"-L{line},{line}",) if line else ()
-        options = ("--no-textconv", "--incremental", *only, "HEAD", "--", self._path)
+        options = ("--no-textconv", "-w", "--incremental", *only, "HEAD", "--", self._path)
         try:
             answer = self._repository.git.run("blame", *options)
         except GitFailed:
-            return self._changed_by()
+            return self._changed_by(), {}
         counts: Counter[str] = Counter()
-        for commit, number in _GROUP.findall(answer):
+        paths: dict[str, str] = {}
+        for commit, number, path in _GROUP.findall(answer):
             counts[commit.decode()] += int(number)
-        return dict(counts.most_common(_MOST_COMMITS))
+            if not path.startswith(b'"'):  # git quotes few names
+                paths[commit.decode()] = os.fsdecode(path)
+        return dict(counts.most_common(_MOST_COMMITS)), paths
 
     def _changed_by(self) -> dict[str, int]:
         options = (f"--max-count={_MOST_COMMITS}", "HEAD", "--", self._path)

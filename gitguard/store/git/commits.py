@@ -24,16 +24,13 @@ if TYPE_CHECKING:
 MOST_COMMITS = 5_000
 """Commits of a range; nobody reviews more."""
 _COMMIT_LIMIT = 1 << 20
-_READ_AT_ONCE, _COMPARED_AT_ONCE, _PATCHES_AT_ONCE = 500, 200, 20
+_READ_AT_ONCE, _COMPARED_AT_ONCE = 500, 200
 """Commits that one git compares, so that neither its time nor its answer grows with the range."""
-_LONGEST_PATCH = 100_000
-"""Lines of a change of which no patch id is computed any more."""
 _COMPARE = (
-    *("diff-tree", "--stdin", "-r", "--root", "--no-renames"),
+    *("diff-tree", "--stdin", "-r", "--root"),
     *("--no-ext-diff", "--no-textconv"),
 )
-_TRAILER = "Gitguard-Checkpoint: "
-_SHORTEST_ID = 7
+_SUBMODULE = "160000"
 
 
 class CommitFile(Value):
@@ -43,6 +40,18 @@ class CommitFile(Value):
     added: int | None
     """Lines; None for a binary file."""
     removed: int | None
+
+
+class CommitBlob(Value):
+    """A file that a commit changed, by the ids of its contents."""
+
+    path: str
+    old_path: str
+    """Another one where the file was moved."""
+    old: str
+    """Empty where there was no such file."""
+    new: str
+    """Empty where there is none any more."""
 
 
 class HistoryCommit(Value):
@@ -55,8 +64,6 @@ class HistoryCommit(Value):
     author: str = ""
     authored_at: int = 0
     """Unix seconds; a rebase, an amend and a cherry-pick keep it."""
-    checkpoints: tuple[str, ...] = ()
-    """What its trailers `Gitguard-Checkpoint` name, in lower case."""
     is_cut: bool = False
     """Whether the repository is shallow there, so that nothing can say what it changed."""
     problem: str = ""
@@ -154,22 +161,10 @@ class CodeCommits:
             )
         return self._read(rows[::-1])
 
-    def line(self, commit: str, most: int) -> list[HistoryCommit]:
-        """Return a commit behind those before it, by first parents, oldest first."""
-        return self._read(self._listed([commit], most, "--first-parent")[::-1])
-
-    def elsewhere(self, heads: Iterable[str], *histories: str, most: int) -> list[HistoryCommit]:
-        """Return what leads to heads and is in none of the histories, the newest first.
-
-        Heads that the repository does not have are left out.
-        """
-        ids = sorted({commit for commit in heads if is_object_id(commit)})
-        answer = self._git.run("cat-file", "--batch-check", "--buffer", stdin=_lines(ids))
-        kinds = [line.split(b" ")[1:2] for line in answer.split(b"\n")]
-        there = [name for name, kind in zip(ids, kinds, strict=False) if kind == [b"commit"]]
-        if not there:
-            return []
-        return self._read(self._listed([*there, *(f"^{commit}" for commit in histories)], most))
+    def named(self, ids: Sequence[str]) -> list[HistoryCommit]:
+        """Return commits by their ids."""
+        listed = self._listed(ids, len(ids), "--no-walk=unsorted") if ids else []
+        return self._read(listed)
 
     def _listed(self, ends: Sequence[str], most: int, *more: str) -> list[list[str]]:
         """Return ids with the ids of their parents, children first."""
@@ -194,7 +189,8 @@ class CodeCommits:
         """
         changes: dict[str, list[CommitFile]] = {}
         for chunk in _chunks(compared, _COMPARED_AT_ONCE):
-            listed = self._git.run(*_COMPARE, "--numstat", "-z", stdin=_lines(map(" ".join, chunk)))
+            pairs = _lines(map(" ".join, chunk))
+            listed = self._git.run(*_COMPARE, "--no-renames", "--numstat", "-z", stdin=pairs)
             commit = ""
             for record in listed.split(b"\0"):
                 added, tab, rest = record.partition(b"\t")
@@ -209,32 +205,37 @@ class CodeCommits:
                 changes.setdefault(commit, []).append(change)
         return {commit: tuple(files) for commit, files in changes.items()}
 
-    def patch_ids(self, compared: Sequence[Compared]) -> dict[str, str]:
-        """Return the id of each patch, the same wherever the same lines change in the same way."""
-        patch_ids: dict[str, str] = {}
-        for chunk in _chunks(compared, _PATCHES_AT_ONCE):
-            patches = self._git.run(
-                *_COMPARE, "-p", "--full-index", stdin=_lines(map(" ".join, chunk))
+    def blobs(self, compared: Sequence[Compared]) -> dict[str, list[CommitBlob]]:
+        """Return which contents differ between commits and what each is compared with.
+
+        Submodules are left out.
+        """
+        blobs: dict[str, list[CommitBlob]] = {}
+        for chunk in _chunks(compared, _COMPARED_AT_ONCE):
+            listed = self._git.run(
+                *_COMPARE, "--raw", "-z", "--no-abbrev", "-M", stdin=_lines(map(" ".join, chunk))
             )
-            listed = self._git.run("patch-id", "--stable", stdin=patches)
-            for line in listed.decode("ascii", "replace").splitlines():
-                patch_id, _, commit = line.partition(" ")
-                patch_ids[commit] = patch_id
-        return patch_ids
+            records = iter(listed.split(b"\0"))
+            commit = ""
+            for record in records:
+                if not record.startswith(b":"):
+                    commit = record.decode("ascii", "replace").strip()
+                    continue
+                modes_old, mode_new, old, new, kind = record[1:].decode().split()
+                path = os.fsdecode(next(records, b""))
+                old_path, path = (
+                    (path, os.fsdecode(next(records, b""))) if kind[0] in "RC" else (path, path)
+                )
+                if _SUBMODULE in (modes_old, mode_new):
+                    continue
+                old, new = ("" if set(blob) == {"0"} else blob for blob in (old, new))
+                blobs.setdefault(commit, []).append(CommitBlob(path, old_path, old, new))
+        return blobs
 
     def merge_base(self, one: str, other: str) -> str:
         """Return the newest commit that two histories have in common, empty for none."""
         done = self._git.attempt("merge-base", one, other)
         return "" if done.returncode else done.stdout.decode("ascii", "replace").strip()
-
-
-def is_comparable(changes: Changes) -> bool:
-    """Say whether a patch id tells the change from others: it is text, and not too long."""
-    lines = [(change.added, change.removed) for change in changes]
-    counts = [
-        added + removed for added, removed in lines if added is not None and removed is not None
-    ]
-    return len(counts) == len(lines) > 0 and sum(counts) <= _LONGEST_PATCH
 
 
 def _described(commit_id: str, *parents: str, body: bytes | InvalidDocument) -> HistoryCommit:
@@ -246,15 +247,12 @@ def _described(commit_id: str, *parents: str, body: bytes | InvalidDocument) -> 
     seconds = when.partition(" ")[0]
     has_seconds = seconds.isascii() and seconds.isdecimal() and len(seconds) <= 12
     paragraphs = commit.message.strip("\n").split("\n\n")
-    trailers = [line for line in paragraphs[-1].split("\n") if line.startswith(_TRAILER)]
-    checkpoints = (line.removeprefix(_TRAILER).strip().lower() for line in trailers)
     return HistoryCommit(
         commit_id,
         parents,
         subject=" ".join(paragraphs[0].split("\n")),
         author=author,
         authored_at=int(seconds) if has_seconds else 0,
-        checkpoints=tuple(name for name in checkpoints if len(name) >= _SHORTEST_ID),
         is_cut=not parents and bool(commit.parents),
     )
 

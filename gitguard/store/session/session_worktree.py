@@ -18,6 +18,7 @@ from gitguard.model.record import Record
 from gitguard.model.text import counted, timestamp
 from gitguard.model.triggers import WITHOUT_HASTE
 from gitguard.model.value import Value
+from gitguard.state.checkpoint import UNSEEN, WrittenFile
 from gitguard.state.entries import cut_off_calls
 from gitguard.store.disk import files
 from gitguard.store.git.differences import Differences
@@ -72,6 +73,9 @@ class KeptLook(Record):
         "What the search for secrets came to in large files.", of=Searched, default=()
     )
     at: str = fields.time("When.", default=NEVER)
+    waiting: tuple[WrittenFile, ...] = fields.records(
+        "What the agent wrote into files that no commit holds yet.", of=WrittenFile, default=()
+    )
 
     @property
     def is_whole(self) -> bool:
@@ -110,6 +114,7 @@ def _with_names(kept: KeptLook, spell: Callable[[str], str]) -> KeptLook:
         git_dir=spell(kept.git_dir),
         look=kept.look.replace(files=files_seen),
         looked_at_again=tuple(map(spell, kept.looked_at_again)),
+        waiting=tuple(file.replace(path=spell(file.path)) for file in kept.waiting),
     )
 
 
@@ -145,6 +150,10 @@ class Seen(Value):
     """What the search for secrets came to in large files."""
     looked_at_again: frozenset[str] = frozenset()
     """As in `Taken`."""
+    written: tuple[WrittenFile, ...] = ()
+    """What the agent wrote since the last look into files that git tracks."""
+    waiting: tuple[WrittenFile, ...] = ()
+    """The same of files that no commit holds yet."""
 
 
 class SessionWorktree:
@@ -348,6 +357,43 @@ class SessionWorktree:
             self._repository, self.reader, snapshots, lambda: clock() < ends_at
         )
 
+    def with_writings(self, seen: Seen, before: KeptLook | None, sequence: int) -> Seen:
+        """Return what was seen with what the agent wrote since the last look.
+
+        sequence is the number of the checkpoint that is taken.
+        """
+        if before is None:
+            return seen
+        from gitguard.store.session.written import authors_of, changed_paths, writings
+
+        since = self._journal.read(before.journal_id, before.journal_offset)
+        authors = authors_of(since.unfolded)
+        has_hooks = bool(read_record(self._workspace, self._session).host_sessions)
+        if before.look == seen.look or not (authors or before.waiting or not has_hooks):
+            return seen.replace(waiting=before.waiting)
+        try:
+            with self._repository.reader() as reader:
+                if not has_hooks and self._is_onward(before.look.commit, seen.look.commit):
+                    changed = changed_paths(reader, before.look, seen.look)
+                    authors = dict.fromkeys(sorted(changed), UNSEEN)
+                written, waiting = writings(
+                    reader,
+                    before.look,
+                    seen.look,
+                    authors,
+                    before.waiting,
+                    turn=str(sequence),
+                    redactor=self._workspace.redactor,
+                )
+        except GitguardError as error:
+            self._workspace.note_fault("looking at what the agent wrote", error)
+            return seen
+        return seen.replace(written=written, waiting=waiting)
+
+    def _is_onward(self, older: str, newer: str) -> bool:
+        """Say whether a commit descends from another; else it may only have been checked out."""
+        return older in ("", newer) or self._repository.is_ancestor(older, newer)
+
     def keep(self, seen: Seen, checkpoint: str, part: JournalPart) -> None:
         """Keep what was seen, for the next look to be compared with."""
         git_dir = self._workspace.place.git_dir
@@ -363,6 +409,7 @@ class SessionWorktree:
             was_cut_off=seen.was_cut_off,
             searched=seen.searched,
             at=timestamp(self._workspace.clock()),
+            waiting=seen.waiting,
         )
         try:
             keep_look(self._path, kept)

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from gitguard.store.git.signing import SignatureCheck
     from gitguard.store.session.chain import Chain
     from gitguard.store.session.journal import JournalPart
-    from gitguard.store.session.session_worktree import KeptLook, SessionWorktree
+    from gitguard.store.session.session_worktree import KeptLook, Seen, SessionWorktree
     from gitguard.store.session.standing import Head, HeadVerdict
     from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.workspace import Session, Workspace
@@ -60,6 +60,8 @@ class Saved(Value):
     """Why the commit has to wait for a run that can write."""
     way_out: str = ""
     """What ends the waiting, where it is more than time."""
+    left: str = ""
+    """The code commit that HEAD left since the checkpoint before; empty where it stayed."""
 
 
 class SessionStore:
@@ -283,9 +285,10 @@ class SessionStore:
             seen = self.worktree.see(
                 head.code.head, before, look, by_shell=by_shell, restored=restored
             )
-            snapshot = seen.snapshot if seen is not None else ""
+            if seen is not None:
+                seen = self.worktree.with_writings(seen, before, _next_number(head))
             saved = self._commit(
-                trigger, why, circumstances, ready=ready, part=part, head=head, snapshot=snapshot
+                trigger, why, circumstances, ready=ready, part=part, head=head, seen=seen
             )
         except (Pending, NotWritable, *NOT_OURS) as error:
             # Whoever asks for a checkpoint is told why there is none; all else goes on without.
@@ -305,7 +308,8 @@ class SessionStore:
             self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
         self.sweep()
         self.worktree.tidy(before, seen, trigger)
-        return saved
+        has_moved = before is not None and before.look.commit not in ("", head.code.head)
+        return saved.replace(left=before.look.commit) if before and has_moved else saved
 
     def _is_refused(self) -> bool:
         """Say whether nothing of ours may be used here: another repository lies at this path."""
@@ -358,12 +362,12 @@ class SessionStore:
         ready: OwnState,
         part: JournalPart,
         head: Head,
-        snapshot: str,
+        seen: Seen | None,
     ) -> Saved:
         from gitguard.state.checkpoint import SNAPSHOT_FILE
         from gitguard.store.session.composing import compose
 
-        sequence = (head.anchor.sequence if head.anchor else 0) + 1
+        sequence = _next_number(head)
         record, contents = compose(
             ready.state,
             part,
@@ -376,7 +380,8 @@ class SessionStore:
             redactor=self.workspace.redactor,
             written=ready.document,
         )
-        record = record.replace(files=snapshot)
+        if seen is not None:
+            record = record.replace(files=seen.snapshot, written=seen.written)
         self.write_snapshot(contents[SNAPSHOT_FILE])
         commit = self.chain.commit(head, record, contents, ready.sha256)
         return Saved(trigger, commit, sequence)
@@ -527,3 +532,7 @@ class SessionStore:
         from gitguard.store.session.composing import render_summary
 
         return render_summary(state.redacted(self.workspace.redactor)[0])
+
+
+def _next_number(head: Head) -> int:
+    return (head.anchor.sequence if head.anchor else 0) + 1

@@ -1,0 +1,1 @@
+"""Generated histories that know who wrote each line."""
