@@ -23,7 +23,7 @@ FILE = "matches.jsonl"
 _LIMIT = 16 << 20
 
 
-class Match(Value):
+class HeldFile(Value):
     """A file of a commit that holds work of a session."""
 
     commit: str
@@ -44,7 +44,7 @@ class Matches:
         """Keep them in a folder of the session; nothing is read yet."""
         self._path = os.path.join(folder, FILE)
 
-    def read(self) -> tuple[Match, ...]:
+    def read(self) -> tuple[HeldFile, ...]:
         """Return all that can be read."""
         try:
             data = files.read_bytes(self._path, limit=_LIMIT) or b""
@@ -52,7 +52,7 @@ class Matches:
             return ()
         return tuple(match for line in data.splitlines() if (match := _parsed(line)) is not None)
 
-    def add(self, new: Iterable[Match], known: Iterable[Match]) -> None:
+    def add(self, new: Iterable[HeldFile], known: Iterable[HeldFile]) -> None:
         """Keep what is not kept yet, where that is possible."""
         there = {(match.commit, match.path) for match in known}
         lines = [
@@ -67,18 +67,18 @@ class Matches:
             return  # the next question finds it again, while the snapshots are there
 
 
-def _parsed(line: bytes) -> Match | None:
+def _parsed(line: bytes) -> HeldFile | None:
     try:
         document = decode_json(line.decode())
         turns = tuple((before, after) for before, after in document.pop("turns"))
-        match = Match(turns=turns, **document)
+        match = HeldFile(turns=turns, **document)
     except (ValueError, TypeError, LookupError, AttributeError):
         return None
     is_text = all(isinstance(text, str) for text in document.values())
     return match if is_text and match.certainty in CERTAINTIES else None
 
 
-def steps_of(matches: Iterable[Match], places: Mapping[str, int]) -> dict[str, list[FileStep]]:
+def steps_of(matches: Iterable[HeldFile], places: Mapping[str, int]) -> dict[str, list[FileStep]]:
     """Return matches as steps by their paths; places has those of the checkpoints' commits."""
     by_path: dict[str, list[FileStep]] = {}
     for match in matches:

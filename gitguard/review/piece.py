@@ -21,7 +21,7 @@ from gitguard.review.authorship import (
     first_credit,
     without_moves,
 )
-from gitguard.review.matches import Match, Matches, steps_of
+from gitguard.review.matches import HeldFile, Matches, steps_of
 from gitguard.review.steps import CourseSteps, lines_between
 from gitguard.review.timeline import Course, Courses, StateReader, gather_courses
 from gitguard.state.checkpoint import UNSEEN, Checkpoint, read_checkpoint
@@ -111,7 +111,7 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "
     code = CodeCommits(sessions.repository())
     commit_range = code.range(range_text)
     history = code.commits(commit_range)
-    piece = _piece(sessions, code, commit_range, history, session)
+    piece = _piece(sessions, code, commit_range, history, session=session)
     if history:
         return piece
     if range_text and ".." not in range_text:
@@ -127,13 +127,13 @@ def piece_at(sessions: WorkspaceSessions, revision: str, session: str = "") -> P
     """Return one commit and the checkpoints that led to it; raise `InvalidInput` for none."""
     code = CodeCommits(sessions.repository())
     (commit,) = code.named([code.resolve(revision)])
-    return _piece(sessions, code, CommitRange(commit.parent, commit.id), [commit], session)
+    return _piece(sessions, code, CommitRange(commit.parent, commit.id), [commit], session=session)
 
 
 def piece_of_commits(sessions: WorkspaceSessions, ids: Sequence[str], session: str = "") -> Piece:
     """Return some commits, wherever they are, and the checkpoints that led to each."""
     code = CodeCommits(sessions.repository())
-    return _piece(sessions, code, CommitRange("", ""), code.named(ids), session)
+    return _piece(sessions, code, CommitRange("", ""), code.named(ids), session=session)
 
 
 def keep_matches(sessions: WorkspaceSessions, left: str, session: Session) -> None:
@@ -143,7 +143,7 @@ def keep_matches(sessions: WorkspaceSessions, left: str, session: Session) -> No
         return
     code = CodeCommits(sessions.repository())
     new = code.commits(CommitRange(left, code.resolve("HEAD")))
-    _piece(sessions, code, CommitRange("", ""), new[-_MOST_NEW:], session.name)
+    _piece(sessions, code, CommitRange("", ""), new[-_MOST_NEW:], session=session.name)
 
 
 def _piece(
@@ -151,6 +151,7 @@ def _piece(
     code: CodeCommits,
     commit_range: CommitRange,
     commits: Sequence[HistoryCommit],
+    *,
     session: str,
 ) -> Piece:
     with sessions.repository().reader() as reader:
@@ -230,7 +231,7 @@ class _Gathering:
         """Yield the links of commits to one session."""
         session = Session(course.name, course.name)
         folder = self._sessions.workspace.anchor_folder(session)
-        new: list[Match] = []
+        new: list[HeldFile] = []
         with CourseSteps(self._sessions, course, partial(self._state_at, course)) as work:
             try:
                 by_evidence = [work.steps() if course.is_ours else {}, work.named()]
@@ -243,7 +244,7 @@ class _Gathering:
             for commit, changes in held.items():
                 found_credits = filter(None, (first_credit(c, by_evidence) for c in changes))
                 credits = [work.with_turns(credit) for credit in found_credits]
-                new += [_match_of(commit, credit, course) for credit in credits if credit.spans]
+                new += [_held_file(commit, credit, course) for credit in credits if credit.spans]
                 for run in runs_of(credits):
                     try:
                         yield self._link(commits[commit], course, run, work.ends_at(run.after))
@@ -314,9 +315,9 @@ class _Gathering:
             )
 
 
-def _match_of(commit: str, credit: Credit, course: Course) -> Match:
+def _held_file(commit: str, credit: Credit, course: Course) -> HeldFile:
     change = credit.change
-    return Match(
+    return HeldFile(
         commit=commit,
         path=change.path,
         old=change.old,

@@ -381,7 +381,7 @@ class SessionWorktree:
                     before.look,
                     seen.look,
                     authors,
-                    before.waiting,
+                    waiting=before.waiting,
                     turn=str(sequence),
                     redactor=self._workspace.redactor,
                 )

@@ -48,8 +48,8 @@ def writings(
     before: Differences,
     now: Differences,
     authors: dict[str, str],
-    waiting: Iterable[WrittenFile],
     *,
+    waiting: Iterable[WrittenFile],
     turn: str,
     redactor: Redactor,
 ) -> tuple[tuple[WrittenFile, ...], tuple[WrittenFile, ...]]:
