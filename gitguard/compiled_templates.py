@@ -688,7 +688,7 @@ def summary_md(context, missing=missing, *, environment):
     yield '\n- **Phase:** '
     yield str(environment.finalize((t_2(environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'current_phase')) or '(missing)')))
     yield '\n- **Next action:** '
-    yield str(environment.finalize((t_2(environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'next_action')) or '(missing)')))
+    yield str(environment.finalize(('(the last request was answered)' if environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'is_answered') else (t_2(environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'next_action')) or '(missing)'))))
     yield '\n- **Last successful action:** '
     if environment.getattr((undefined(name='state') if l_0_state is missing else l_0_state), 'last_action'):
         pass
@@ -970,6 +970,6 @@ SOURCES = {
     "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
     "report.md.j2": "009da12468e221df35a57b430e716223a52ddc3948457b07113136643d916a03",
     "resume.md.j2": "75a1af035f01c9ea3f4d224e635fd6dcaca339fb7f73dc48a52d42969cae5369",
-    "summary.md.j2": "a8d387ee012bd5d0aa83ae6df5eb88add1284aa1a8bf8a397417ed0c72623f9a",
+    "summary.md.j2": "4b2a933e580c89e4403b82e2ce2474509aac880b731806d461f9b4d88dfb5f90",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -44,7 +44,8 @@ def _how(startup: Startup) -> str:
 def where_it_stands(state: TaskState) -> list[str]:
     """Return goal, phase and next action, a line each: a state cannot fake a signal's line."""
     goal = state.stated_goal
-    named = {"Goal": goal, "Phase": state.current_phase, "Next action": state.stated_next_action}
+    following = "(the last request was answered)" if state.is_answered else state.stated_next_action
+    named = {"Goal": goal, "Phase": state.current_phase, "Next action": following}
     return [
         f"{name}: {shorten(one_line(text), 300) or '(missing)'}" for name, text in named.items()
     ]

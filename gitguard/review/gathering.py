@@ -8,6 +8,7 @@ from typing import Any
 
 from gitguard.errors import GitguardError, InvalidDocument
 from gitguard.model.text import counted, seconds
+from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.review.piece import Link, Piece
 from gitguard.review.report import (
@@ -24,7 +25,7 @@ from gitguard.review.timeline import StateReader
 from gitguard.sessions.verification import verify_known
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.checkpoint import Checkpoint
-from gitguard.state.items import Item
+from gitguard.state.items import CONCLUSION, Item
 from gitguard.state.roles import notes_of
 from gitguard.state.task import START, TaskState
 from gitguard.store.git.repository import Repository
@@ -203,8 +204,21 @@ def _stop(checkpoint: Checkpoint, document: dict[str, Any]) -> ReportCheckpoint:
         goal_by=_text(origin, "by") if is_stated else "",
         status=_text(document, "status"),
         phase=_text(document, "current_phase"),
-        next_action=_text(document, "next_action"),
+        next_action="" if _is_answered(document) else _text(document, "next_action"),
         confidence=float(document.get("state_confidence", 0)),
+    )
+
+
+def _is_answered(document: Mapping[str, Any]) -> bool:
+    """Say of a state's document what `TaskState.is_answered` does of a state."""
+    asked, exchanges = document.get("next_from"), document.get("exchanges")
+    if not isinstance(asked, dict) or asked.get("by") != USER or not isinstance(exchanges, list):
+        return False
+    answers = (e for e in exchanges if isinstance(e, dict) and e.get("kind") == CONCLUSION)
+    return any(
+        origin.get("conversation") == asked.get("conversation")
+        and origin.get("turn", 0) >= asked.get("turn", 0)
+        for origin in (answer.get("origin", {}) for answer in answers)
     )
 
 

@@ -59,7 +59,8 @@ class CheckpointRecord(Value):
     sequence: int
     trigger: str
     phase: str
-    next_action: str
+    headline: str
+    """What comes next, or how the last request was answered."""
     why: str
     pressure: float | None = None
     code: Code = Code()
@@ -109,7 +110,8 @@ def format_message(record: CheckpointRecord) -> str:
     """Write the commit message of a checkpoint."""
     start = f"checkpoint {record.sequence}: "
     phase = shorten(one_line(record.phase) or "-", 30)
-    subject = shorten(f"{start}{phase}: {one_line(record.next_action)}", _SUBJECT_LIMIT)
+    headline = one_line(record.headline) or one_line(record.why)
+    subject = shorten(f"{start}{phase}: {headline}", _SUBJECT_LIMIT)
     trailers = {
         "Session": _trailer_text(record.session_key),
         "Sequence": str(record.sequence),

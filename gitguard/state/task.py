@@ -11,6 +11,7 @@ from gitguard.model.record import Record
 from gitguard.model.text import shorten
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state.items import (
+    CONCLUSION,
     CONSTRAINT,
     CORRECTION,
     DECIDED,
@@ -258,8 +259,30 @@ class TaskState(Record):
 
     @property
     def stated_next_action(self) -> str:
-        """The next action, empty until somebody says what comes next."""
-        return "" if self.next_action.strip() == START else self.next_action
+        """The next action, empty until somebody says what comes next, and once it is answered."""
+        is_stated = self.next_action.strip() != START and not self.is_answered
+        return self.next_action if is_stated else ""
+
+    @property
+    def headline(self) -> str:
+        """What comes next, or how the last request was answered; empty where neither is known."""
+        if not self.is_answered:
+            return self.stated_next_action
+        answers = [exchange for exchange in self.exchanges if exchange.kind == CONCLUSION]
+        return f"answered: {answers[-1].text}"
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the next action is a prompt, and an answer to it has ended the turn since."""
+        asked = self.next_from
+        if asked is None or asked.by != USER:
+            return False
+        return any(
+            exchange.kind == CONCLUSION
+            and exchange.origin.conversation == asked.conversation
+            and exchange.origin.turn >= asked.turn
+            for exchange in self.exchanges
+        )
 
     @property
     def open_items(self) -> tuple[Note | PlanStep, ...]:

@@ -553,7 +553,7 @@ def example_message() -> str:
         sequence=7,
         trigger="compaction",
         phase=state.current_phase,
-        next_action=state.next_action,
+        headline=state.headline,
         why="Before a compaction (auto).",
         pressure=0.806,
         code=checkpoint.Code("4b825dc642cb6eb9a060e54bf8d69288fbee4904", "feature/tokenizer"),

@@ -166,3 +166,25 @@ def test_a_routine_request_is_the_goal_only_until_something_else_is_asked(
     finished(talk, "Port the parser to Rust")
     finished(talk, "commit and push")
     assert talk.guard.state().goal == "Port the parser to Rust"
+
+
+def test_a_prompt_that_was_answered_is_no_next_action_and_no_headline(talk: Conversation) -> None:
+    finished(talk, "Port the parser to Rust", answer="Ported.")
+    finished(talk, "How large is it?", answer="It has 200 lines.")
+    state = talk.guard.state()
+    assert (state.is_answered, state.stated_next_action) == (True, "")
+    assert "How large is it?" not in talk.git("log", "--format=%B", "gitguard/main")
+    assert (
+        talk.git("log", "-1", "--format=%s", "gitguard/main")
+        .strip()
+        .endswith("start: answered: It has 200 lines.")
+    )
+    assert (
+        "(the last request was answered)"
+        in (talk.root / ".gitguard/sessions/main/summary.md").read_text()
+    )
+    talk.prompt("And the tests?")
+    assert talk.guard.state().stated_next_action == "And the tests?"
+    talk.guard.note({"next_action": "Count the tests"})
+    talk.send("Stop", last_assistant_message="There are 20.")
+    assert talk.guard.state().stated_next_action == "Count the tests"

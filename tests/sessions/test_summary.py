@@ -137,7 +137,7 @@ def record(**changes: Any) -> CheckpointRecord:
     return CheckpointRecord(
         **{
             "session_key": "main", "sequence": 7, "trigger": "manual", "phase": "build",
-            "next_action": "Write the tests", "why": "Because.", "pressure": 0.5,
+            "headline": "Write the tests", "why": "Because.", "pressure": 0.5,
             "code": Code("a" * 40, "main"), **changes,
         }
     )  # fmt: skip
@@ -168,7 +168,7 @@ def test_a_message_has_a_subject_a_reason_and_trailers() -> None:
 @given(TEXT, TEXT, TEXT, TEXT.filter(bool), TEXT)
 def test_any_text_reads_back(phase: str, action: str, why: str, key: str, branch: str) -> None:
     message = format_message(
-        record(phase=phase, next_action=action, why=why, session_key=key, code=Code("", branch))
+        record(phase=phase, headline=action, why=why, session_key=key, code=Code("", branch))
     )
     lines = message.split("\n")
     assert len(lines[0]) <= 72

@@ -14,7 +14,6 @@ from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.state import roles
 from gitguard.state.items import AGENT_KINDS, EVENT, FROM_ELSEWHERE, texts
-from gitguard.state.task import START
 from gitguard.state.thread import MARKED, labelled
 
 TYPE_CHECKING = False
@@ -217,7 +216,7 @@ def _noted_files(state: TaskState, around: WorkspaceFacts) -> str:
 
 
 def _next_steps(state: TaskState, around: WorkspaceFacts) -> list[tuple[str, str]]:
-    action = "" if state.next_action == START else state.next_action
+    action = state.stated_next_action
     instead = "none noted; continue from the plan or the last user request"
     return [("Next", action.strip() or instead), ("Today's log", around.daily_log)]
 

@@ -66,7 +66,7 @@ def compose(
         sequence=sequence,
         trigger=trigger,
         phase=state.current_phase,
-        next_action=state.next_action,
+        headline=state.headline,
         why=redactor.text(why),
         pressure=pressure.share if pressure is not None and pressure.is_known else None,
         code=code.replace(branch=redactor.text(code.branch)),
