@@ -79,7 +79,11 @@ def test_a_golden_session_is_resumed_and_continued(guard: Guard, git: Git, key: 
 def test_golden_items_say_who_noted_them(guard: Guard) -> None:
     state = guard.state()
     assert [decision.what for decision in state.decisions] == ["Split on any white space"]
-    assert {item.origin.by for item in (*state.learnings, *state.exchanges)} == {"agent", "user"}
+    assert {item.origin.by for item in (*state.learnings, *state.exchanges)} == {
+        "agent",
+        "hook",
+        "user",
+    }
     assert "Never touch the lexer" in guard.resume()
 
 
