@@ -8,16 +8,20 @@ while working on the rules. A secret counts as found only if nothing of it is le
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import sysconfig
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 from gitguard.model.redaction.redactor import Redactor
+from gitguard.model.redaction.rules import OPENING
 from gitguard.model.redaction.second_engine import SecondEngine
 from tests.benches.bench_workspace import full_state
 from tests.support.measuring import markdown, median
@@ -31,15 +35,18 @@ from tests.support.secret_corpus import (
     samples,
     texts_of,
 )
+from tests.support.secret_kinds import KINDS
 from tests.support.secret_lookalikes import lookalikes
 from tests.support.secret_shapes import SHAPES
+from tests.support.secret_surroundings import GLUED, SURROUNDINGS, recall_in, recall_of
 from tests.support.secret_surroundings import LEAST_RECALL as LEAST_CELL
-from tests.support.secret_surroundings import SURROUNDINGS, recall_in
 
 SEEDS = range(1, 11)
 LEAST_RECALL, MOST_FALSE, LEAST_SPEED = 0.85, 0.01, 5.0
 """What is promised: of the held-out part, of the look-alikes, and in MB/s."""
 _RUNS = 7
+HOSTS = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "gitguard" / "hosts"
+"""Where the e2e tests keep pinned hosts."""
 _LEAF, _DOCUMENT = 2_000, 1_000_000
 _TRIGGERS = (
     *("token", "secret", "password", "api_key", "key", "=", ":", '"', "Bearer", "Authorization:"),
@@ -197,10 +204,57 @@ def size_of(document: Document) -> int:
     return sum(len(text.encode()) for text in texts_of(document))
 
 
-def ordinary_findings() -> tuple[int, float]:
-    """Return how many findings there are in Python's library, and its size in MB."""
-    leaves = list(ordinary_texts())
-    return len(redactor().document(leaves)[1]), size_of(leaves) / 1e6
+# Ordinary text
+
+
+class Tree(NamedTuple):
+    """A source tree that everybody has or can get, and how much may be found in it."""
+
+    name: str
+    source: str
+    folder: Path
+    endings: tuple[str, ...]
+    without: tuple[str, ...]
+    most: float
+    """Findings in a MB."""
+
+    def files(self) -> list[Path]:
+        """Return the files of the tree, of the same ones only the first."""
+        listed: dict[bytes, Path] = {}
+        for path in sorted(self.folder.rglob("*")):
+            inner = path.relative_to(self.folder).parts
+            if path.suffix in self.endings and path.is_file() and not {*inner} & {*self.without}:
+                listed.setdefault(sha256(path.read_bytes()).digest(), path)
+        return list(listed.values())
+
+
+_STDLIB = Path(sysconfig.get_path("stdlib"))
+TREES = (
+    Tree("Python", "standard library", _STDLIB, (".py",), ("site-packages", "test", "tests"), 0.5),
+    Tree("Python, with tests", "standard library", _STDLIB, (".py",), ("site-packages",), 0.5),
+    Tree("Markdown", "openclaw 2026.3.13", HOSTS / "openclaw-2026.3.13", (".md",), (), 1.0),
+    Tree("JavaScript", "pi 0.73.1", HOSTS / "pi-0.73.1", (".js", ".cjs", ".mjs"), (), 0.5),
+)
+"""The two npm packages are with all they depend on, as the e2e tests fetch them."""
+
+
+def findings_in(paths: Iterable[Path]) -> tuple[int, int, int]:
+    """Return how many secrets are found in files, in how many of them, and their size in bytes."""
+    findings = files = size = 0
+    searching = redactor()
+    for path in paths:
+        data = path.read_bytes()
+        size += len(data)
+        text = data.decode("utf-8", "replace")
+        count = searching.text(text).count(OPENING) - text.count(OPENING)
+        findings += count
+        files += count > 0
+    return findings, files, size
+
+
+def measure_trees() -> dict[Tree, tuple[int, int, int]]:
+    """Return the findings in each tree that is on this machine."""
+    return {tree: findings_in(tree.files()) for tree in TREES if tree.folder.is_dir()}
 
 
 # What is shown
@@ -215,8 +269,6 @@ def rows_of(
         yield f"recall, {part.name}", f"{part.share:.1%}", over
     over = f"{len(false.total)} kinds, {false.total.total():,} samples"
     yield "look-alikes changed", f"{false.share:.2%}", over
-    findings, size = ordinary_findings()
-    yield "findings in Python's library", f"{findings / size:.1f} per MB", f"{size:.1f} MB"
     for name, (figure, unit) in fast.items():
         yield name, f"{figure:.2f} {unit}", f"median of {_RUNS}"
 
@@ -224,6 +276,39 @@ def rows_of(
 def table(rows: Iterable[tuple[str, str, str]]) -> str:
     """Return the table in Markdown."""
     return markdown([("what", "measured", "over"), ("---", "---:", "---"), *rows])
+
+
+def trees_table(measured: Mapping[Tree, tuple[int, int, int]]) -> str:
+    """Return the findings in ordinary text in Markdown."""
+    rows = [
+        (tree.name, tree.source, f"{findings / size * 1e6:.2f} per MB", f"{size / 1e6:.1f} MB")
+        for tree, (findings, _files, size) in measured.items()
+    ]
+    return markdown([("findings in", "of", "measured", "over"), ("---",) * 4, *rows])
+
+
+def kinds_table(measured: Mapping[str, tuple[float, float, str]]) -> str:
+    """Return the recall by kind in Markdown."""
+    rows = [
+        (name, f"{plain:.0%}", f"{least:.0%}, {surrounding}")
+        for name, (plain, least, surrounding) in measured.items()
+    ]
+    heads = ("kind", "recall", "least in a surrounding within reach")
+    return markdown([heads, ("---", "---:", "---"), *rows])
+
+
+def measure_kinds(seeds: Sequence[int]) -> dict[str, tuple[float, float, str]]:
+    """Return the recall of each kind, and where within reach it is least."""
+    measured: dict[str, tuple[float, float, str]] = {}
+    for kind in KINDS:
+        shares = {
+            surrounding.name: recall_of(kind, surrounding, seeds)[0]
+            for surrounding in SURROUNDINGS
+            if surrounding.name not in kind.out_of_reach
+        }
+        least = min(shares, key=lambda name: shares[name])
+        measured[kind.name] = shares[SURROUNDINGS[0].name], shares[least], least
+    return measured
 
 
 def surroundings_table(cells: Mapping[str, tuple[float, int]]) -> str:
@@ -237,6 +322,18 @@ def missing_cells(cells: Mapping[str, tuple[float, int]]) -> Iterator[str]:
     for name, (share, _count) in cells.items():
         if share < LEAST_CELL:
             yield f"{name}: recall is {share:.1%}, promised are {LEAST_CELL:.0%}"
+
+
+def many_findings(measured: Mapping[Tree, tuple[int, int, int]]) -> Iterator[str]:
+    """Say in which trees too much is found, and which are not on this machine."""
+    for tree, (findings, files, size) in measured.items():
+        share = findings / size * 1e6
+        if share > tree.most:
+            over = f"{share:.2f} findings in a MB, in {files} files"
+            yield f"{tree.name}: {over}, promised are {tree.most}"
+    for tree in TREES:
+        if tree not in measured:
+            yield f"{tree.name}: not measured, {tree.source} is not in {tree.folder}"
 
 
 def details(parts: Sequence[Recall], false: FalsePositives) -> Iterator[str]:
@@ -284,12 +381,15 @@ def main() -> None:
     print(table(rows_of(parts, false, fast)))
     cells = {
         surrounding.name: recall_in(surrounding, SEEDS[: options.seeds])
-        for surrounding in SURROUNDINGS
+        for surrounding in (*SURROUNDINGS, *GLUED)
     }
     print(f"\n{surroundings_table(cells)}")
+    kinds, trees = measure_kinds(SEEDS[: options.seeds]), measure_trees()
+    print(f"\n{kinds_table(kinds)}\n\n{trees_table(trees)}")
     if not options.markdown:
         print("\n".join(details(parts, false)))
-    wrong = [*problems(parts, false, fast), *missing_cells(cells)]
+    cells |= {f"{name}, {where}": (least, 0) for name, (_p, least, where) in kinds.items()}
+    wrong = [*problems(parts, false, fast), *missing_cells(cells), *many_findings(trees)]
     print("\n".join(wrong), file=sys.stderr)
     sys.exit(1 if wrong else 0)
 

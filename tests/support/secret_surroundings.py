@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote
 
 from gitguard.model.redaction.redactor import Redactor
 from tests.support.secret_corpus import Document, Sample, is_left, samples, texts_of
+from tests.support.secret_kinds import Kind, samples_of
 from tests.support.secret_shapes import SHAPES
 
 Conceal = Callable[[str, str], str]
@@ -49,6 +50,13 @@ def _middle(secret: str, between: str) -> str:
 
 def _every(secret: str, between: str, step: int = 4) -> str:
     return between.join(secret[at : at + step] for at in range(0, len(secret), step))
+
+
+def _glued(mark: str) -> Conceal:
+    """Return what puts a word before a secret that is a word of its own, with a mark between."""
+    return lambda text, secret: re.sub(
+        rf"(?<![^\s\"'`(]){re.escape(secret)}", lambda match: f"backup{mark}{match[0]}", text
+    )
 
 
 def _without(pattern: str) -> Callable[[str], str]:
@@ -148,6 +156,10 @@ SURROUNDINGS = (
 )
 
 
+GLUED = tuple(Surrounding(f"behind `{mark}` in a word", _glued(mark), str) for mark in "-_./")
+"""Ways to write a token with a prefix; a password with a word before it is another password."""
+
+
 def changed(document: Document, change: Callable[[str], str]) -> Document:
     """Return a document with each of its values changed."""
     if isinstance(document, str):
@@ -176,6 +188,14 @@ def is_missed(redactor: Redactor, surrounding: Surrounding, sample: Sample) -> b
     )
     clean = "\n".join(texts_of(redactor.document(document)[0]))
     return is_left(sample.secret, surrounding.reveal(clean))
+
+
+def recall_of(kind: Kind, surrounding: Surrounding, seeds: Iterable[int]) -> tuple[float, int]:
+    """Return the share of secrets of a kind of which a reader finds nothing, and of how many."""
+    redactor = Redactor()
+    drawn = [sample for seed in seeds for sample in samples_of(kind, seed)]
+    missed = sum(is_missed(redactor, surrounding, sample) for sample in drawn)
+    return 1 - missed / len(drawn), len(drawn)
 
 
 def recall_in(surrounding: Surrounding, seeds: Iterable[int]) -> tuple[float, int]:

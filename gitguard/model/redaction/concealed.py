@@ -13,7 +13,7 @@ _ORDINARY = bytes({*range(32, 127), *b"\t\n\r"} - {*b"\\%"})
 _GOES_ON = frozenset(("", "\n", "\r", "+", ".", "\\", '"', "'", "`"))
 """What follows the quote of a string which the next one continues, blanks aside."""
 _MAY_GO_ON = _GOES_ON | {" "}
-_TOKEN_MARKS = frozenset("_-+/=.~")
+_TOKEN_MARKS = frozenset("_-+/=.~$#^@*!&")
 _ESCAPES = frozenset("xuUeE0123_.+/=~:-\r\n")
 """What follows a backslash that can stand for a character of a token, or for none."""
 _PERCENTS = frozenset("01234567")
@@ -109,7 +109,7 @@ def _joins_of_long(text: str) -> list[int]:
     """Return the same of a text with quotes by the thousand, such as a log in JSON."""
     import re
 
-    pattern = r"[\"'`](?<=[\w\-+/=.~][\"'`])(?= *(?:[\n\r+.\\\"'`]|\Z))"
+    pattern = r"[\"'`](?<=[\w\-+/=.~$#^@*!&][\"'`])(?= *(?:[\n\r+.\\\"'`]|\Z))"
     return [match.start() for match in re.finditer(pattern, text)]
 
 

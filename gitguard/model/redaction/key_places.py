@@ -33,17 +33,18 @@ def _behind_name(least: int) -> str:
     )
     escaped = rf"\\[\"'](?:(?!\\[\"'])[^\n]){{{least}}}"
     text = rf"(?:[bruf@$l]?(?:{quoted}|{escaped}))"
-    value = rf"(?:{text}|[a-z0-9_\-./+=~%:!@#$^*?|]{{{least}}})"
+    value = rf"(?:{text}|[a-z0-9_\-./+=~%:!@#$^*?|()\[\]&]{{{least}}})"
     typed = r"[a-z0-9_.\[\]|?<> ]{0,40}+(?<= )="
     return (
         r"(?=[\"'`\])\\} \t:=>|,(-])"  # hardly any word is followed by one of these
         r"(?:[\"'`\])\\}]*+[ \t]*+(?:"
         rf"(?:[:=>]|->)[:=>]{{0,2}}\s*+{value}"
         rf"|:\s*+{typed}"
+        r"|:[ \t]*+[|>][-+0-9]{0,40}[ \t]*+(?:[\r\n]|\\[rn])"
         rf"|\|[ \t]*+{value}"
         rf"|[,(][ \t]*+{text}"
         r")"
-        rf"|[ \t]++(?:for |(?:is[ :]|to )?[ \t]*+{value}))"
+        rf"|[ \t]++(?:for |of |(?:is[ :]|was |to )?[ \t]*+{value}))"
     )
 
 

@@ -9,15 +9,20 @@ from __future__ import annotations
 from gitguard.model.redaction.names import (
     BARE,
     DIGITS,
+    IDENTIFIER,
     LETTERS,
     NONE,
     PASSWORD,
+    QUOTES,
     STRONG,
+    VALUE,
     WEAK,
+    has_digit,
     is_placeholder,
     is_reference,
     looks_random,
     strength,
+    turns,
 )
 
 TYPE_CHECKING = False
@@ -29,12 +34,14 @@ Span = tuple[int, int, str]
 
 ASSIGNMENT, ENV_LINE, OPTION = "secret-assignment", "env-assignment", "cli-option"
 _NAME = LETTERS + DIGITS + "_-."
-_IDENTIFIER = LETTERS + DIGITS + "_"
-_VALUE = LETTERS + DIGITS + "_-./+=~%:!@#$^*?|"
+_NO_PASSWORD = frozenset(" \\()'\"")
+"""What no password has that is handed to a function."""
+_BRACKETS = frozenset("()[]&")
 _CLOSERS = "\"'`])\\}"
-_QUOTES = "\"'`"
-_LONGEST_NAME, _NEAR, _LONGEST = 64, 48, 65536
-_SURELY_RANDOM = 16
+_LONGEST_NAME, _NEAR, _LONGEST, _LONGEST_BLOCK = 64, 48, 65536, 2048
+_PURPOSES = ("for ", "of ")
+"""What stands behind a name in a sentence that says at last what it is."""
+_SURELY_RANDOM, _SENTENCE, _SHORTEST_KEY = 16, 6, 128
 _LONG = 4096
 """Of a longer text `re` finds the few places that are worth a look; hooks do without it."""
 _NO_SECRETS = "rsa dsa ecdsa eddsa ed25519 gpg pgp public primary foreign sort"
@@ -90,12 +97,15 @@ def _behind(text: str, start: int, end: int) -> Span | None:
     name_end = end + len(chunk) - len(rest)
     if mark == ">" and found[1:2] == "`":
         return None  # in Markdown the end of `--password <password>`
+    if blanks and text[name_end - 1] == ".":
+        return None  # the end of a sentence
     if mark in ":=>-":
         at = _after_operator(text, at, mark)
-    elif mark == "|" and rest[:1] not in ("'", '"'):  # there it is the type `"pass" | "fail"`
-        at = _skip_blanks(text, at + 1)
+    elif mark == "|" and rest[:1] not in ("'", '"') and text[start - 1 : start] != "=":
+        # Behind a quote it is the type `"pass" | "fail"`, and behind a `=` a value.
+        at = _cell(text, at)
     elif mark in ",(":
-        at = _after_comma(text, at, mark, closed)
+        at = _after_comma(text, at, mark, rest[:closed]) if text[start:name_end] != "pass" else -1
     elif blanks or closed:
         at = _after_blank(text, start, name_end, at=at, found=found) if not closed else -1
     else:
@@ -116,19 +126,48 @@ def _after_operator(text: str, at: int, mark: str) -> int:
     if text[value : value + 1] in ("\r", "\n") and mark in ":=":
         near = text[value : value + 24]
         return value + len(near) - len(near.lstrip())
+    if mark == ":" and text[value : value + 1] in ("|", ">"):
+        return _in_block(text, value)
     if mark != ":" or end - at > 1:
         return value
     # `token: str = "…"`: the value stands behind the type.
-    typed = text[value : value + 40].lstrip(_IDENTIFIER + ".[]|?<> ")
+    typed = text[value : value + 40].lstrip(IDENTIFIER + ".[]|?<> ")
     behind = value + len(text[value : value + 40]) - len(typed)
     if typed[:1] == "=" and typed[:2] not in ("==", "=>") and text[behind - 1] == " ":
         return _skip_blanks(text, behind + 1)
     return value
 
 
-def _after_comma(text: str, at: int, mark: str, closed: int) -> int:
+def _in_block(text: str, at: int) -> int:
+    """`password: >-` and `token: |`: return where the value in the next line begins.
+
+    The line may be one of a diff or a quotation, and a text within JSON has its end as an escape.
+    """
+    behind = text[at + 1 : at + _NEAR].lstrip("+-" + DIGITS).lstrip(" \t")
+    if behind[:1] == "#" and "\n" in behind:
+        behind = behind[behind.index("\n") :]
+    at = text.find(behind, at) if behind else len(text)
+    if behind[:1] not in ("\n", "\r") and behind[:2] not in ("\\n", "\\r"):
+        return at if text[at - 1] in " \t" else at - 1
+    line = behind.replace("\\r", "  ").replace("\\n", "  ")
+    indented = line.lstrip()
+    while indented[:1] in ("+", ">", "|", "*", "#") and indented[1:2] in (" ", "\t"):
+        indented = indented[1:].lstrip(" \t")
+    return at + len(line) - len(indented)
+
+
+def _cell(text: str, at: int) -> int:
+    """Return where the value in the next cell of a table begins, -1 if it is a choice: `a|b|c`."""
+    value = _skip_blanks(text, at + 1)
+    end = value + _run(text, value)
+    is_tight = value == at + 1 and text[at - 1] != " "
+    is_cell = text[end : end + 1] in ("", "\n", "\r", " ") and "|" not in text[value : end - 1]
+    return -1 if is_tight and not is_cell else value
+
+
+def _after_comma(text: str, at: int, mark: str, closers: str) -> int:
     """`("API_KEY", "…")` and `setToken("…")`: what is behind has to be a text of its own."""
-    if mark == "," and not closed:
+    if mark == "," and closers not in ("'", '"', "`", "\\'", '\\"'):
         return -1
     value = _skip_blanks(text, at + 1)
     return value if text[value : value + 1] in ('"', "'", "`", "\\") else -1
@@ -138,19 +177,21 @@ def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> i
     """`token is …`, `set TOKEN to …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
     if found[:3] in ("is ", "is:"):
         return _skip_blanks(text, at + 3)
+    if found[:4] == "was ":
+        return _skip_blanks(text, at + 4)
     if found[:3] == "to " and text[start:name_end] != "pass":  # which is a verb there
         return _skip_blanks(text, at + 3)
-    if found[:4] == "for ":
+    if found.startswith(_PURPOSES):
         return _after_purpose(found, at)
     if text[start:name_end].lower() == "pass" or found[0] in "\r\n;,|&<":
         return -1
-    if found[0] in _QUOTES or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
+    if found[0] in QUOTES or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
         return at
     return at if "-" in text[max(0, start - _NEAR) : start] else -1
 
 
 def _after_purpose(found: str, at: int) -> int:
-    """`the api key for staging is …`: return where the value begins, -1 if there is none."""
+    """`the api key of staging is …`: return where the value begins, -1 if there is none."""
     line = found.partition("\n")[0]
     for mark in (" is ", ": ", " = ", "="):
         size = line.find(mark)
@@ -167,6 +208,8 @@ def _skip_blanks(text: str, at: int) -> int:
 def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | None:
     before = text[max(0, start - _LONGEST_NAME) : start]
     name_start = start - (len(before) - len(before.rstrip(_NAME)))
+    if text[name_start - 1 : name_start] == "\\" and text[name_start] in "nrt":
+        name_start += 1  # of the escape of a line end
     name = text[name_start:name_end]
     if name.lower() == "value":
         name = _name_of_value(text, name_start)
@@ -176,19 +219,24 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     if sure == NONE or _is_no_name(text, name_start, name_end):
         return None
     begin, end, quoted = _value(text, at)
+    is_env = _is_env_line(text, name_start, name_end, name)
+    marked = begin
+    if not quoted and sure >= STRONG and text[end : end + 1] in _BRACKETS:
+        in_query = text[name_start - 1 : name_start] in ("?", "&")
+        marked = begin if in_query else _marked(text, begin, sure, (is_env, found[0] == ":"))
     # What costs least comes first, because most values in a text are none.
-    if end - begin < _SHORTEST.get(sure, 3):
+    if marked > begin:
+        return begin, marked, ENV_LINE if is_env else ASSIGNMENT
+    if end - begin < max(1, _SHORTEST.get(sure, 3)):
         return None
     value = text[begin : min(end, begin + 512)]
+    is_header = value.startswith("-----") and len(value) < _SHORTEST_KEY
+    if is_header or _repeats(name, value):
+        return None
     option = name[:2] == "--" or (name[0] == "-" and text[name_start - 1 : name_start] in ("", " "))
     option = option and found[0] != ":"  # there the option is described
-    element = text[name_start - 1 : name_start] == "<" and found[0] == ">"
-    apart = found[:4] == "for " or "\n" in text[name_end:begin]
     form = _ValueForm(
-        "=" if element else "==" if apart else found,
-        quoted,
-        option,
-        _is_env_line(text, name_start, name_end, name),
+        _written(text, (name_start, name_end, begin), found, sure), quoted, option, is_env
     )
     if not _accepts(sure, value, form) or _stands_for_another(value, text[end : end + 1], quoted):
         return None
@@ -199,10 +247,83 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     return begin, end, OPTION if option else ENV_LINE if form.env else ASSIGNMENT
 
 
+def _marked(text: str, begin: int, sure: int, how: tuple[bool, bool]) -> int:
+    """Return where a secret with brackets ends, its begin if there is none.
+
+    how says whether it stands in a line of an environment, and whether behind a colon.
+    """
+    from gitguard.model.redaction.marked import end_of_marked, is_marked_secret, reads_as_code
+
+    is_env, is_field = how
+    end = end_of_marked(text, begin, in_form=not (is_env or is_field))
+    value = text[begin:end]
+    is_secret = is_marked_secret(value, PASSWORD if is_env else sure)
+    is_code = is_secret and reads_as_code(value, text[end : end + 1], is_env=is_env)
+    return end if is_secret and not is_code else begin
+
+
+def default_of(name: str, text: str, low: str, at: int) -> Span | None:
+    """Return the default in the block behind a variable's name, if that is named like a secret."""
+    sure = _known_strength(name)
+    stop = text.find("\n}", at, at + _LONGEST_BLOCK)
+    stop = stop if stop >= 0 else at + _LONGEST_BLOCK
+    behind = low.find("default", at, stop)
+    found = ""
+    while sure >= WEAK and behind >= 0 and found[:1] != "=":
+        near = text[behind + 7 : behind + _NEAR]
+        found = near.lstrip(" \t")
+        value_start = behind + 7 + len(near) - len(found[1:].lstrip(" \t"))
+        behind = low.find("default", behind + 7, stop)
+    if found[:1] != "=":
+        return None
+    begin, end, quoted = _value(text, value_start)
+    if text[begin : begin + 2] == "<<":
+        begin = text.find("\n", begin) + 1
+        begin += len(text[begin : begin + _NEAR]) - len(text[begin : begin + _NEAR].lstrip())
+        end, quoted = begin + _run(text, begin), True
+    value = text[begin:end]
+    if not quoted or end - begin < _SHORTEST.get(sure, 3):
+        return None
+    form = _ValueForm("=", quoted, option=False, env=False)
+    is_secret = _accepts(sure, value, form) and not _stands_for_another(value, "", quoted)
+    return (begin, end, ASSIGNMENT) if is_secret else None
+
+
+def _written(text: str, places: tuple[int, int, int], found: str, sure: int) -> str:
+    """Return how a value stands behind its name; places are those of the name and the value."""
+    name_start, name_end, begin = places
+    if found[0] == ">" and text[name_start - 1 : name_start] == "<":
+        return "="  # an element
+    if found.startswith(_PURPOSES):
+        return "is " if sure == PASSWORD and text[begin - 3 : begin] == "is " else "=="
+    between = text[name_end:begin]
+    is_block = between.partition(":")[2].lstrip(" \t")[:1] in ("|", ">")
+    return "==" if "\n" in between and not is_block else found
+
+
+def _repeats(name: str, value: str) -> bool:
+    """Say whether a value is of its name: `x.ApiToken2 = y.ApiToken2`, `LOCAL_API_KEY=local`."""
+    last = value.rpartition(".")[2]
+    is_last = len(last) > 5 and last == name.rpartition(".")[2]
+    return is_last or name.lower().startswith(f"{value.lower()}_")
+
+
 def _stands_for_another(value: str, following: str, quoted: bool) -> bool:  # noqa: FBT001
     """Say whether a value is a placeholder, a reference or a call."""
-    is_code = not quoted and _is_called(value, following)
+    is_code = not quoted and (_is_called(value, following) or _is_path_of_names(value))
     return is_code or is_placeholder(value) or is_reference(value)
+
+
+def _is_path_of_names(value: str) -> bool:
+    """Say whether a value in code is where something is: `tokens_1.OAuth2Token`, `a$3.readKey`."""
+    parts = value.replace("?.", ".").split(".")
+    return len(parts) > 1 and all(_is_name(part) for part in parts)
+
+
+def _is_name(part: str) -> bool:
+    letters = part.translate(_NO_DIGITS)
+    is_name = part.replace("$", "_").isidentifier() and len(part) - len(letters) < 3
+    return is_name and len(part) < _LONGEST_NAME and not looks_random(letters, 8)
 
 
 def _known_strength(name: str) -> int:
@@ -234,7 +355,7 @@ class _ValueForm:
     """How a value is written."""
 
     def __init__(self, found: str, quoted: bool, option: bool, env: bool) -> None:  # noqa: FBT001
-        self.spoken = found[:3] in ("is ", "is:")
+        self.spoken = found[:3] in ("is ", "is:") or found[:4] == "was "
         self.marked = found[0] in ":=>-" and not option
         self.quoted, self.option, self.env = quoted, option, env
         self.compared = found[:2] in ("==", "->") or found[0] == ">"
@@ -245,12 +366,14 @@ def _accepts(sure: int, value: str, form: _ValueForm) -> bool:
     if sure == BARE:
         return len(value) >= 24 and _three_kinds(value) and looks_random(value, 24)
     if sure == PASSWORD and form.called:
-        return _has_digit(value) and " " not in value
+        is_plain = set(value).isdisjoint(_NO_PASSWORD) and not _is_address(value)
+        return len(value) > 5 and has_digit(value) and is_plain
     if sure == WEAK or form.compared or form.called:
         return looks_random(value, _SURELY_RANDOM if sure == WEAK else 8)
     if form.env or (form.option and sure == PASSWORD):
         is_plain = sure != PASSWORD and (value.isdigit() or _is_hyphenated(value))
-        return len(value) > 3 and not is_plain
+        is_word = form.option and not form.quoted and value.isalpha() and value.islower()
+        return len(value) > 3 and not is_plain and not is_word
     if not (form.marked or form.option or form.spoken):
         if sure == PASSWORD and form.quoted:
             return " " not in value and len(value) > 3
@@ -262,11 +385,12 @@ def _accepts(sure: int, value: str, form: _ValueForm) -> bool:
 
 def _password_like(value: str, form: _ValueForm) -> bool:
     if form.quoted:
-        return len(value) > 3 and (" " not in value or _has_digit(value)) and value[0] != " "
+        is_phrase = " " not in value or (has_digit(value) and value.count(" ") < _SENTENCE)
+        return len(value) > 3 and is_phrase and value[0] != " "
     plain = value.rstrip(".,;:?!)")
     if len(plain) < 5 or plain.isdigit():
         return len(plain) > 5
-    if _has_digit(plain):
+    if has_digit(plain):
         return "." not in plain or not plain.replace(".", "").replace("_", "").isalnum()
     return any(symbol in plain for symbol in "!@#$%^*?+~|")
 
@@ -279,8 +403,14 @@ def _token_like(value: str, form: _ValueForm) -> bool:
     if len(value) < 8 or not set(value).isdisjoint(_CODE):
         return False
     if form.quoted:
-        return _has_digit(value) and not _is_words(value)
-    return len(value) > 11 and _has_digit(value) and not _is_words(value)
+        return has_digit(value) and not _is_words(value)
+    return len(value) > 11 and has_digit(value) and not _is_words(value)
+
+
+def _is_address(value: str) -> bool:
+    """Say whether a value is a host and its port."""
+    host, _colon, port = value.rpartition(":")
+    return port.isdigit() and host.replace(".", "").replace("-", "").isalpha()
 
 
 def _is_hyphenated(value: str) -> bool:
@@ -305,15 +435,23 @@ def _is_words(value: str) -> bool:
     for mark in "_-./:":
         value = value.replace(mark, " ")
     parts = value.split()
-    return all(p.isdigit() or p.rstrip(DIGITS).isalpha() for p in parts) and len(value) < 24
+    is_short = len(value) < _SHORTEST[BARE] or (len(parts) > 2 and _digits_in(value) < 3)
+    return is_short and all(p.isdigit() or _is_word(p) for p in parts)
+
+
+def _is_word(part: str) -> bool:
+    """Say whether a part is letters with a number: `sha256`, `v1`, `base64url`."""
+    return part.rstrip(DIGITS).isalpha() or (
+        part.islower() and _digits_in(part) < 3 and turns(part) == 2 and part[0] not in DIGITS
+    )
+
+
+def _digits_in(value: str) -> int:
+    return len(value) - len(value.translate(_NO_DIGITS))
 
 
 def _three_kinds(value: str) -> bool:
-    return value.lower() != value and value.upper() != value and _has_digit(value)
-
-
-def _has_digit(value: str) -> bool:
-    return len(value.translate(_NO_DIGITS)) < len(value)
+    return value.lower() != value and value.upper() != value and has_digit(value)
 
 
 def _value(text: str, at: int) -> tuple[int, int, bool]:
@@ -323,7 +461,7 @@ def _value(text: str, at: int) -> tuple[int, int, bool]:
         at += 1
         head = text[at : at + 4]
     escaped = head[:1] == "\\" and head[1:2] in ('"', "'")
-    if escaped or (head[:1] in _QUOTES and head):
+    if escaped or (head[:1] in QUOTES and head):
         quote = head[:2] if escaped else head[0]
         begin = at + len(quote) * (3 if head[:3] == quote * 3 else 1)
         limit = text.find("\n", begin, begin + _LONGEST)
@@ -337,7 +475,7 @@ def _value(text: str, at: int) -> tuple[int, int, bool]:
 
 def _run(text: str, at: int) -> int:
     chunk = text[at : at + 256]
-    return len(chunk) - len(chunk.lstrip(_VALUE))
+    return len(chunk) - len(chunk.lstrip(VALUE))
 
 
 def _whole(text: str, begin: int, end: int, sure: int) -> int:
@@ -388,8 +526,12 @@ def _name_of_value(text: str, value_start: int) -> str:
 def _is_env_line(text: str, name_start: int, name_end: int, name: str) -> bool:
     if text[name_end : name_end + 1] != "=" or not name.replace("_", "").isalnum():
         return False
-    return name == name.upper() and text[name_start - 1 : name_start] in (
+    before = text[name_start - 1 : name_start] if name_start else ""
+    if before in ("n", "r", "t") and text[name_start - 2 : name_start - 1] == "\\":
+        before = "\n"
+    return name == name.upper() and before in (
         "",
+        "+",
         "\n",
         " ",
         "\t",

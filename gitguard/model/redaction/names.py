@@ -126,7 +126,7 @@ _PLACEHOLDERS = _set(
     enabled yes no on off auto inherit prompt ask write read admin user name text char varchar
     self this value values key keys type types input output field fields data json yaml file stdin
     present missing invalid valid expired revoked ok notset not-set not_set unset password passwd
-    pass pwd secret token"""
+    pass pwd secret token test guest anonymous"""
 )
 _PLACEHOLDER_PARTS = _row(
     """example placeholder redacted changeme change-me change_me your- your_ yourtoken yourkey
@@ -139,15 +139,24 @@ _REFERENCE_STARTS = _row(
     vars. var. op:// vault: ssm: arn: ref+ file: keyring: aws-secretsmanager: ./ ../ ~/"""
 )
 _CODE_STARTS = _row(
-    """! @ %( local. data. module. self. this. config. settings. args. opts. options. params. props.
+    """%( local. data. module. self. this. config. settings. args. opts. options. params. props.
     import.meta sha256: sha512- sha1- sha384- data:"""
 )
+_SAYS_ITSELF = _row("password passwd passwort passphrase passcode pass pwd secret token")
+"""What a value says that only names what belongs in its place."""
+_LONGEST_OF_ITSELF = 24
 _SHAPES = str.maketrans(
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:+=~%@!#$^&*?,;|\\ ",
     "a" * 26 + "A" * 26 + "0" * 10 + " " * 22,
 )
 DIGITS = "0123456789"
+_NO_INDEX = str.maketrans("", "", "[]" + DIGITS)
 LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+IDENTIFIER = LETTERS + DIGITS + "_"
+VALUE = LETTERS + DIGITS + "_-./+=~%:!@#$^*?|"
+QUOTES = "\"'`"
+_LETTERS_AND_DIGITS = str.maketrans(LETTERS + DIGITS, "a" * len(LETTERS) + "0" * len(DIGITS))
+_NO_DIGITS = str.maketrans("", "", DIGITS)
 NAMED_BY_ANOTHER = ("value", "Value")
 _NAMING = ("name", "key", "Name", "Key")
 
@@ -227,18 +236,37 @@ def is_placeholder(value: str) -> bool:
     low = value.lower().strip("\"'`")
     if low in _PLACEHOLDERS or len(set(low)) < 3 or not low.strip("[]()<>*"):
         return True
+    if _names_itself(low):
+        return True
     if (low[0] == "<" and low[-1] == ">") or low.endswith(("...", "…")):
         return True
     return any(part in low for part in _PLACEHOLDER_PARTS) and not looks_random(value, 16)
+
+
+def _names_itself(low: str) -> bool:
+    """Say whether a value only says what it is: `pass1`, `somepassword`, `pass/word`."""
+    if len(low) > _LONGEST_OF_ITSELF:
+        return False
+    stem = "".join([char for char in low if char.isalpha()])
+    is_numbered = len(low) - len(stem) < 3 and stem in _SAYS_ITSELF
+    return is_numbered or (low.isalpha() and low.endswith(_SAYS_ITSELF))
 
 
 def is_reference(value: str) -> bool:
     """Say whether a value in a text names where the secret is: `${TOKEN}`, `self.x`, `%s`."""
     if _is_name_of_secret(value):
         return True
-    if is_leaf_reference(value) or value.startswith(_CODE_STARTS) or "{" in value or "$(" in value:
+    if is_leaf_reference(value) or value.startswith(_CODE_STARTS) or "{" in value:
         return True
     rest = value[1:].rstrip("%")
+    if value[0] in "!@":  # a tag of YAML, a decorator, or the host of an address
+        parts = rest.replace("_", " ").replace(".", " ").replace("-", " ").split(":")
+        return parts[0].replace(" ", "").isalpha()
+    at = value.find("$(")
+    if at >= 0 and value[at + 2 : at + 4].isalpha():
+        return True
+    if value[0] == "%" and not any(char.isalnum() for char in value.replace("%s", "")):
+        return True
     return (
         value[0] in "$%"
         and rest.replace("_", "").replace(":", "").isalnum()
@@ -247,8 +275,10 @@ def is_reference(value: str) -> bool:
 
 
 def _is_name_of_secret(value: str) -> bool:
-    """Say whether a value is itself a name in words: `gateway.auth.password`, `DB_PASSWORD`."""
-    letters = value.replace("_", "").replace(".", "")
+    """Say whether a value is itself a name in words: `gateway.auth.password`, `items[1].secret`."""
+    if value[-1] == "]" or "]." in value:
+        value = value.translate(_NO_INDEX)
+    letters = value.replace("_", "").replace(".", "").replace("?", "")
     is_in_words = len(letters) < len(value) < 64 and letters.isascii() and letters.isalpha()
     return is_in_words and (value.islower() or value.isupper()) and strength(value) >= STRONG
 
@@ -269,24 +299,35 @@ def looks_random(value: str, least: int) -> bool:
     parts = value.translate(_SHAPES).split()
     mixed = 0
     for part in parts:
-        if _random_part(part):
+        if len(part) > 7 and _random_part(part):
             return True
         mixed += len(part) >= 4 and "0" in part and ("a" in part or "A" in part)
     return mixed >= 3 or [len(part) for part in parts] == [8, 4, 4, 4, 12]
 
 
 def _random_part(shape: str) -> bool:
+    """Say whether a part of eight characters or more is random; shape has the kind of each."""
     size = len(shape)
-    if size < 8:
-        return False
     ups = shape.count("aA")
     if "0" not in shape:
-        return size >= 16 and ups * 4 >= size
+        # `endTagInHeadNoScript` is words; letters by chance have two capitals in a row.
+        return size >= 16 and ups * 4 >= size and "AA" in shape
     turns = shape.count("a0") + shape.count("0a") + shape.count("A0") + shape.count("0A")
     # `win32api` and `base64url` are words, whatever their digits.
     if turns > 2 or (turns == 2 and (ups > 0 or size > 11)) or (turns == 1 and ups > 1):
         return True
     return turns == 1 and size >= 20
+
+
+def turns(part: str) -> int:
+    """Return how often letters and digits follow each other."""
+    shape = part.translate(_LETTERS_AND_DIGITS)
+    return shape.count("a0") + shape.count("0a")
+
+
+def has_digit(value: str) -> bool:
+    """Say whether a value has a digit of ASCII."""
+    return len(value.translate(_NO_DIGITS)) < len(value)
 
 
 def is_secret_leaf(sure: int, value: str) -> bool:

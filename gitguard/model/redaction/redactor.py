@@ -47,7 +47,9 @@ from gitguard.model.redaction.tokens import (
     encoded,
     end_of_token,
     goes_on,
+    is_by_chance,
     is_token,
+    is_within,
     tokens_in,
     words_with,
 )
@@ -68,7 +70,7 @@ if TYPE_CHECKING:
 
 _LONGEST_SECRET = 8192
 """A cut looks so many characters behind itself for a secret that it would go through."""
-_VIEWS = "views 5"
+_VIEWS = "views 6"
 """Changed with what views show, so that texts searched before are searched again."""
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""
@@ -469,7 +471,10 @@ class Redactor:
                 behind = at + len(prefix)
                 if begins_word(text, at, prefix) and goes_on(text, behind):
                     match = self._pattern(rest).match(text, behind)
-                    if match and is_token(match[0], name):
+                    is_found = match is not None and is_token(match[0], name)
+                    if match and is_found and is_within(text, at, prefix):
+                        is_found = is_by_chance(match[0])
+                    if match and is_found:
                         behind = end_of_token(text, match.end())
                         yield at, behind, name
                 at = text.find(prefix, behind)
@@ -479,7 +484,10 @@ class Redactor:
         group: str | int = "secret" if "secret" in pattern.groupindex else 0
         for match in pattern.finditer(text):
             value = match[group] or ""
-            if not rule.random or (looks_random(value, 8) and not is_placeholder(value)):
+            is_custom = rule in self._custom
+            if is_custom or not (
+                is_placeholder(value) or (rule.random and not looks_random(value, 8))
+            ):
                 yield match.start(group), match.end(group), rule.name
 
     def _pattern(self, pattern: str) -> re.Pattern[str]:

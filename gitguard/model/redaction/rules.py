@@ -5,7 +5,8 @@ regular expression finds in linear time.
 # ruff: noqa: E501 - a rule is a line
 from __future__ import annotations
 
-from gitguard.model.redaction.names import is_placeholder, is_reference, looks_random
+from gitguard.model.redaction.names import DIGITS, is_placeholder, is_reference, looks_random
+from gitguard.model.text import visible
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gitguard.model.redaction.keyed import Span
+
+    _Scan = tuple[str, Callable[[str, str], Iterator[Span]]]
 
 
 PLACEHOLDER = "[REDACTED:{rule}]"
@@ -56,6 +59,7 @@ WORDS: tuple[tuple[str, str, str, bool], ...] = (
     ("maxmind-key", "_mmk", r"\b[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk\b", False),
     ("deepl-key", ":fx", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}:fx\b", False),
     ("newrelic-key", "nral", r"\b[0-9a-f]{36}NRAL\b", False),
+    ("pgpass", "5432: 5433: 5434: 6432: 6543: :*:", r"(?<![A-Za-z0-9_.:/@-])[A-Za-z0-9_.*-]{1,255}:(?:[0-9]{4,5}|\*):[^\s:/]{1,63}:[^\s:/]{0,62}[G-Zg-z*_][^\s:/]{0,62}:(?P<secret>[^\s\"'`<>:][^\s\"'`<>]{3,255})", False),
     ("sumologic-endpoint", "/receiver/v1/http/", r"/receiver/v1/http/(?P<secret>[A-Za-z0-9_=-]{20,200})", False),
 )  # fmt: skip
 """Rules whose literals stand in the secret's own word, which is long."""
@@ -64,11 +68,13 @@ PHRASES: tuple[tuple[str, str, str, bool], ...] = (
     # Headers
     ("authorization-header", "bearer ", r"(?i)\bbearer +(?P<secret>[A-Za-z0-9_.~+/=:|-]{8,4096})", True),
     ("authorization-header", "basic ", r"(?i)\bbasic +(?P<secret>[A-Za-z0-9+/=]{8,1024})(?![A-Za-z0-9_-])", True),
-    ("authorization-header", "authorization", r"(?i)\bauthorization[\"'\]]{0,2} ?(?:[:=]|=>|(?<=[\"'\]]),|(?<=[\"'\]] ),) ?\\?[\"'`]?(?:basic|bearer|token|digest|apikey|key|bot|oauth|splunk|genie-?key|sso-key|sharedkey|negotiate|discogs|pve\w{0,9}|zoho-oauthtoken|shopper|ssws|user|x) {0,2}(?:token=|token |key=|user )?[\"']?(?=[^\s\"'`<>${}\\]{0,64}[0-9]|[^\s\"'`<>${}\\]{24})(?P<secret>[^\s\"'`<>${}\\]{6,4096})", False),
+    ("authorization-header", "authorization", r"(?i)\bauthorization[\"'\]]{0,2} ?(?:[:=]|=>|(?<=[\"'\]]),|(?<=[\"'\]] ),) ?\\?[\"'`]?(?:basic|bearer|token|digest|apikey|key|bot|oauth|splunk|genie-?key|sso-key|sharedkey|negotiate|discogs|pve\w{0,9}|zoho-oauthtoken|shopper|ssws|user|x) {0,2}(?:token=|token |key=|user )?[\"']?(?=[^\s\"'`<>${}\\]{0,64}[0-9]|[^\s\"'`<>${}\\]{24})(?P<secret>[A-Za-z0-9+/_~=.-][^\s\"'`<>${}\\]{5,4096})", False),
     ("authorization-header", "ssws ", r"\bSSWS +(?P<secret>[A-Za-z0-9_.~-]{20,100})", False),
     ("authorization-header", "signature=", r"\bAWS4-HMAC-SHA256 [^\n]{10,400}Signature=(?P<secret>[0-9a-f]{64})", False),
-    ("cookie", "cookie", r"(?i)\b(?:set-)?cookie[\"']?: ?[\"']?(?P<secret>[A-Za-z0-9_.-]{1,80}=[^\n\"'`<>]{12,4096})", False),
+    ("cookie", "cookie", r"(?i)\b(?:set-)?cookie[\"']?: ?[\"']?(?P<secret>[A-Za-z0-9_.-]{1,80}=[^\n\"'`<>]{8,4096})", True),
     ("cookie", "jsessionid phpsessid sessionid connect.sid _session= asp.net_sessionid sid=", r"(?i)\b(?:jsessionid|phpsessid|sessionid|session_id|connect\.sid|_?[a-z]{0,20}_session|asp\.net_sessionid|sid)=(?P<secret>[A-Za-z0-9_.%~+/=-]{16,1024})", True),
+    ("cookie", "curl wget", r"\b(?:curl|wget)\b[^\n]{0,400}? (?:-b|--cookie)[ =]?\\?[\"'](?P<secret>[A-Za-z0-9_.-]{1,80}=[^\n\"'`<>\\]{8,4096})", True),
+    ("cookie", "curl wget", r"\b(?:curl|wget)\b[^\n]{0,400}? (?:-b|--cookie)[ =]?(?P<secret>[A-Za-z0-9_.-]{1,80}=[^\s\"'`<>\\]{8,4096})", True),
     # Signed addresses
     ("signed-url", "sig= signature= -credential= signature%3d", r"(?i)(?:[?&;]|%26)(?:sig|signature|x-amz-signature|x-goog-signature|x-oss-signature|x-cos-signature|x-ms-signature|x-amz-credential)(?:=|%3d)(?P<secret>[A-Za-z0-9%+/=_.~-]{8,1024})", False),
     # Command lines
@@ -77,7 +83,7 @@ PHRASES: tuple[tuple[str, str, str, bool], ...] = (
     ("cli-option", "sshpass", r"\bsshpass +-p ?[\"']?(?P<secret>[^\s\"'$<>{]{2,100})", False),
     ("cli-option", "login", r"\b(?:docker|podman|helm|az|oc|registry|buildah|skopeo)\b[^\n|;]{0,100} login\b[^\n|;]{0,200}? (?:-p|--password|--token|-t)[= ]?[\"']?(?P<secret>[^\s\"'$<>{-][^\s\"'$<>{]{3,2000})", False),
     ("cli-option", "openssl smbclient ldapsearch redis-cli pgpass", r"\b(?:-passin pass:|-passout pass:|-pass pass:|redis-cli [^\n]{0,100}?-a |ldap\w{3,8} [^\n]{0,200}?-w |smbclient [^\n]{0,100}?-U ?[^\s%]{1,60}%)[\"']?(?P<secret>[^\s\"'$<>{]{3,200})", False),
-    ("netrc", "login account", r"(?i)\b(?:login|user|account)\s{1,8}[^\s]{1,100}\s{1,8}passw(?:or)?d\s{1,8}[\"']?(?P<secret>[^\s\"']{3,256})", False),
+    ("netrc", "login account", r"(?i)\b(?:login|user|account)\s{1,8}[^\s]{0,99}[^\s,;]\s{1,8}password\s{1,8}[\"']?(?P<secret>[^\s\"'\\]{3,256})", False),
     ("sql-password", "identified", r"(?i)\bidentified (?:with [\w'\"]{1,40} )?(?:by|as) (?:password )?[\"'](?P<secret>[^\"'\n]{3,200})[\"']", False),
     ("oracle-password", "jdbc:oracle sqlplus", r"(?i)(?:jdbc:oracle:\w{2,6}:|sqlplus (?:-\w{1,3} )?)[A-Za-z0-9_$#]{1,60}/(?P<secret>[^\s@\"'$<>{]{3,100})@", False),
 )  # fmt: skip
@@ -108,12 +114,17 @@ def private_keys(text: str, low: str) -> Iterator[Span]:
         stop = following if following >= 0 else len(text)
         if 0 <= end < stop:
             close = low.find("-----", end + 9, end + 91)
-            yield at, (end + 9 if close < 0 else close + 5), "private-key"
+            last, body_end = (end + 9 if close < 0 else close + 5), end
         else:
-            yield at, _end_of_cut_key(text, header_end + 5, stop), "private-key"
+            last = body_end = _end_of_cut_key(text, header_end + 5, stop)
+        # Of a pattern, or of a manual that writes `...` there, nothing has to be hidden.
+        if len(text[header_end + 5 : body_end].replace("\\n", "").strip(_NO_BODY)) > 15:
+            yield at, last, "private-key"
         at = following
 
 
+_LINE_ENDS = ("\\n", "\\r", "\\u000a", "\\u000d", "%0A", "%0D", "%0a", "%0d")
+_NO_BODY = " \t\r\n.\"'/[]*+?|,()…"
 _BASE64 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/="
 
 
@@ -123,7 +134,12 @@ def _end_of_cut_key(text: str, at: int, stop: int) -> int:
     while at < stop:
         line_end = text.find("\n", at, stop)
         line_end = stop if line_end < 0 else line_end
-        line = text[at:line_end].replace("\\n", "").replace("\\r", "").strip(" \t\r\"',|>+\\")
+        line = text[at:line_end]
+        for escape in _LINE_ENDS if "\\" in line or "%" in line else ():
+            line = line.replace(escape, "")
+        if not line.isprintable() or not line.isascii():
+            line = visible(line)
+        line = line.strip(" \t\r\"',|>+\\")
         is_header = line.startswith(("Proc-Type:", "DEK-Info:", "Version:", "Comment:", "Hash:"))
         left = line.lstrip(_BASE64)
         if left and not is_header:
@@ -162,11 +178,11 @@ def url_credentials(text: str, low: str) -> Iterator[Span]:
         )
         # A password may hold a slash; then the `@` comes before any blank.
         authority = near[:end]
-        if "@" not in authority and ":" in authority and "/" in near:
+        if "@" not in authority and ":" in authority and near[end : end + 1] in ("/", "#", "?"):
             word = near.split(None, 1)[0] if near.strip() else ""
             authority = _with_slashes(word)
         user, mark, _host = authority.rpartition("@")
-        if mark and (span := _in_userinfo(user, begin)):
+        if mark and not _is_default(user) and (span := _in_userinfo(user, begin)):
             yield span
 
 
@@ -174,13 +190,18 @@ def _with_slashes(word: str) -> str:
     user, mark, _host = word.rpartition("@")
     name, colon, password = user.partition(":")
     plain = (
-        colon
-        and "/" not in name
-        and "[" not in name
-        and not any(c in password for c in "?#&\"'<>`|")
+        colon and not any(c in name for c in "/[?#") and not any(c in password for c in "\"'<>`|")
     )
     # `host:8080/path@x` is a port, not a password.
-    return word if mark and plain and not password.partition("/")[0].isdigit() else ""
+    digits = len(password) - len(password.lstrip(DIGITS))
+    is_port = name and digits and password[digits : digits + 1] in ("", "/", "#", "?")
+    return word if mark and plain and not is_port else ""
+
+
+def _is_default(user: str) -> bool:
+    """Say whether a password is the one that everybody has: `guest:guest`."""
+    name, colon, password = user.partition(":")
+    return bool(colon) and name == password and name.isalpha()
 
 
 def _in_userinfo(user: str, begin: int) -> Span | None:
@@ -223,14 +244,94 @@ def _block_values(text: str, start: int, stop: int) -> Iterator[Span]:
         at += len(line)
 
 
+def bare_private_keys(text: str, low: str, mark: str) -> Iterator[Span]:
+    """Yield the lines of a private key whose first line stands there without a header.
+
+    In DER a key begins with its size and its version, so a few letters have fixed places.
+    """
+    at = text.find(mark)
+    while at >= 0:
+        start = at - DER_MARKS[mark]
+        before = text[start - 2 : start].strip(" \n") if start > 1 else text[:start]
+        # A line of a diff begins with a `+`, which is a letter of base64 as well.
+        is_first = before[-1:] not in _BASE64 or before in ("", "+", "\\n", "\\r")
+        if start >= 0 and text[start] == "M" and is_first:
+            end = _end_of_cut_key(text, start, min(len(text), start + 16_384))
+            end = _end_of_der(text, start, end)
+            if end - start > _SHORTEST_KEY:
+                yield start, end, "private-key"
+        at = text.find(mark, at + len(mark))
+
+
+def _end_of_der(text: str, start: int, stop: int) -> int:
+    """Return where the line ends in which a key has as many letters as its first bytes say."""
+    import binascii
+
+    head = binascii.a2b_base64(text[start : start + 8])
+    size = {0x82: head[2] * 256 + head[3] + 4, 0x81: head[2] + 3}.get(head[1], head[1] + 2)
+    letters = (size + 2) // 3 * 4
+    end = start
+    while letters > 0 and end < stop:
+        at = end
+        end = text.find("\n", at + 1, stop)
+        end = stop if end < 0 else end
+        letters -= len(text[at:end].strip().lstrip("+>|*# \t"))
+    return end
+
+
+DER_MARKS = {
+    "IBAAK": 6,  # RSA and DSA
+    "IBADAN": 6,  # RSA in PKCS 8
+    "AgEAM": 4,  # another in PKCS 8
+    "AgEBB": 4,  # a long elliptic curve
+    "CAQEE": 3,  # a short one
+    "CAQAw": 3,  # Ed25519 and the like
+    "BgkqhkiG9w0BBQ": 8,  # encrypted
+}
+"""What stands in the first line of a key, and how far behind its beginning."""
+_SHORTEST_KEY = 56
+
+
+def terraform_defaults(text: str, low: str) -> Iterator[Span]:
+    """Yield the default of a variable that is named like a secret."""
+    from gitguard.model.redaction.keyed import default_of
+
+    at = low.find("variable ")
+    while at >= 0:
+        name, quote, _rest = text[at + 9 : at + 137].lstrip(" \\").removeprefix('"').partition('"')
+        if quote and (span := default_of(name.rstrip("\\"), text, low, at + 9)):
+            yield span
+        at = low.find("variable ", at + 9)
+
+
+def spoken_passwords(text: str, low: str, word: str) -> Iterator[Span]:
+    """Yield the passwords that sentences tell behind a word for one."""
+    from gitguard.model.redaction.spoken import passwords_behind
+
+    return passwords_behind(text, low, word)
+
+
+_SPOKEN = """passwort passwört kennwort contraseñ contrasen clave lozink лозинк šifr шифр парол
+    密码 密碼 口令 パスワード 暗証番号 parola şifre sifre senha hasło hasła heslo wachtwoord
+    lösenord 비밀번호"""
+"""Words for a password beside English ones, in lower case, without the ends that change."""
+
+
+def _scan_of(scan: Callable[[str, str, str], Iterator[Span]], word: str) -> _Scan:
+    return word.lower(), lambda text, low: scan(text, low, word)
+
+
 SCANS: tuple[tuple[str, Callable[[str, str], Iterator[Span]]], ...] = (
     ("-----begin ", private_keys),
     ("private-lines:", putty_keys),
+    *(_scan_of(bare_private_keys, mark) for mark in DER_MARKS),
     ("kind: secret", kubernetes_secrets),
     ("://", url_credentials),
+    ("variable ", terraform_defaults),
+    *(_scan_of(spoken_passwords, word) for word in _SPOKEN.split()),
 )
 """The literal a text must hold, in lower case, and the scan that then runs over it."""
-KEY_SCANS = 2
+KEY_SCANS = 2 + len(DER_MARKS)
 """How many of them find keys, whose name goes before a token's in them."""
 
 

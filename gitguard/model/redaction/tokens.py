@@ -10,6 +10,8 @@ A word in base64 or hex may hold one as well, so what such words say is found he
 # ruff: noqa: E501 - a rule is a line
 from __future__ import annotations
 
+from gitguard.model.redaction.names import looks_random
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,7 +94,7 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("linode-token", "lin_pat_", f"{A}{{30,80}}"),
     ("terraform-token", "tfr_ atlasv1.", f"{W}{{30,100}}"),
     ("vault-token", "hvs. hvb. hvr. hvp.", f"{W}{{20,300}}"),
-    ("vault-token", "s.", f"{A}{{24}}(?![A-Za-z0-9_.(-])"),
+    ("vault-token", "s.", f"(?=[A-Za-z]{{0,23}}[0-9]){A}{{24}}(?![A-Za-z0-9_.(-])"),
     ("pulumi-token", "pul-", f"{H}{{40}}"),
     ("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit. dp.said.", "[A-Za-z0-9_.-]{36,90}"),
     ("infisical-token", "st.", f"{H}{{8,40}}[.-][A-Za-z0-9_.-]{{30,120}}"),
@@ -246,6 +248,15 @@ TOKENS: tuple[tuple[str, str, str], ...] = (
     ("linkedin-secret", "WPL_AP1. WPL_AP0.", "[A-Za-z0-9+/=.]{10,80}"),
     ("vanta-token", "vat_ vatok_", f"{W}{{30,80}}"),
     ("notion-webhook", "ntnwh_", f"{A}{{30,60}}"),
+    # Hashes of passwords, as files of users have them, and in Compose with each `$` doubled
+    ("password-hash", "$apr1$ $1$", r"\$?[A-Za-z0-9./]{1,8}\${1,2}[A-Za-z0-9./]{22}"),
+    ("password-hash", "$5$ $6$", r"\$?(?:rounds=[0-9]{1,9}\${1,2})?[A-Za-z0-9./]{1,16}\${1,2}[A-Za-z0-9./]{43,86}"),
+    ("password-hash", "$2a$ $2b$ $2x$ $2y$", r"\$?[0-9]{2}\${1,2}[A-Za-z0-9./]{53}"),
+    ("password-hash", "$y$ $gy$ $7$", r"[A-Za-z0-9./]{1,16}\$[A-Za-z0-9./]{1,86}\$[A-Za-z0-9./]{43}"),
+    ("password-hash", "$argon2id$ $argon2i$ $argon2d$", r"(?:v=[0-9]{1,3}\$)?m=[0-9]{1,9},t=[0-9]{1,4},p=[0-9]{1,4}\$[A-Za-z0-9+/]{8,128}\$[A-Za-z0-9+/]{16,128}"),
+    ("password-hash", "$pbkdf2-sha256$ $pbkdf2-sha512$ $pbkdf2$ $scrypt$", r"[A-Za-z0-9=,]{1,40}\$[A-Za-z0-9./+]{8,128}\$[A-Za-z0-9./+=]{20,128}"),
+    ("password-hash", "pbkdf2_sha256$ pbkdf2_sha1$ pbkdf2:sha256: pbkdf2:sha512: scrypt:", r"[0-9:]{3,20}\$[A-Za-z0-9./+]{6,128}\$[A-Za-z0-9./+=]{27,200}"),
+    ("password-hash", "{SHA} {SSHA} {SSHA256} {SSHA512} {SHA256} {SHA512}", "[A-Za-z0-9+/]{26,140}={0,2}"),
     # Keys of people
     ("age-key", "AGE-SECRET-KEY-1", "[A-Z0-9]{50,64}"),
     ("nostr-key", "nsec1", f"{N}{{50,64}}"),
@@ -275,7 +286,16 @@ _DISTINCT = frozenset(
     ]
 )
 """Rules whose prefixes are no part of any word, so that they count within a longer one too."""
-_MARKLESS = ("AIza", "AKIA", "eyJhbGciOi", "eyJ0eXAiOi", "eyJraWQiOi", "eyJlbmMiOi", "eyJ4NX")
+_MARKLESS = (
+    "AGE-SECRET-KEY-1",
+    "AIza",
+    "AKIA",
+    "eyJhbGciOi",
+    "eyJ0eXAiOi",
+    "eyJraWQiOi",
+    "eyJlbmMiOi",
+    "eyJ4NX",
+)
 """Prefixes without `_` or `-` behind them that count within a longer word too."""
 _AFTER_MARK = ("ASIA", "ABIA", "ACCA", "SG.", "eyJ")
 """Prefixes that count within a longer word only behind a digit, `_` or `-`: words hold them."""
@@ -285,6 +305,21 @@ _CAPITALS_ALONE = frozenset({"aws-access-key"})
 """Rules whose tokens may be capitals without a digit: their length tells them from words."""
 SHORTEST = 14
 """The shortest word that can hold a token."""
+_WORDLIKE = (
+    "api- API- sdk- mob- srv- secret- secret_ console- key- key_ test_ live_ sandbox_ test_pub_ "
+    "live_pub_ sess- perm- ext_ pat. sat. ser. secret-live- secret-test- api_org_ st. LT_"
+)
+_WORDS = frozenset(_WORDLIKE.split())
+"""Prefixes that are words: behind a mark they are parts of names."""
+_JOINTS = str.maketrans("_-.", "   ")
+_JOINTS_OF_WORDS = frozenset("_-.")
+_SHAPES = str.maketrans(
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", "a" * 52 + "0" * 10
+)
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+_SHORTEST_PART = 4
+_LONGEST_SEGMENT = 48
+_BASE64 = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789+/="
 _TOKEN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 _MARKS = "\"'`=:,;()[]{}<>@&?|\\/#$%*+^~\t"
 _MARKS_IN = frozenset(_MARKS)
@@ -314,19 +349,23 @@ def _sort_prefixes() -> None:
             else:
                 mark = next(char for char in prefix if char in _MARKS)
                 _OTHERS.setdefault(mark, []).append(placed)
-            if is_distinct and len(prefix) > 2 and prefix[-1] in "_-":
+            is_marked = prefix[-1] in "_-." and len(prefix) > 2
+            if is_marked and (is_distinct or prefix not in _WORDS):
                 _WITHIN.append(placed)
+            if is_distinct and is_marked:
+                _distinct.append(prefix)
             if prefix in anywhere:
                 _ANYWHERE.append(placed)
 
 
+_distinct: list[str] = []
 _sort_prefixes()
 _STARTS = frozenset(_HEADS)
-_PREFIXES_WITHIN = frozenset((*_MARKLESS, *(prefix for _at, prefix in _WITHIN)))
+_PREFIXES_WITHIN = frozenset((*_MARKLESS, *_distinct))
 _BY_TAIL: dict[str, list[tuple[int, str]]] = {}
 """These prefixes by up to three characters of their last part."""
 for _found in _WITHIN:
-    _BY_TAIL.setdefault(_found[1][:-1].replace("-", "_").split("_")[-1][-3:], []).append(_found)
+    _BY_TAIL.setdefault(_found[1][:-1].translate(_JOINTS).split()[-1][-3:], []).append(_found)
 _TAILS = frozenset(_BY_TAIL)
 
 
@@ -344,16 +383,14 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
         if found[1] in words
     }
     present.update(prefix for prefix in _ANYWHERE if prefix[1] in words)
-    if "_" in words or "-" in words:
-        tails = _TAILS.intersection([part[-3:] for part in words.replace("-", "_").split("_")])
-        within = [prefix for tail in tails for prefix in _BY_TAIL[tail] if prefix[1] in words]
-        within += [prefix for prefix in _BY_TAIL["hf"] if prefix[1] in words]
-        if within:
-            long = [word for word in words.split() if len(word) >= _SHORTEST_WITHIN]
-            # What follows `_v1_` is in hex, which has small letters only.
-            long = [w for w in long if "_v1_" in w or not (w.islower() or w.isupper())]
-            mixed = " ".join(long)
-            present.update(prefix for prefix in within if prefix[1] in mixed)
+    within_words: set[str] = set()
+    mixed = " ".join([w for w in words.split() if len(w) >= _SHORTEST_WITHIN and _is_mixed(w)])
+    if mixed:
+        parts = mixed.translate(_JOINTS).split()
+        tails = {part[-3:] for part in parts} | {part[-2:] for part in parts}
+        within = [prefix for tail in _TAILS.intersection(tails) for prefix in _BY_TAIL[tail]]
+        present.update(prefix for prefix in within if prefix[1] in mixed)
+        within_words = {part[:3] for part in parts if len(part) > _SHORTEST_PART}
     if not words.isascii():  # then quotes and dashes may stand before a token, and no letters
         words = words.encode("ascii", "replace").decode("ascii")
     if "\\" in words:
@@ -361,13 +398,18 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     if "%" in words:
         for escape in _ESCAPES:
             words = words.replace(escape, " ")
-    starts = {part[:3] for part in words.translate(_TO_BLANKS).split()}
+    starts = within_words.union([part[:3] for part in words.translate(_TO_BLANKS).split()])
     heads = _STARTS.intersection(starts) | _STARTS.intersection([start[:2] for start in starts])
     present.update([found for head in heads for found in _HEADS[head] if found[1] in words])
     by_rule: dict[int, list[str]] = {}
     for at, prefix in sorted(present):
         by_rule.setdefault(at, []).append(prefix)
     return tuple([(at, tuple(prefixes)) for at, prefixes in by_rule.items()])
+
+
+def _is_mixed(word: str) -> bool:
+    """Say whether a word has small letters and capitals, or as many digits as hex has."""
+    return not (word.islower() or word.isupper()) or len(word) - len(word.translate(_NO_DIGITS)) > 5
 
 
 def words_with(parts: Iterable[str], searched: str, words: str) -> set[str]:
@@ -388,8 +430,10 @@ def words_with(parts: Iterable[str], searched: str, words: str) -> set[str]:
 def begins_word(text: str, at: int, prefix: str) -> bool:
     """Say whether a word begins here; an escape such as `\\n` or `%3D` may stand before it."""
     before = text[at - 1] if at else ""
-    if before and before in "+/" and prefix.isalnum():
-        return text[at - 2 : at] == "//"  # else it is the middle of some base64
+    if before == "/" and prefix.isalnum():
+        return _is_path(text[max(0, at - _LONGEST_SEGMENT) : at])
+    if before == "+" and prefix.isalnum():
+        return False
     if not before.isalnum() or prefix in _PREFIXES_WITHIN:
         return True
     if before.isdigit() and prefix in _AFTER_MARK:
@@ -397,6 +441,22 @@ def begins_word(text: str, at: int, prefix: str) -> bool:
     if before in "nrt" and text[at - 2 : at - 1] == "\\":
         return True
     return at > 2 and text[at - 3] == "%"
+
+
+def _is_path(before: str) -> bool:
+    """Say whether what ends in `/` is the beginning of a path, and not the middle of some base64."""
+    return len(before) < _LONGEST_SEGMENT or before.strip(_BASE64) != "" or before[-3:] == "://"
+
+
+def is_within(text: str, at: int, prefix: str) -> bool:
+    """Say whether a token stands behind a mark in a word, where it has to look random."""
+    return text[at - 1 : at] in _JOINTS_OF_WORDS and prefix not in _PREFIXES_WITHIN
+
+
+def is_by_chance(rest: str) -> bool:
+    """Say whether letters and digits follow each other as in no name: `embeddings_v2` has one."""
+    shape = rest[:64].translate(_SHAPES)
+    return shape.count("a0") + shape.count("0a") > 3 or looks_random(rest[:40], 8)
 
 
 def goes_on(text: str, at: int) -> bool:
@@ -435,6 +495,8 @@ _LONGEST_ENCODED = 65_536
 _HEX = "0123456789abcdefABCDEF"
 _FIRSTS = "abcdefABCDEFGHIJKLMNOPQRSTUVWXYZ"
 """Of four characters in base64 of ASCII the first has half of all values."""
+_ENCODED_HEAD, _MOST_CUT = 64, 3
+"""Of base64 so much is looked at first; a cut may leave a part of a letter."""
 _AROUND_WORDS = "\"'`=:,;()[]{}<>@&?|\\#$%*^~.!\t\n\r"
 _WORDS_ALONE = str.maketrans(_AROUND_WORDS, " " * len(_AROUND_WORDS))
 _LINE_ENDS = str.maketrans("", "", "\n\t\r")
@@ -464,14 +526,15 @@ def _plain(word: str) -> str:
         return ""
     if len(word) % 2 == 0 and not word.strip(_HEX):
         return _text_of(bytes.fromhex(word))
-    if word[::4].strip(_FIRSTS) or word.isalpha():
-        return ""
-    if word.lower() == word or word.upper() == word:
+    if word.isalpha() or word.lower() == word or word.upper() == word:
         return ""  # base64 of a token has small letters and capitals
     import binascii
 
     standard = word.replace("-", "+").replace("_", "/")
     try:
+        head = standard[: min(_ENCODED_HEAD, len(word) // 4 * 4)]
+        if word[::4].strip(_FIRSTS) and not _text_of(binascii.a2b_base64(head)):
+            return ""
         data = binascii.a2b_base64(standard + "=" * (-len(standard) % 4))
     except ValueError:
         return ""
@@ -480,8 +543,8 @@ def _plain(word: str) -> str:
 
 def _text_of(data: bytes) -> str:
     """Return bytes as the text they are, empty where they are none."""
-    if not data.isascii():
+    text = data.decode("utf-8", "ignore")
+    if len(text.encode()) < len(data) - _MOST_CUT:
         return ""
-    text = data.decode("ascii")
     shown = text.translate(_LINE_ENDS).replace("\x1b", "")
     return text if shown.isprintable() else ""

@@ -36,8 +36,8 @@ _WIDE = "\uff01-\uff5e\U0001d400-\U0001d7ff\u24b6-\u24e9"
 """Letters and digits in another form, which a person copies as the plain ones."""
 _SUSPECT_TAIL = (
     # In code most backslashes belong to patterns; a mark is concealed only within a word.
-    r"(?:(?<=\\)(?=[uUxeE0-3/]|(?<=[A-Za-z0-9_-]\\)[_.+=~:-][A-Za-z0-9_-]"
-    r"|(?<=[A-Za-z0-9_=+/.-]\\)[\r\n])|(?<=%)(?=[0-9A-Fa-f]{2})"
+    r"(?:(?<=\\)(?=[uUxeE0-3/_]|(?<=[A-Za-z0-9_-]\\)[_.+=~:-][A-Za-z0-9_-]"
+    r"|(?<=[A-Za-z0-9_=+/.$#^@*!&%?~()\[\]-]\\)[\r\n])|(?<=%)(?=[0-9A-Fa-f]{2})"
     r"|(?<=\r)(?!\n)|(?<![\\%\r]))"  # a carriage return alone is dropped at every output
 )
 # A class of characters comes first, because for that a text is searched fastest, most of all for a
@@ -72,16 +72,17 @@ _LINE_JOIN = late_pattern(
 _NEXT_LINE = late_pattern(
     # Before the line end stands what may be the beginning of a token, six characters or more. What
     # goes on behind it is no word: it has a digit, or a capital after a small letter.
-    r"\n(?:(?<=[A-Za-z0-9_/+=.~-]{6}\n)|(?<=[A-Za-z0-9_/+=.~-]{6}[\r\\]\n))"
+    r"\n(?:(?<=[A-Za-z0-9_/+=.~$-]{6}\n)|(?<=[A-Za-z0-9_/+=.~$-]{6}[\r\\]\n))"
     r"[ \t]{0,64}+(?:(?:[>|*#+-]|//)[ \t]{0,8}+){0,2}+"
     r"(?=[A-Za-z_/+=.~-]{0,16}+[0-9]|[A-Za-z]{0,8}[a-z][A-Z])"
 )
-_HEAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/+=.~-"
+_HEAD = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_/+=.~$-"
 _LONGEST_HEAD = 512
 """Of what stands of a token on its first line."""
+_KEY_LINE = late_pattern(r"[A-Za-z0-9+/]{60}")
 _RUN = late_pattern(rf"[{_TOKEN}]+")
 _MOST_LINES = 8
-_BEFORE, _BEHIND, _KEY_BEHIND = 512, 1024, 16_384
+_BEFORE, _BEHIND, _KEY_BEFORE, _KEY_BEHIND = 512, 1024, 3072, 16_384
 """So far around an edit a secret may reach; a private key reaches farthest."""
 
 
@@ -141,8 +142,13 @@ def _neighbourhoods(text: str, edits: list[Edit]) -> Iterator[tuple[int, int, li
         first = at
         while at + 1 < len(edits) and edits[at + 1][0] - edits[at][1] < _BEFORE + _BEHIND:
             at += 1
-        begin = text.rfind("\n", 0, max(edits[first][0] - _BEFORE, 0)) + 1
-        behind = _KEY_BEHIND if "-----" in text[begin : edits[at][1] + _BEFORE] else _BEHIND
+        begin = max(edits[first][0] - _BEFORE, 0)
+        near = text[begin : edits[at][1] + _BEFORE]
+        has_key_line = _KEY_LINE.search(near) is not None
+        if has_key_line:
+            begin = max(begin - _KEY_BEFORE, 0)
+        begin = text.rfind("\n", 0, begin) + 1
+        behind = _KEY_BEHIND if has_key_line or "-----" in near else _BEHIND
         end = text.find("\n", min(edits[at][1] + behind, len(text)))
         at += 1
         yield begin, len(text) if end < 0 else end, edits[first:at]
@@ -199,7 +205,9 @@ def _edit_at(text: str, at: int) -> Edit | None:
     if char == "%":
         match = _PERCENT.match(text, at)
         new = chr(int(match[1], 16)) if match else ""
-        return (at, at + 3, new) if new and _conceals(new) else None
+        # A byte beyond ASCII is a part of a letter.
+        is_letter = new.isascii() or not new.isprintable()
+        return (at, at + 3, new) if new and is_letter and _conceals(new) else None
     if char in "\x1b\x90\x98\x9b\x9d\x9e\x9f":
         match = _CODE.match(text, at)
         return at, match.end() if match else at + 1, ""
@@ -231,9 +239,9 @@ def _meant(match: re.Match[str]) -> str | None:
 
 
 def _conceals(char: str) -> bool:
-    """Say whether a character can stand in a secret, or is one that nobody sees."""
-    if char.isascii() and char.isprintable():
-        return char.isalnum() or char in "_-.+/=~:!@#$^*?|"
+    """Say whether a character can stand in a secret or announce one, or is one that nobody sees."""
+    if char.isprintable():
+        return char not in " \"'`\\,;"
     return char not in "\t\r\n" and _SUSPECT.match(_with_known_unseen(char)) is not None
 
 
