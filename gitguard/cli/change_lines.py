@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from gitguard.cli.paging import PageLine
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
-from gitguard.model.text import one_line, shorten, timestamp
+from gitguard.model.text import local_times, one_line, shorten, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +24,9 @@ def change_lines(change: CheckpointChange, code: str, wanted: str) -> list[PageL
     checkpoint = change.checkpoint
     taken = timestamp(checkpoint.at)
     since = f" since {change.previous}" if change.previous else ""
-    heading = f"Checkpoint {checkpoint.sequence}, commit {checkpoint.id[:12]}, taken {taken}"
+    heading = (
+        f"Checkpoint {checkpoint.sequence}, commit {checkpoint.id[:12]}, taken {local_times(taken)}"
+    )
     lines = [
         PageLine(heading, "yellow"),
         PageLine(f"Reason: {one_line(f'{checkpoint.why} ({checkpoint.trigger})')}"),
@@ -52,8 +54,9 @@ def difference_lines(sentences: Sequence[Sentence], now: float, whole: str) -> l
 
 def sentence_lines(sentences: Sequence[Sentence], at: str) -> list[PageLine]:
     """Return sentences as lines; of a time on the day of at, only the hour is said."""
-    day = at.partition("T")[0]
-    return [PageLine(shorten(s.line(day), _LONGEST), SIGNS[s.action][1]) for s in sentences]
+    day = local_times(at).partition("T")[0]
+    local = [sentence.replace(when=local_times(sentence.when)) for sentence in sentences]
+    return [PageLine(shorten(s.line(day), _LONGEST), SIGNS[s.action][1]) for s in local]
 
 
 def cut_hint(sentences: Sequence[Sentence], command: str) -> list[PageLine]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from gitguard.cli.change_lines import difference_lines
 from gitguard.cli.console import Console, confirm
 from gitguard.cli.notes import pending, saved_text
 from gitguard.model.text import one_line
@@ -17,9 +18,13 @@ def shown_changes(plan: StateChange) -> list[FieldChange]:
     return [c for c in plan.changes if not (c.is_empty or c.is_bookkeeping)]
 
 
-def show_plan(console: Console, plan: StateChange) -> None:
-    """Print what would change in the state."""
+def show_plan(console: Console, plan: StateChange, *, in_sentences: bool = False) -> None:
+    """Print what would change in the state: its fields, or sentences about what it holds."""
     lines = [line for change in shown_changes(plan) for line in change.lines()]
+    told = console.guard.history.sentences(plan) if in_sentences and lines else ()
+    # Who said a thing may be all that differs, which no sentence tells.
+    if told:
+        lines = [line.text for line in difference_lines(told, console.guard.clock(), _whole(plan))]
     lines = lines or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint
@@ -27,10 +32,17 @@ def show_plan(console: Console, plan: StateChange) -> None:
     console.say("\n".join(lines), {"checkpoint": plan.checkpoint, "changes": list(plan.changes)})
 
 
-def ask_about(console: Console, plan: StateChange, question: str, *, yes: bool) -> None:
+def _whole(plan: StateChange) -> str:
+    wanted = plan.checkpoint.name if plan.checkpoint is not None else "CHECKPOINT"
+    return f"gitguard restore {wanted} --dry-run --json"
+
+
+def ask_about(
+    console: Console, plan: StateChange, question: str, *, yes: bool, in_sentences: bool = False
+) -> None:
     """Show a change to people and ask; a program that says --json reads the outcome only."""
     if not console.as_json:
-        show_plan(console, plan)
+        show_plan(console, plan, in_sentences=in_sentences)
     confirm(question, yes=yes)
 
 

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from gitguard.cli.change_lines import change_lines, difference_lines
+from gitguard.cli.change_lines import change_lines, cut_hint, difference_lines, sentence_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.file_changes import asked_files, paths_from_root, say_file_changes
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
 from gitguard.cli.untrusted import mark_of, untrusted_option
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.triggers import NO_MESSAGE
 from gitguard.state.checkpoint import SNAPSHOT_FILE
 
@@ -57,9 +57,9 @@ def show(
 ) -> None:
     """Say what changed in CHECKPOINT, or print its state, summary or snapshot
 
-    Prints the current state by default. CHECKPOINT is a number, a name such as cp_003, or a commit
-    id. `show 17` says what checkpoint 17 changed, `show state 17` prints its state, and
-    `show 17 --files` lists which of your files changed.
+    Without arguments, says what the current state holds. CHECKPOINT is a number, a name such as
+    cp_003, or a commit id. `show 17` says what checkpoint 17 changed, `show state 17` prints its
+    state, and `show 17 --files` lists which of your files changed.
     For the file of a CHECKPOINT, standard error names the code commit that was checked out. Refuses
     a checkpoint that this machine did not write, except with --untrusted.
 
@@ -72,9 +72,20 @@ def show(
         changes = console.guard.history.files_of(what or "", paths)
         say_file_changes(console, changes, paths, no_pager=no_pager)
         return
+    if what is None and not console.as_json:
+        _say_now(console, no_pager=no_pager)
+        return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
     say = _say_change if name == _CHANGE else _say_file
     say(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
+
+
+def _say_now(console: Console, *, no_pager: bool) -> None:
+    stated = console.guard.history.now()
+    now = timestamp(console.guard.clock())
+    lines = [*sentence_lines(stated, now), *cut_hint(stated, "gitguard show state")]
+    lines = lines or [PageLine("Nothing is noted yet.")]
+    say_paged(console, lines, {}, no_pager=no_pager)
 
 
 def _say_change(

@@ -9,6 +9,8 @@ from __future__ import annotations
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from gitguard.model.text import local_times
+
 if TYPE_CHECKING:
     from gitguard.hosts.adviser import UndoHelp
     from gitguard.model.host_settings import Setting
@@ -80,8 +82,9 @@ def _unfinished(advice: Advice) -> list[str]:
     if advice.unfinished is None:
         return []
     return [
-        f"Warning: a change of `{advice.unfinished.file}` at {advice.unfinished.at} was "
-        f"interrupted and may be half done; `gitguard config rollback {advice.host}` undoes it."
+        f"Warning: a change of `{advice.unfinished.file}` at "
+        f"{local_times(advice.unfinished.at)} was interrupted and may be half done; "
+        f"`gitguard config rollback {advice.host}` undoes it."
     ]
 
 
@@ -223,12 +226,13 @@ def rollback_text(planned: Rollback, redactor: Redactor) -> str:
     """Return what taking a change back would do; what looks like a secret is left out."""
     change = planned.made
     cut = "" if change.is_finished else ", which was interrupted"
-    lines = [f"The change of `{change.file}` at {change.at}{cut}:"]
+    lines = [f"The change of `{change.file}` at {local_times(change.at)}{cut}:"]
     lines += [
         f"- `{key}`: {now or 'not set'} → {was or 'not set'}" for key, was, now in change.changes
     ]
     lines += [
-        f"This also undoes the change at {newer_change.at}, which cannot be undone alone."
+        f"This also undoes the change at {local_times(newer_change.at)}, "
+        "which cannot be undone alone."
         for newer_change in planned.newer
     ]
     difference = redactor.text(planned.difference()).rstrip("\n")
@@ -239,8 +243,8 @@ def forgetting_text(change: MadeChange) -> str:
     """Return what forgetting a change means."""
     backup = f" `{change.backup}` stays too, if it is there." if change.backup else ""
     return (
-        f"The change of `{change.file}` at {change.at} will be forgotten: the file stays as it is, "
-        f"and gitguard can no longer undo the change.{backup}"
+        f"The change of `{change.file}` at {local_times(change.at)} will be forgotten: the "
+        f"file stays as it is, and gitguard can no longer undo the change.{backup}"
     )
 
 

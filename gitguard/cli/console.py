@@ -16,7 +16,7 @@ from gitguard import process
 from gitguard.cli.process_environment import bare_workspace, is_agents_shell, open_guard
 from gitguard.errors import GitguardError, InvalidInput, NotARepository, NotConfirmed, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
-from gitguard.model.text import one_line, spelled_out, visible
+from gitguard.model.text import local_times, one_line, spelled_out, visible
 from gitguard.process import places
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def say_error(message: str, hint: str = "") -> None:
     """Print what went wrong and what to do on standard error, in colour on a terminal."""
     colour = None if wants_colour() else False
     heading = click.style("error:", fg="red", bold=True)
-    shown = one_line(_REDACTOR.text(message))
+    shown = local_times(one_line(_REDACTOR.text(message)))
     click.echo(f"{heading} {shown}", err=True, color=colour)
     if hint:
         click.echo(f"{click.style('hint:', fg='cyan')} {one_line(hint)}", err=True, color=colour)

@@ -14,7 +14,7 @@ from gitguard.cli.console import Console, named, with_console
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
 from gitguard.cli.untrusted import marked, untrusted_option
 from gitguard.errors import InvalidInput
-from gitguard.model.text import counted, one_line, timestamp
+from gitguard.model.text import counted, local_times, one_line, timestamp
 from gitguard.model.triggers import MANUAL, NO_MESSAGE
 
 if TYPE_CHECKING:
@@ -221,7 +221,7 @@ def _line(entry: LogEntry, *, oneline: bool, width: int) -> PageLine:
         short = f"{session}{checkpoint.id[:7]}"
         return PageLine(f"{short} {checkpoint.name} {message}", "yellow", len(short))
     named = f"{session}{checkpoint.name}  {checkpoint.id[:12]}"
-    at, trigger = timestamp(checkpoint.at), f"{checkpoint.trigger:18}"
+    at, trigger = local_times(timestamp(checkpoint.at)), f"{checkpoint.trigger:18}"
     return PageLine(f"{named}  {at}  {trigger}  {message}", "yellow", len(named))
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound="Callable[..., Any]")
 
 _GOAL_LIMIT = 80
+_NEXT_COMMITS = "The next gitguard command that can write commits it"
 _UPDATE_EXAMPLE = """Give a JSON object, such as {"next_action": "Write the tests"}"""
 _METAVARS = {FILE: "PATH", OUTPUT: "TOOL:TEXT"}
 _DETAILS = {DECISION: ("why", "Reason for the decision"), FAILURE: ("error", "Its error")}
@@ -164,7 +165,7 @@ def _say_noted(console: Console, noted: Noted) -> None:
     if noted.is_apart:
         lines.append("The note is saved in the state directory.")
     elif noted.saved is not None:
-        lines.append(saved_text(noted.saved))
+        lines.append(_noted_text(noted.saved))
     status = ""
     if noted.state.is_done and "next_action" in noted.report and not noted.is_apart:
         status = Complete.status
@@ -181,7 +182,7 @@ def _say_noted(console: Console, noted: Noted) -> None:
         "saved": noted.saved,
         "state": noted.state,
     }
-    console.say("\n".join(lines), document, pending(noted.saved), signal=status)
+    console.say("\n".join(lines), document, signal=status)
 
 
 def _about_goal(noted: Noted) -> str:
@@ -193,6 +194,14 @@ def _about_goal(noted: Noted) -> str:
         f"This goal replaces `{shorten(noted.earlier_goal, _GOAL_LIMIT)}`; {stays}. If it is "
         "another task, begin it with `gitguard note --new-task --goal TEXT`."
     )
+
+
+def _noted_text(saved: Saved) -> str:
+    """Say what became of a note: one whose commit has to wait is saved, so it did not fail."""
+    if not saved.pending:
+        return saved_text(saved)
+    way_out = saved.way_out or _NEXT_COMMITS
+    return one_line(f"The note is saved; its commit is pending: {saved.pending}. {way_out}.")
 
 
 def saved_text(saved: Saved) -> str:
@@ -210,7 +219,7 @@ def pending(saved: Saved | None) -> Pending | None:
         return None
     return Pending(
         f"nothing is committed yet: {saved.pending}",
-        saved.way_out or "The next gitguard command that can write commits it",
+        saved.way_out or _NEXT_COMMITS,
     )
 
 

@@ -17,7 +17,7 @@ from gitguard.cli.transcript_naming import (
     telling,
 )
 from gitguard.errors import InvalidDocument, InvalidInput
-from gitguard.model.text import counted, one_line, shorten, timestamp
+from gitguard.model.text import counted, local_times, one_line, shorten, timestamp
 from gitguard.profile.profile import COUNTED, DEDUCED, HIDDEN, Component, Profile, Range, Runway
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ def _history(past: Past) -> str:
 
 
 def _advised(each: Advised) -> str:
-    day, advice = timestamp(each.at)[:10], each.advice
+    day, advice = local_times(timestamp(each.at))[:10], each.advice
     named = " (named)" if advice.is_named else " (usual)" if advice.is_usual else ""
     return one_line(
         f"{day} {each.session}: {advice.pattern}{named}, advice {advice.outcome}: {advice.words}"

@@ -14,7 +14,7 @@ from gitguard.cli.file_changes import path_word, paths_from_root
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.errors import GitguardError, NotConfirmed
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import counted, local_times, one_line
 from gitguard.store.worktree.restore_record import BY_OTHERS, RestoreRecord
 
 if TYPE_CHECKING:
@@ -129,10 +129,10 @@ def _restore_state(console: Console, checkpoint: str, choice: _Choice) -> None:
         refuse_agents("restore --untrusted")
     plan = console.guard.restore(checkpoint, dry_run=True, untrusted=untrusted)
     if choice.dry_run:
-        show_plan(console, plan)
+        show_plan(console, plan, in_sentences=True)
     elif shown_changes(plan):
         try:
-            ask_about(console, plan, "Restore this state?", yes=choice.yes)
+            ask_about(console, plan, "Restore this state?", yes=choice.yes, in_sentences=True)
         except NotConfirmed:
             # Whoever leaves the state as it is may still want the files.
             if choice.is_state or not (can_ask() and _offer_files(console, plan, choice)):
@@ -246,9 +246,9 @@ def _finish(console: Console, cut_off: RestoreRecord, choice: _Choice) -> None:
 def _plan_lines(plan: FilePlan, *, force: bool = False) -> Iterator[str]:
     chosen, refused = plan.chosen, plan.refused
     if plan.files:
-        yield f"Files as at {one_line(plan.source)}:"
+        yield f"Files as at {local_times(one_line(plan.source))}:"
     else:
-        yield f"Nothing to restore: the files are as at {one_line(plan.source)}."
+        yield f"Nothing to restore: the files are as at {local_times(one_line(plan.source))}."
     yield from _shown(f"{SIGNS[file.action][0]} {path_word(file.path)}" for file in chosen)
     if refused:
         is_theirs = any(file.refusal.startswith(BY_OTHERS) for file in refused)
@@ -284,7 +284,9 @@ def _document(plan: FilePlan) -> dict[str, Any]:
 def _put_back(console: Console, plan: FilePlan, *, force: bool = False) -> None:
     with progress("files") as tell:
         restored = console.guard.files.restore(plan, force=force, tell=tell)
-    lines = [f"Put back: {counted(len(restored.files), 'file')} as at {restored.source}"]
+    lines = [
+        f"Put back: {counted(len(restored.files), 'file')} as at {local_times(restored.source)}"
+    ]
     lines += [f"  stays: {path_word(p)}: {one_line(why)}" for p, why in restored.stayed.items()]
     if restored.saved is not None:
         lines.append(saved_text(restored.saved))

@@ -10,7 +10,7 @@ from gitguard.cli.change_lines import difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
 from gitguard.cli.untrusted import untrusted_option
-from gitguard.model.text import counted, one_line, percent, shorten, timestamp
+from gitguard.model.text import counted, local_times, one_line, percent, shorten, timestamp
 from gitguard.state.roles import DONE_WORK, REVIEWED
 
 if TYPE_CHECKING:
@@ -60,7 +60,8 @@ def at(console: Console, commit: str, untrusted: bool, no_pager: bool) -> None:
 def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[PageLine]:
     yield PageLine(_commit_line(moment.commit), "yellow", _SHORT)
     files = counted(len(moment.commit.paths), "file")
-    yield PageLine(f"{_INDENT}{files} changed, written {timestamp(moment.commit.authored_at)}")
+    written = local_times(timestamp(moment.commit.authored_at))
+    yield PageLine(f"{_INDENT}{files} changed, written {written}")
     for knowledge in moment.knowledge:
         yield PageLine("")
         yield from _knowledge_lines(knowledge)

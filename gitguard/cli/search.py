@@ -9,7 +9,7 @@ import click
 from gitguard.cli.console import Console, fields_of, progress, with_console
 from gitguard.cli.untrusted import untrusted_option
 from gitguard.errors import GitguardError, NothingFound, NotReadable
-from gitguard.model.text import counted, one_line, shorten
+from gitguard.model.text import counted, local_times, one_line, shorten
 from gitguard.review.entries import FAILURE, FIELDS, ISSUE
 
 if TYPE_CHECKING:
@@ -99,13 +99,13 @@ def _head_line(match: Match) -> str:
     mark = "" if match.is_ours else "NOT OURS  "
     who = match.by if match.by in ("agent", "user", "hook", "person") else "unknown"
     where = f"{match.session}  {match.checkpoint} {match.commit[:12]}"
-    return f"{mark}{match.field} ({_state_of(match)})  {where}  {match.when}  {who}"
+    return f"{mark}{match.field} ({_state_of(match)})  {where}  {local_times(match.when)}  {who}"
 
 
 def _state_of(match: Match) -> str:
     """Say whether what was found still holds."""
     if match.fixed_at:
-        return f"fixed {match.fixed_at}"
+        return f"fixed {local_times(match.fixed_at)}"
     if match.removed:
         return f"removed at {match.removed}"
     if match.holds is None:

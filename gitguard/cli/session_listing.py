@@ -8,7 +8,7 @@ import click
 
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
-from gitguard.model.text import counted, one_line, shorten
+from gitguard.model.text import counted, local_times, one_line, shorten
 from gitguard.store.session.workspace import Session
 
 if TYPE_CHECKING:
@@ -128,7 +128,8 @@ def _lines(conversation: StoredConversation) -> list[str]:
         stale = "" if conversation.total_tokens_fresh else ", as last known"
     lines = [
         f"Conversation {conversation.conversation}: {counted(conversation.turns, 'turn')}, "
-        f"{counted(conversation.compaction_count, 'compaction')}, used {conversation.updated_at}",
+        f"{counted(conversation.compaction_count, 'compaction')}, "
+        f"used {local_times(conversation.updated_at)}",
         f"  Tokens: {tokens} of {conversation.context_tokens:,}{stale}",
     ]
     if conversation.assumption:

@@ -13,7 +13,7 @@ from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import host_session, refuse_agents
 from gitguard.cli.startup_lines import say_startup, where_it_stands
 from gitguard.errors import GitguardError, InvalidInput
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import counted, local_times, one_line
 from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.standing import NONE, OURS
 from gitguard.store.session.workspace import Session
@@ -55,9 +55,9 @@ def status(console: Console, clear: bool, files: bool, every: bool) -> None:
     """Show session status, gitguard errors first
 
     Shows the conversations of this branch's session; the last line says how many more there are.
-    Exits with the code of the problem that would stop an agent, or with 0. --files shows how many
-    snapshots of your files are kept, what the newest one left out, and which restores can be
-    undone.
+    Exits with 0, also when the task is complete, or with the code of a problem that would stop an
+    agent. --files shows how many snapshots of your files are kept, what the newest one left out,
+    and which restores can be undone.
 
     Example: `gitguard status`
     """
@@ -106,12 +106,12 @@ def _say_faults(console: Console, problem: GitguardError) -> None:
 def _fault_text(fault: Mapping[str, Any]) -> str:
     often = f" ({fault['times']} times, last {fault.get('last')})" if fault.get("times") else ""
     line = f"FAULT {fault.get('at')} while {fault.get('doing')}: {fault.get('error')}{often}"
-    return one_line(line)
+    return one_line(local_times(line))
 
 
 def _overview_text(overview: Overview, more: int = 0) -> str:
     lines = [_fault_text(fault) for fault in overview.faults]
-    lines += [one_line(f"Warning: {warning}.") for warning in overview.warnings]
+    lines += [one_line(local_times(f"Warning: {warning}.")) for warning in overview.warnings]
     lines.append(f"Workspace: {overview.root}")
     lines.append(f"Session: {one_line(overview.session) or '(none)'}")
     if overview.session:
@@ -121,6 +121,7 @@ def _overview_text(overview: Overview, more: int = 0) -> str:
         lines.append(f"Checkpoint: {newest} on {overview.branch}{standing}{uncommitted}")
     if overview.state is not None:
         lines += where_it_stands(overview.state)
+        lines += ["The task is complete."] * overview.state.is_done
     lines += hook_lines(overview)
     for key, host_session_record in overview.host_sessions.items():
         tried = overview.tried.get(host_session_record.host, ())
@@ -150,7 +151,7 @@ def _conversation(conversation: HostSession, tried: tuple[str, ...]) -> list[str
         parts.append(f"HALTED at {conversation.halt.at}: {conversation.halt.reason}")
     if conversation.override is not None:
         parts.append(f"halt overridden: {conversation.override.reason}")
-    return parts + delivery_part(conversation.delivery)
+    return [*map(local_times, parts), *delivery_part(conversation.delivery)]
 
 
 def _file_lines(status: FileStatus) -> Iterator[str]:
@@ -172,7 +173,8 @@ def _file_lines(status: FileStatus) -> Iterator[str]:
         for restore in status.restores[:_RESTORES]:
             paths = ", ".join(path_word(path) for path in restore.files[:_PATHS])
             more = ", …" if len(restore.files) > _PATHS else ""
-            yield f"  {restore.at}  to {one_line(restore.source)}: {paths}{more}"
+            moments = local_times(f"{restore.at}  to {one_line(restore.source)}")
+            yield f"  {moments}: {paths}{more}"
 
 
 def _overview_document(overview: Overview) -> dict[str, object]:
@@ -308,7 +310,7 @@ def _event_text(event: LastEvent) -> str:
         parts.append(f"HEAD moved at {event.head_moved_at}")
     if event.unknown:
         parts.append(f"which files changed since is unknown: {event.unknown}")
-    return "; ".join(parts)
+    return local_times("; ".join(parts))
 
 
 def version_part(conversation: HostSession, tried: tuple[str, ...]) -> list[str]:

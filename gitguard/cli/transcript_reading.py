@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +17,7 @@ from gitguard.cli.transcript_naming import (
     naming_a_transcript,
 )
 from gitguard.errors import InvalidInput, NotWritable
-from gitguard.model.text import one_line, spelled_out
+from gitguard.model.text import local_times, one_line, spelled_out, timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -201,7 +200,7 @@ def _window_text(measured: Usage) -> str:
 
 def _moment(at: float) -> str:
     try:
-        return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(at))
+        return local_times(timestamp(at))
     except (ValueError, OverflowError, OSError):
         return "at an unknown time"
 

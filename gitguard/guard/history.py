@@ -8,7 +8,9 @@ if TYPE_CHECKING:
 
     from gitguard.review.comparing import CheckpointChange, Comparison
     from gitguard.review.listing import Log
+    from gitguard.review.sentences import Sentence
     from gitguard.sessions.file_changes import FileChanges, FileLog
+    from gitguard.sessions.state_comparison import StateChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
 
@@ -51,6 +53,18 @@ class CheckpointHistory:
 
         store = self._sessions.store(self._sessions.any_session())
         return checkpoint_change(store, checkpoint, untrusted=untrusted)
+
+    def now(self) -> tuple[Sentence, ...]:
+        """Say in sentences what the state of the current session holds."""
+        from gitguard.review.comparing import current_state
+
+        return current_state(self._sessions.store(self._sessions.any_session()))
+
+    def sentences(self, change: StateChange) -> tuple[Sentence, ...]:
+        """Say in sentences what a restore or a repair changes in the state."""
+        from gitguard.review.sentences import sentences
+
+        return sentences(change.before, change.after)
 
     def files(self, older: str, newer: str = "", paths: tuple[str, ...] = ()) -> FileChanges:
         """Return the files that changed between two checkpoints, or since one, and by whom.

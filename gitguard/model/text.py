@@ -36,6 +36,7 @@ _KEPT = "\n\t"
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
 _SHORTEST_WITH_END = 120
 """Characters below which the end of a cut text says too little to stand alone."""
+_STAMPS = late_pattern(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _LINE_ENDS = str.maketrans("\u2028\u2029", "  ")
 
 
@@ -198,6 +199,27 @@ def is_timestamp(text: str) -> bool:
 def timestamp(seconds: float) -> str:
     """Return Unix seconds as ISO 8601 in UTC, as every file and message of ours carries it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
+
+
+def local_times(text: str) -> str:
+    """Return a text with the times of `timestamp` in it as the reader's clock has them.
+
+    Each keeps its form, and says its zone: `2026-11-26T22:05:12Z`, or `2026-11-26T23:05:12+01:00`.
+    """
+    return _STAMPS.sub(lambda stamp: _local_time(stamp[0]), text)
+
+
+def _local_time(stamp: str) -> str:
+    try:
+        local = time.localtime(seconds(stamp))
+    except (ValueError, OverflowError, OSError):
+        return stamp
+    offset = local.tm_gmtoff // 60
+    if not offset:
+        return stamp
+    sign, minutes = "-" if offset < 0 else "+", abs(offset)
+    zone = f"{sign}{minutes // 60:02}:{minutes % 60:02}"
+    return time.strftime("%Y-%m-%dT%H:%M:%S", local) + zone
 
 
 def exact_timestamp(seconds: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
-from gitguard.review.sentences import Sentence, sentences
+from gitguard.review.sentences import Sentence, printable, sentences
 from gitguard.sessions.history import Difference, diff, diff_files, find, show
 from gitguard.state.checkpoint import Checkpoint
 from gitguard.state.task import TaskState
@@ -72,6 +72,16 @@ def _change(store: SessionStore, wanted: str, *, untrusted: bool) -> CheckpointC
         note = f"The checkpoint before cannot be read, so all it holds is listed: {error.message}"
         return CheckpointChange(checkpoint, "", sentences(None, after), note)
     return CheckpointChange(checkpoint, parent.name, sentences(before, after))
+
+
+def current_state(store: SessionStore) -> tuple[Sentence, ...]:
+    """Say in sentences what the state of a session holds, as it is now."""
+    state = decode_state(show(store, STATE_FILE, ""), "the state")
+    phase = f"Phase: {printable(state.current_phase)}"
+    return tuple(
+        sentence.replace(text=phase) if sentence.field == "current_phase" else sentence
+        for sentence in sentences(None, state)
+    )
 
 
 def _state_of(store: SessionStore, commit: str) -> TaskState:

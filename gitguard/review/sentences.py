@@ -45,13 +45,15 @@ class Sentence(Value):
     who: str = ""
     """user, agent or hook; empty if nothing tells."""
     when: str = ""
-    """ISO 8601 in UTC; empty if nothing tells."""
+    """ISO 8601, in UTC or with its zone; empty if nothing tells."""
 
     def line(self, day: str = "") -> str:
         """Return it with its reason, who and when; of a time on that day only the hour is said."""
         because = f" — because {self.reason}" if self.reason else ""
         date, _, hour = self.when.partition("T")
-        at = hour[:5] if date == day else f"{date} {hour[:5]}"
+        zone = hour[8:].lstrip(".0123456789Z")
+        time = f"{hour[:5]} {zone}".strip()
+        at = time if date == day else f"{date} {time}"
         by = ", ".join(part for part in (self.who, at.strip()) if part)
         return f"{self.text}{because}" + (f" ({by})" if by else "")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from gitguard.errors import InvalidInput
 from gitguard.model.text import is_timestamp, seconds
@@ -25,13 +26,13 @@ _AGE = re.compile(r"(\d{1,6})[ .]?([a-z]+?)s?(?:[ .]ago)?")
 _MOMENT = re.compile(
     r"(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?(?:\.\d+)?)? ?(Z|[+-]\d\d:?\d\d)?", re.ASCII
 )
-FORMS = "an age such as 30min, 2h, 3d or 1w, a date such as 2026-11-01, or an ISO time in UTC"
+FORMS = "an age such as 30min, 2h, 3d or 1w, a date such as 2026-11-01, or an ISO time"
 
 
 def parse_since(text: str, now: float) -> float:
     """Return the Unix seconds that a text means; raise `InvalidInput` for an unknown form.
 
-    A time without a zone is in UTC, as all times that gitguard prints.
+    A time without a zone is the reader's own.
     """
     stripped = text.strip()
     age = _AGE.fullmatch(stripped.lower())
@@ -41,8 +42,16 @@ def parse_since(text: str, now: float) -> float:
     if moment:
         stamp = f"{moment[1]}T{moment[2] or '00:00'}{moment[3] or ':00'}Z"
         if is_timestamp(stamp):
-            return seconds(stamp) - _offset(moment[4] or "Z")
+            return seconds(stamp) - _offset(moment[4]) if moment[4] else _here(stamp)
     raise InvalidInput(f"`{text:.80}` is not a time that gitguard knows", f"Give {FORMS}")
+
+
+def _here(stamp: str) -> float:
+    """Return the Unix seconds of what the reader's clock shows."""
+    try:
+        return time.mktime(time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ"))
+    except (ValueError, OverflowError):
+        return seconds(stamp)
 
 
 def _offset(zone: str) -> int:

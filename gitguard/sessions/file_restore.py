@@ -11,7 +11,7 @@ import os
 from gitguard.errors import Busy, GitguardError, InvalidInput, NothingFound
 from gitguard.model import triggers
 from gitguard.model.actions import ADDED
-from gitguard.model.text import counted, shell_word
+from gitguard.model.text import counted, local_times, shell_word
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import changed_by_others, snapshot_of
 from gitguard.sessions.file_obstacles import Obstacle, obstacle_to
@@ -134,6 +134,11 @@ def _meet(path: str, paths: Sequence[str]) -> bool:
     return is_below(path, paths) or any(is_below(name, [path]) for name in paths)
 
 
+def _times_of(record: RestoreRecord) -> tuple[str, ...]:
+    """Return what names a restore: nothing, its time in UTC, or as the reader's clock has it."""
+    return "", record.at, local_times(record.at)
+
+
 def _source_of_undo(record: RestoreRecord) -> str:
     """Say to when an undo goes back: to just before a restore, or before another undo."""
     is_undo = record.source.startswith((_RESTORE, _UNDO))
@@ -202,7 +207,7 @@ class FileRestore:
     def plan_undo(self, at: str = "", *, theirs_too: bool = False) -> FilePlan:
         """Return what undoing a restore would change, by default the last one.
 
-        at is when it began. Raises `NothingFound` without such a restore.
+        at is when it began, in UTC or on the reader's clock. Raises `NothingFound` without one.
         """
         self._require_state()
         record = self._record_of(at)
@@ -219,14 +224,14 @@ class FileRestore:
                 "See `gitguard log` for checkpoints, `gitguard session list` for other sessions",
             )
         newest = records[0]
-        if not newest.is_done and at not in ("", newest.at):
+        if not newest.is_done and at not in _times_of(newest):
             raise GitguardError(
                 f"a restore of {newest.source} at {newest.at} was cut off",
                 "`gitguard restore --undo` takes it back, and any other `gitguard restore --files` "
                 "finishes it",
             )
         for record in records:
-            if at in ("", record.at):
+            if at in _times_of(record):
                 return record
         raise NothingFound(
             f"no restore of files began at `{at:.80}`", "`gitguard status --files` lists them"

@@ -10,7 +10,6 @@ from gitguard.model.config.config import FOLLOW_BRANCH
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
 from gitguard.sessions.branch_change import branch_change
-from gitguard.sessions.completion import completion
 from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
 from gitguard.sessions.following import session_of
 from gitguard.sessions.hook_health import hook_health, tried_versions
@@ -207,9 +206,6 @@ def _read_session(store: SessionStore) -> _Seen:
         error = weightier(error, head, store.chain.ref)
         if error is None and head.committed:
             error = _problem(lambda: store.chain.verify(own_head))
-        ready = newest_own(reading)
-        if error is None and ready is not None and ready.state.is_done:
-            error = completion(ready.state)
     except GitguardError as failure:
         error = error or failure
     return reading, head, error

@@ -185,7 +185,7 @@ def test_a_dry_run_says_what_would_change(session: Place) -> None:
     session.type("gitguard note --goal One && gitguard note --goal Two")
     done = session.run("gitguard restore 2 --dry-run")
     assert done.returncode == 0
-    assert "goal: Two -> One" in done.stdout
+    assert "~ Goal: Two → One" in done.stdout
     assert json.loads(session.run("gitguard restore 2 --dry-run --json").stdout)["changes"]
 
 
@@ -653,7 +653,7 @@ def test_what_show_cannot_show_is_refused_with_what_it_can(place: Place) -> None
 
 def test_a_note_outside_of_a_conversation_names_none(session: Place) -> None:
     session.run("gitguard note --decision 'By hand'")
-    (decision,) = json.loads(session.run("gitguard show").stdout)["decisions"]
+    (decision,) = json.loads(session.run("gitguard show state").stdout)["decisions"]
     assert "conversation" not in decision["origin"]
 
 

@@ -70,8 +70,21 @@ def test_show_tells_programs_the_sentences(place: Place) -> None:
     assert "id" in document["code"]
 
 
-def test_show_alone_still_prints_the_current_state(place: Place) -> None:
-    assert json.loads(place.run("gitguard show").stdout)["goal"] == "Port it"
+def test_show_alone_says_in_sentences_what_the_current_state_holds(place: Place) -> None:
+    shown = place.run("gitguard show").stdout
+    assert shown.startswith("Goal: Port it (agent, ")
+    assert "\nPhase: design\n" in shown
+    assert "\nDecided: SQLite — because One file (agent, " in shown
+    assert not set("{}[]") & set(shown)
+    assert json.loads(place.run("gitguard show state").stdout)["goal"] == "Port it"
+    assert json.loads(json.loads(place.run("gitguard show --json").stdout)["text"])
+
+
+def test_restore_says_in_sentences_what_it_would_change(place: Place) -> None:
+    shown = place.run("gitguard restore 1 --dry-run").stdout
+    assert '- Withdrew the decision "SQLite"' in shown
+    assert "- Dropped the goal" in shown
+    assert not set("{}[]") & set(shown)
 
 
 def test_a_checkpoint_whose_parent_does_not_read_is_told_whole(place: Place) -> None:
