@@ -386,7 +386,7 @@ class Guard:
         store = self.store()
         record = read_conversation(self.workspace, store.session, host_session)
         spiral = spiral_reason(record.epoch, record.summary_tokens, record.window)
-        return resume_block(store, spiral=spiral, notes=take_over(store))
+        return resume_block(store, spiral=spiral, notes=take_over(store), conversation=host_session)
 
     def override(self, host_session: str, reason: str) -> HostSession:
         """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""

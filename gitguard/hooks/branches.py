@@ -10,7 +10,7 @@ from gitguard.errors import ForeignRepository, GitguardError
 from gitguard.hooks.conversation import Conversation
 from gitguard.hooks.told_line import BRANCH
 from gitguard.model.config.config import FOLLOW_BRANCH
-from gitguard.model.text import one_line, seconds, shorten
+from gitguard.model.text import one_line, shorten
 from gitguard.sessions.branch_change import branch_change, refuse
 from gitguard.state import entries
 from gitguard.store.session.current import current_name
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from gitguard.sessions.following import BranchFollowing
     from gitguard.store.session.state_file import OwnState
 
-_TURN_PATIENCE = 600.0
-"""Seconds without a sign of a turn after which it counts as ended: its host may be dead."""
 _NAME_LIMIT = 80
 _CREATING = (
     ["git", "switch", "-c|-C|--create|--force-create|--orphan"],
@@ -40,7 +38,7 @@ def follow_branch(conversation: Conversation) -> Conversation:
     """
     try:
         change = _change_to_follow(conversation)
-        if change is None or _is_turn_running_beside(conversation):
+        if change is None or conversation.beside().at_work:
             return conversation
     except ForeignRepository:
         raise  # nothing can be saved here, which has to be told
@@ -71,16 +69,6 @@ def _change_to_follow(conversation: Conversation) -> BranchChange | None:
         return None
     session = conversation.store.session
     return branch_change(workspace, conversation.repository(), session, config.store.ref_prefix)
-
-
-def _is_turn_running_beside(conversation: Conversation) -> bool:
-    """Say whether another conversation of the session is in the middle of a turn."""
-    now = conversation.workspace.clock()
-    return any(
-        record.is_in_turn and now - seconds(record.last_use) < _TURN_PATIENCE
-        for key, record in conversation.host_sessions.items()
-        if key != conversation.event.host_session
-    )
 
 
 def _moves(conversation: Conversation, change: BranchChange) -> bool:

@@ -91,7 +91,7 @@ def _filled(
     from gitguard.state.changes import fill_from_prompt
     from gitguard.state.items import ROUTINE, SMALL_TALK, Origin
     from gitguard.state.spoken import kept_words
-    from gitguard.state.task import as_of, following
+    from gitguard.state.task import START, as_of, following
     from gitguard.state.words import gist, kind_of_prompt
 
     store, host_session = conversation.store, conversation.event.host_session
@@ -102,6 +102,9 @@ def _filled(
     state = own_state
     if _begins_another_task(conversation, state):
         state = following(state, store.now)
+        next_from = state.next_from
+        if next_from is not None and next_from.conversation in conversation.beside().busy:
+            state = state.replace(next_action=START, next_from=None)
     origin = Origin(USER, store.now, host_session, conversation.record.turns + 1)
     request = kept_words(gist(prompt, _REQUEST_LIMIT), conversation.config.capture.words)
     if not request:
@@ -115,15 +118,20 @@ def _filled(
 
 
 def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:
-    """Whether the goal is only what the user asked in a conversation before this one.
+    """Whether the goal is only what the user asked in another conversation, or one works at it.
 
     A goal that the agent noted stays until the agent replaces it.
     """
-    if not state.stated_goal or state.is_noted("goal"):
+    if not state.stated_goal:
+        return False
+    busy = conversation.beside().busy
+    goal_from = state.goal_from.conversation if state.goal_from is not None else ""
+    if goal_from in busy or (busy and not goal_from and not conversation.record.turns):
+        return True
+    if state.is_noted("goal"):
         return False
     if conversation.has_changed_task:
-        goal_from = state.goal_from
-        return goal_from is None or goal_from.conversation != conversation.event.host_session
+        return goal_from != conversation.event.host_session
     if conversation.record.turns:
         return False
     return state.goal_from is None or state.goal_from.when < conversation.record.started_at
@@ -227,9 +235,10 @@ def _without_secrets(conversation: Conversation, text: str) -> str:
 def close_open_calls(conversation: Conversation, *, every: bool = False) -> None:
     """Journal calls that began and never ended as lost, or as the user stopped them.
 
-    At a conversation's first prompt that goes for all of them: their hosts may be dead. With every
-    it goes for those of the conversation's sub-agents as well. If one still runs, the end of the
-    call still counts when it comes.
+    At a conversation's first prompt that goes for those of all conversations that are over. With
+    every it goes for those of the conversation's sub-agents as well. If one still runs, the end of
+    the call still counts when it comes; else a call could hide that it runs by the first prompt of
+    another conversation.
     """
     if not conversation.store.journal.open_calls(lost=True):
         return
@@ -237,22 +246,11 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
     first = conversation.record.turns == 0 and not every
     for entry in conversation.store.journal.open_calls():
         is_own = entry.host_session == conversation.event.host_session
-        is_orphan = first and not is_own and not _is_host_running(conversation, entry)
+        is_orphan = first and not is_own and entry.host_session not in conversation.beside().at_work
         if (is_own and (first or every or not entry.sub_agent)) or is_orphan:
             turn = conversation.record.turns if is_own else entry.turn
             lost = entry.replace(event=entries.LOST, at=conversation.store.now, turn=turn)
             conversation.store.journal.append(lost)
-
-
-def _is_host_running(conversation: Conversation, entry: JournalEntry) -> bool:
-    """Say whether the host of a call's conversation is known to run, so that its call may as well.
-
-    Else a call could hide that it runs by the first prompt of another conversation.
-    """
-    from gitguard.store.disk.processes import is_running
-
-    record = conversation.host_sessions.get(entry.host_session)
-    return record is not None and is_running(record.process or record.last_process) is True
 
 
 def take_in_stopped_calls(conversation: Conversation) -> None:

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
         ToolCall,
         Transcript,
     )
+    from gitguard.sessions.beside import Beside
     from gitguard.store.git.differences import Differences
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.host_session import HostSession, SessionRecord
@@ -507,6 +508,7 @@ class Conversation:
         """
         session_record = session_record or read_record(self.workspace, self.store.session)
         self._session_record = session_record
+        self._beside: Beside | None = None
         key, host = self.event.host_session, self.event.host
         entry = session_record.host_sessions.get(key)
         self.record = self._as_read = with_hold(
@@ -517,6 +519,21 @@ class Conversation:
     def host_sessions(self) -> Mapping[str, HostSession]:
         """The records of all conversations of the session, by the host's ids of them."""
         return self._session_record.host_sessions
+
+    def beside(self) -> Beside:
+        """Return which other conversations of the session are, or may be, at work."""
+        if self._beside is None:
+            from gitguard.sessions.beside import conversations_beside
+            from gitguard.store.disk.processes import host_process
+
+            key = self.event.host_session
+            self._beside = conversations_beside(
+                self.store,
+                key,
+                {**self.host_sessions, key: self.record},
+                process=host_process(self.workspace.places.caller),
+            )
+        return self._beside
 
     def keep_record(self) -> None:
         """Write the conversation's record, if it was changed.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import EditedState, GitguardError, MissingState, NotWritable
+from gitguard.hooks.told_line import BRANCH, CONVERSATION
 from gitguard.hooks.warnings import spiral_line
 from gitguard.model import triggers
 from gitguard.model.events import HookReply
@@ -46,9 +47,13 @@ def bootstrap(conversation: Conversation) -> HookReply:
         why = "What came after the last checkpoint."
         conversation.checkpoint(triggers.RECOVERY, why, if_changed=not cut_off)
         head = conversation.checked_head()
-        block = _handoff(conversation)
+        beside = conversation.beside()
+        if beside.busy and conversation.record.turns == 0:
+            return HookReply()  # its first prompt is told of the other one
+        block = "" if beside.busy else _handoff(conversation)
         if not block:
-            block = stable_block(conversation.store, head, spiral=_spiral(conversation))
+            spiral = _spiral(conversation)
+            block = stable_block(conversation.store, head, spiral=spiral, beside=beside)
         _note_told(conversation, block)
         _note_delivery(conversation, head, block)
     return HookReply(context=block)
@@ -103,7 +108,6 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, OwnState |
         raise
     except GitguardError as error:
         # Nothing of it is handed out; what is said from now on still counts.
-        from gitguard.hooks.told_line import BRANCH
         from gitguard.store.session.standing import paused_line
 
         conversation.note_fault(error)
@@ -120,6 +124,7 @@ def _fresh_block(
     head = conversation.checked_head()
     if not is_due(conversation.record, head.committed):
         return ""
+    beside, delivery = conversation.beside(), conversation.record.delivery
     our_state = state_file.newest_own(reading)
     if our_state is None:
         path = conversation.store.states.path
@@ -127,7 +132,15 @@ def _fresh_block(
             f"`{path}` is not known to be ours, and no copy of it is there",
             "See `gitguard status`",
         )
-    block = _handoff(conversation)
+    if beside.busy and (delivery is None or delivery.epoch == conversation.record.epoch):
+        # What another conversation is in the middle of is none of this one's memory.
+        if delivery is None:
+            from gitguard.sessions.beside import line_about
+
+            conversation.offer(CONVERSATION, line_about(beside, our_state.state))
+        _note_delivery(conversation, head, "")
+        return ""
+    block = "" if beside.busy else _handoff(conversation)
     nothing_to_say = first and our_state.state.is_untouched and not conversation.archived_notes
     if not block and not nothing_to_say:
         host_session, now = conversation.event.host_session, conversation.store.now
@@ -142,6 +155,7 @@ def _fresh_block(
                 *conversation.archived_notes,
             ),
             conversation=conversation.event.host_session,
+            beside=beside,
         )
     _note_told(conversation, block)
     _note_delivery(conversation, head, block)

@@ -477,7 +477,14 @@ def _session_start(conversation: Conversation) -> HookReply:
 
 
 def _note_return(conversation: Conversation) -> None:
-    """Note the process in which a conversation goes on: at its prompt it is believed then."""
+    """Note the process in which a conversation goes on: at its prompt it is believed then.
+
+    Of one that goes on under another name, it is noted that it does.
+    """
+    continues = conversation.event.source in events.STARTED_FROM_ANOTHER
+    if not conversation.record.turns and continues and conversation.bring_back():
+        with conversation.recording():
+            conversation.record = conversation.record.replace(continues=True)
     if conversation.record.turns and conversation.bring_back():
         from gitguard.store.disk.processes import host_process
 

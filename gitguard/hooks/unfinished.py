@@ -40,7 +40,7 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
 
     What the user refused or interrupted is journaled as well.
 
-    At a conversation's first prompt these are the others' turns, whose host may have been killed;
+    At a conversation's first prompt these are the others' turns, but of those that are at work;
     later its own, which a kill or the user cut off.
     """
     if conversation.is_apart or (conversation.record.turns and not conversation.record.is_in_turn):
@@ -51,7 +51,8 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
     own = conversation.event.host_session
     records = {own: conversation.with_transcript(conversation.record)}
     if conversation.record.turns == 0:
-        records = {key: r for key, r in conversation.host_sessions.items() if key != own}
+        beside = (own, *conversation.beside().busy)
+        records = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
     newest = _newest_entries(conversation, ready)
     for key, record in records.items():
         entry = newest.get(key)

@@ -34,6 +34,8 @@ WITNESSES = (TOOL_START, TOOL_END, TOOL_FAILED, TURN_END)
 
 STARTED_AFTER_COMPACTION = "compact"
 """The `source` of a session start that follows a compaction."""
+STARTED_FROM_ANOTHER = ("clear", "resume")
+"""The sources of a session start at which the host goes on from the conversation before."""
 STARTED_ANEW = "new"
 """The `source` of a session start that ends what the host session was before."""
 

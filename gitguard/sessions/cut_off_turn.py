@@ -8,7 +8,7 @@ from gitguard.model.triggers import BEFORE_DESTRUCTIVE
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import SHELL, TOOLS
 from gitguard.sessions.file_changes import FileChanges, file_changes
-from gitguard.store.disk.processes import is_running
+from gitguard.store.session.at_work import process_runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,8 @@ def cut_off_turn(
 
     conversations are those of the session, by their ids.
     """
-    newest = max(conversations, key=lambda key: conversations[key].last_use, default="")
+    prompted = [key for key, record in conversations.items() if record.turns]
+    newest = max(prompted, key=lambda key: conversations[key].last_use, default="")
     if not newest or not _is_cut_off(conversations[newest]):
         return None
     calls: list[JournalEntry] = []
@@ -74,4 +75,4 @@ def _around(store: SessionStore, turn_since: float) -> tuple[str, list[str]]:
 
 
 def _is_cut_off(conversation: HostSession) -> bool:
-    return conversation.is_in_turn and is_running(conversation.process) is False
+    return conversation.is_in_turn and process_runs(conversation) is False

@@ -12,7 +12,8 @@ from gitguard.errors import GitguardError
 from gitguard.model.value import Value
 from gitguard.sessions.stopped_calls import is_turn_stopped
 from gitguard.store.disk import processes
-from gitguard.store.disk.processes import described, is_running
+from gitguard.store.disk.processes import described
+from gitguard.store.session.at_work import BUSY, at_work_beside
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.workspace import Session
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     from gitguard.store.git.place import Place
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.workspace import Workspace
 
 _NAMED = 3
@@ -69,18 +69,15 @@ def _by_agents(workspace: Workspace) -> Obstacle | None:
             conversations = read_record(workspace, Session(name, name)).host_sessions
         except GitguardError:
             continue  # its own status tells what is wrong with it
-        for conversation in conversations.values():
-            process = conversation.process
-            if _is_in_turn(conversation) and is_running(process):
+        now = workspace.clock()
+        beside = at_work_beside(conversations, "", now, is_stopped=is_turn_stopped)
+        for key, work in beside.items():
+            if work.standing == BUSY:
+                process = conversations[key].process or conversations[key].last_process
                 reason = f"an agent's turn has not ended in this worktree: {described(process)}"
                 way_out = f"Let it end its turn, or end it; if it only waits for you, {_FORCE}"
                 return Obstacle(reason, way_out)
     return None
-
-
-def _is_in_turn(conversation: HostSession) -> bool:
-    # Hosts run no hook when the user cuts a turn off.
-    return conversation.is_in_turn and not is_turn_stopped(conversation)
 
 
 def _by_writers(root: str, paths: Sequence[str]) -> Obstacle | None:

@@ -71,6 +71,9 @@ def change(
     before = ready.state
     if new_task:
         before = task.new_task(store.session.key, store.now, before=before)
+    elif conversation:
+        # Another conversation beside it may have put its own task in the place of this one's.
+        before = task.as_of(before, conversation, store.now)
     host_sessions = read_record(store.workspace, store.session).host_sessions
     turn = host_sessions[conversation].turns if conversation in host_sessions else 0
     origin = store.origin(conversation, turn)

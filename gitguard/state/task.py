@@ -53,7 +53,7 @@ from gitguard.state.roles import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
     from typing import Any
 
 SCHEMA_VERSION = 1
@@ -392,7 +392,7 @@ def as_of(state: TaskState, conversation: str, now: str) -> TaskState:
     """Return the state with the task that a conversation works at, where it left one open.
 
     Another conversation, beside it or since, has put its own task in that one's place. A goal that
-    the agent noted holds for all of them.
+    was noted outside of any conversation holds for all of them.
     """
     task = _open_task_of(state, conversation)
     if task is None:
@@ -409,12 +409,43 @@ def as_of(state: TaskState, conversation: str, now: str) -> TaskState:
 def _open_task_of(state: TaskState, conversation: str) -> EarlierTask | None:
     goal_from = state.goal_from
     is_its_own = goal_from is None or goal_from.conversation in ("", conversation)
-    if state.stated_goal and (is_its_own or state.is_noted("goal")):
+    if state.stated_goal and is_its_own:
         return None
     for task in reversed(state.earlier):
         if task.origin.conversation == conversation and task.status in OPEN_STATUSES:
             return task
     return None
+
+
+def goal_of(state: TaskState, conversation: str) -> str:
+    """Return the goal of the task that a conversation works at, empty where it has none."""
+    goal_from = state.goal_from
+    if goal_from is not None and goal_from.conversation == conversation:
+        return state.stated_goal
+    task = _open_task_of(state, conversation)
+    return task.goal if task is not None else ""
+
+
+def without(state: TaskState, conversations: Collection[str]) -> TaskState:
+    """Return the state without what was noted, said and seen in some conversations.
+
+    What nobody knows the conversation of goes as well, where hooks saw it.
+    """
+    if not conversations:
+        return state
+    changes: dict[str, Any] = {"last_action": None, "files_read": (), "tools_used": ()}
+    for name in TaskState.kinds:
+        items = getattr(state, name)
+        if type(items) is tuple and items and isinstance(items[0], Item):
+            kept = (item for item in items if item.origin.conversation not in conversations)
+            changes[name] = tuple(kept)
+    for name, origin in (("goal", state.goal_from), ("next_action", state.next_from)):
+        if origin is not None and origin.conversation in conversations:
+            changes[name] = START
+    summary = state.host_summary
+    if summary is not None and summary.origin.conversation in conversations:
+        changes["host_summary"] = None
+    return state.replace(**changes)
 
 
 def begun_from(state: TaskState, now: str) -> TaskState:

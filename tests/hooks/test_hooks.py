@@ -264,6 +264,7 @@ def test_an_interrupted_tool_is_no_failure(talk: Conversation) -> None:
 def test_a_call_that_never_ended_is_told_to_the_next_conversation(talk: Conversation) -> None:
     talk.prompt("Run it")
     talk.bash("sleep 1000")
+    talk.clock.pass_by(601)
     assert "Interrupted: Bash: sleep 1000" in talk.beside("S2").prompt()
     assert "Interrupted" not in talk.beside("S3").prompt()
 

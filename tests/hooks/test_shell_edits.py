@@ -511,3 +511,52 @@ def test_a_long_path_is_shown_by_its_end(talk: Conversation) -> None:
     end_turn(talk)
     block = talk.beside("S2").prompt("where were we?")
     assert f"- …{far[-80:]}\n" in block
+
+
+@pytest.mark.parametrize(
+    ("theirs", "credited"),
+    [
+        ("echo 2 > kept.txt", {"kept.txt": "S2"}),
+        ("sh build.sh", {}),
+    ],
+)
+def test_of_commands_of_two_conversations_only_one_that_names_the_file_has_written_it(
+    talk: Conversation, theirs: str, credited: dict[str, str]
+) -> None:
+    other = Conversation(talk.root.parent, "S2", talk.clock, os.getpid())
+    talk.prompt("Serve it")
+    other.prompt("Change a file")
+    talk.bash("python3 serve.py", tool_use_id="toolu_long")
+    run(other, theirs, "echo 2 > kept.txt")
+    talk.send(
+        "PostToolUse.Bash",
+        tool_input={"command": "python3 serve.py"},
+        tool_use_id="toolu_long",
+    )
+    end_turn(talk)
+    origins = {path: a.origin.conversation for path, a in artifacts_of(talk).items()}
+    assert origins == credited
+
+
+def test_what_a_tool_of_another_conversation_wrote_while_a_command_ran_is_not_the_commands(
+    talk: Conversation,
+) -> None:
+    other = Conversation(talk.root.parent, "S2", talk.clock, os.getpid())
+    talk.prompt("Serve it")
+    other.prompt("Change a file")
+    talk.bash("python3 serve.py", tool_use_id="toolu_long")
+    path = talk.root / "kept.txt"
+    call = {"tool_input": {"file_path": str(path), "content": "2"}, "tool_use_id": "toolu_w"}
+    other.send("PreToolUse.Write", **call)
+    path.write_text("2\n")
+    _next_second()
+    other.send("PostToolUse.Write", **call)
+    talk.send(
+        "PostToolUse.Bash",
+        tool_input={"command": "python3 serve.py"},
+        tool_use_id="toolu_long",
+    )
+    end_turn(talk)
+    origin = artifacts_of(talk)["kept.txt"].origin
+    assert origin.conversation == "S2"
+    assert not artifacts_of(talk)["kept.txt"].by_shell

@@ -38,7 +38,7 @@ def is_in_a_turn(talk: Conversation) -> None:
 
 def test_a_conversation_after_a_kill_is_told_what_the_agent_had_found(talk: Conversation) -> None:
     is_in_a_turn(talk)
-    talk.clock.pass_by(60)
+    talk.clock.pass_by(601)
     block = talk.beside("S2").prompt("What happened?")
     assert f"Said before the turn was cut off: {FOUND}" in block
     assert talk.beside("S3").prompt("And now?").count(FOUND) == 1, "it is taken in once"
@@ -109,7 +109,7 @@ def test_a_change_of_folder_before_a_command_takes_no_room(talk: Conversation) -
     command = 'cd "/a/long way/to the/project" && make deploy'
     talk.send("PostToolUseFailure", tool_input={"command": "cd /a/way && ./sign --all"})
     talk.bash(command, tool_use_id="toolu_cut_off")
-    talk.clock.pass_by(60)
+    talk.clock.pass_by(601)
     block = talk.beside("S2").prompt("What happened?")
     assert "Interrupted: Bash: make deploy" in block
     assert "- Bash: ./sign --all: " in block
@@ -197,7 +197,7 @@ def test_the_answer_before_a_cut_off_turn_is_told_beside_its_words(talk: Convers
     talk.prompt(NOTIFICATION)
     says(talk, "The build ended with 3 errors.")
     talk.bash("make build")
-    talk.clock.pass_by(60)
+    talk.clock.pass_by(601)
     block = talk.beside("S2").prompt("What happened?")
     assert "Said before the turn was cut off: The build ended with 3 errors." in block
     assert "The answer before that: All 19 checks pass; route conflicts are open." in block

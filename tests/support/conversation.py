@@ -58,9 +58,9 @@ class Conversation:
         """A fresh one each time, as every hook process has it."""
         return Guard(str(self.root), self._places, self.clock)
 
-    def beside(self, session: str) -> Conversation:
+    def beside(self, session: str, host_process: int = 0) -> Conversation:
         """Another conversation in the same repository, by the same clock."""
-        return Conversation(self.root.parent, session, self.clock)
+        return Conversation(self.root.parent, session, self.clock, host_process)
 
     def write(self, kind: str, text: str) -> str:
         """Write an object; return its id."""

@@ -26,12 +26,14 @@ from gitguard.model.commit import parse_commit
 from gitguard.model.text import one_line, seconds, shorten, timestamp
 from gitguard.model.value import Value
 from gitguard.rendering import render
+from gitguard.sessions.beside import ALONE, conversations_beside
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
 from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, safe
-from gitguard.sessions.resume.sections import sections_of
+from gitguard.sessions.resume.sections import sections_of, without_folder
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.spoken import about_words
+from gitguard.state.task import as_of, without
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.standing import PUT_BACK, judge
 
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from gitguard.model.redaction.redactor import Redactor
+    from gitguard.sessions.beside import Beside
     from gitguard.state.checkpoint import Code
     from gitguard.state.entries import JournalEntry
     from gitguard.state.snapshot import Beginning, Work
@@ -56,10 +59,17 @@ _BETWEEN_TURNS = frozenset({triggers.RECOVERY, triggers.TURN_END, triggers.SESSI
 """Triggers at which no tool runs any more, so that one that did not end was interrupted."""
 
 
-def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...] = ()) -> str:
+def resume_block(
+    store: SessionStore,
+    *,
+    spiral: str = "",
+    notes: tuple[str, ...] = (),
+    conversation: str = "",
+) -> str:
     """Return the block; raise what `look`, `readable_head` and `Chain.verify` raise instead.
 
     A deleted branch is put back first. Beside a head that is not ours, the block says why.
+    conversation is the one that asks, empty for a person.
     """
     returned_branch(store)
 
@@ -69,8 +79,17 @@ def resume_block(store: SessionStore, *, spiral: str = "", notes: tuple[str, ...
         except EditedState:
             store.refuse_moved()
             raise
+        if conversation:
+            ready = ready.replace(state=as_of(ready.state, conversation, store.now))
         head, verdict = store.judged_head()
-        return resume_of(store, ready, head, spiral=spiral, notes=(*notes, *verdict.notes))
+        return resume_of(
+            store,
+            ready,
+            head,
+            spiral=spiral,
+            notes=(*notes, *verdict.notes),
+            conversation=conversation,
+        )
 
     return store.at_one_moment(build)
 
@@ -125,15 +144,21 @@ def resume_of(
     spiral: str = "",
     notes: tuple[str, ...] = (),
     conversation: str = "",
+    beside: Beside | None = None,
 ) -> str:
     """Return the block of a state in force, with notes for its reader.
 
-    spiral says why a new conversation would keep more than a compaction, if it would.
+    spiral says why a new conversation would keep more than a compaction, if it would. beside is who
+    is at work beside the reader; it is looked up unless it is passed.
 
     The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
     """
     newest = store.chain.verify(head)
     state, part = store.folded(ready)
+    if beside is None:
+        beside = conversations_beside(store, conversation)
+    if conversation:
+        state = without(state, beside.busy)
     header = _header(store, head, head.code.branch, spiral)
     changes = _changes(store, head, newest, part.entries)
     header = header.replace(
@@ -142,18 +167,23 @@ def resume_of(
         now=store.now,
         conversation=conversation,
         gone=_gone(store, state),
+        beside=beside,
     )
-    work = capture.work_of(part.entries, state, store.clock())
+    entries = tuple(e for e in part.entries if e.host_session not in beside.at_work)
+    work = capture.work_of(entries, state, store.clock())
     return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)
 
 
-def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
+def stable_block(
+    store: SessionStore, head: Head, *, spiral: str = "", beside: Beside = ALONE
+) -> str:
     """Return the block of the newest checkpoint, the same text until the next one.
 
     It is for system prompts that a host builds anew at every run, where each changed byte costs the
     host its cache. So nothing counts but the checkpoint: a state that is newer, the journal, the
     clock and the workspace as it is now are left for the next checkpoint. A compaction, which
-    counts as well, leaves nothing of that cache. Until the second checkpoint it also tells what is
+    counts as well, leaves nothing of that cache; nor does one that begins or ends to work beside
+    the reader. Until the second checkpoint it also tells what is
     archived of an older session. Empty while there is no checkpoint, or nothing to tell.
     """
     newest = store.chain.verify(head)
@@ -163,13 +193,14 @@ def stable_block(store: SessionStore, head: Head, *, spiral: str = "") -> str:
     from gitguard.store.session.state_file import decode_state
 
     state = decode_state(newest.contents[STATE_FILE], "the checkpoint's state")
-    state = store.states.marked(state)
+    state = without(store.states.marked(state), beside.busy)
     older = older_sessions(store) if newest.checkpoint.sequence == 1 else ()
     if state.is_untouched and not older:
         return ""
-    work = _committed_work(state, _beginning(newest.contents[SNAPSHOT_FILE]))
+    snapshot = None if beside.at_work else _beginning(newest.contents[SNAPSHOT_FILE])
+    work = _committed_work(state, snapshot)
     header = _header(store, head, newest.checkpoint.code.branch, spiral)
-    header = header.replace(notes=older + header.notes)
+    header = header.replace(notes=older + header.notes, beside=beside)
     return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)
 
 
@@ -365,6 +396,8 @@ class Header(Value):
     """The conversation that gets it; what is of this one carries no age."""
     gone: frozenset[str] = frozenset()
     """Paths of files that the state names and the workspace has no more."""
+    beside: Beside = ALONE
+    """Who is, or may be, at work while it is handed back."""
     age: str = ""
     """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
@@ -383,7 +416,13 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
     budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
     header = header.replace(age=_age(state, header))
     fixed = _render((), header)
-    reader = BlockReader(header.now, header.conversation, state.updated_at, header.gone)
+    reader = BlockReader(
+        header.now,
+        header.conversation,
+        state.updated_at,
+        header.gone,
+        may_go_on=bool(header.beside.at_work),
+    )
     sections = (*_about(header), *sections_of(state, work, reader))
     return _render(fill(sections, budget - len(fixed)), header)
 
@@ -411,7 +450,14 @@ def _render(filled: tuple[Filled, ...], header: Header) -> str:
 def _about(header: Header) -> tuple[BlockSection, ...]:
     notes = tuple(BlockItem(safe(shorten(one_line(note), _NOTE_LIMIT))) for note in header.notes)
     changes = tuple(BlockItem(safe(text), is_derived=True) for text in (header.changes,) if text)
+    beside = header.beside
+    title = "Another conversation may be at this"
+    if beside.busy:
+        title = "Another conversation is at work in this checkout"
+    calls = tuple(without_folder(call) for call in beside.calls)
+    signs = calls or tuple(work.reason for work in beside.at_work.values())
     return (
+        BlockSection(title, tuple(BlockItem(safe(text), is_derived=True) for text in signs), 6),
         BlockSection("Notes", notes, 6),
         BlockSection("Changed since the checkpoint", changes, 4, is_list=False),
     )

@@ -31,6 +31,8 @@ class BlockReader(Value):
     """When the newest of what is shown came up; the block's head says how old that is."""
     gone: frozenset[str] = frozenset()
     """Paths of files that the workspace has no more."""
+    may_go_on: bool = False
+    """Whether the turn of another conversation goes on, or may."""
 
     def remark(self, origin: Origin | None) -> str:
         """Return in parentheses how old something is, and whether another machine wrote it."""

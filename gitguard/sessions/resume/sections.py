@@ -249,6 +249,8 @@ def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...
         if len(words_of(answer.text)) >= _FEWEST_WORDS:
             earlier.setdefault(answer.text, answer)
     title = "Said before the turn was cut off" if is_cut_off else "The last answer"
+    if is_cut_off and reader.may_go_on:
+        title = "Said in a turn whose end was not seen"
     if answers and not is_cut_off and is_before_request(answers[0], state):
         title = "The answer before that request"
     section = single(title, last, 12, paragraph=_CONCLUSION).replace(has_stub=False)
@@ -320,7 +322,7 @@ def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSecti
     if is_prompt:
         has_gone_on = request is not None and _is_later_request(request, state)
         title = "Goal (the user's first request)" if has_gone_on else "Goal (the user's words)"
-    last_call = f"{work.last_tool}: {_without_folder(work.last_tool_params)}"
+    last_call = f"{work.last_tool}: {without_folder(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
     goal_item = item_of(goal, state.goal_from, reader, is_derived=is_prompt)
     return (
@@ -542,11 +544,12 @@ def _tells(check: Command, failure: Failure) -> bool:
 
 
 def _failed_call(failure: Failure, reader: BlockReader) -> BlockItem:
-    text = f"{_without_folder(failure.what)}: {failure.error}"
+    text = f"{without_folder(failure.what)}: {failure.error}"
     return item_of(text, failure.origin, reader, is_derived=True)
 
 
-def _without_folder(call: str) -> str:
+def without_folder(call: str) -> str:
+    """Return a call without the change of folder that it begins with."""
     return _CHANGE_OF_FOLDER.sub(r"\1", call)
 
 

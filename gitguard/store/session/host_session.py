@@ -107,6 +107,11 @@ class HostSession(Record):
         default="",
         sparse=True,
     )
+    continues: bool = fields.flag(
+        "Whether the host cleared or resumed another conversation into this one.",
+        default=False,
+        sparse=True,
+    )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0

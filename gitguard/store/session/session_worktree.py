@@ -260,12 +260,10 @@ class SessionWorktree:
         keys = {call.host_session for call in cut_off_calls(part.entries)}
         if not keys:
             return frozenset()
-        from gitguard.store.disk.processes import is_running
+        from gitguard.store.session.at_work import process_runs
 
         records = read_record(self._workspace, self._session).host_sessions
-        return frozenset(
-            k for k in keys & records.keys() if is_running(records[k].process) is False
-        )
+        return frozenset(k for k in keys & records.keys() if process_runs(records[k]) is False)
 
     def lies_at(self, path: str) -> bool:
         """Say whether anything lies at a path."""

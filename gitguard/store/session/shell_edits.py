@@ -191,7 +191,12 @@ def edits_of(
 ) -> ShellEdits:
     """Return what commands changed since a look; what a build or a test leaves is no edit."""
     tool_calls = [entry for entry in entries_since if entry.written]
-    by_tools = {(path, entry.at) for entry in tool_calls for path in entry.written}
+    by_tools = {
+        (path, second)
+        for entry in tool_calls
+        for path in entry.written
+        for second in _seconds_of_end(entry)
+    }
     paths = set()
     written: dict[int, list[str]] = {}
     for file in changed:
@@ -206,6 +211,12 @@ def edits_of(
         editing = [number for number in covering if runs[number].edits]
         if not editing or (file.path, file.second) in by_tools or not _is_source(file.path):
             continue
+        if len({runs[number].call.host_session for number in editing}) > 1:
+            # Of two conversations, only a command that names the file tells which one it was.
+            name = os.path.basename(file.path)
+            editing = [number for number in editing if name in runs[number].call.shell_line]
+            if len({runs[number].call.host_session for number in editing}) != 1:
+                continue
         # Of commands that ran side by side, the one that began last is the likeliest.
         latest = max(editing, key=lambda number: runs[number].begun_at)
         if not file.is_new or not runs[latest].checks:
@@ -223,8 +234,12 @@ def _was_by_agent(
     """
     if any(run.begun_at <= second <= run.until for run in runs):
         return True
-    # The hook at the end of a call may start in the next second.
-    return any(second in (call.at, timestamp(seconds(call.at) - 1)) for call in tool_calls)
+    return any(second in _seconds_of_end(call) for call in tool_calls)
+
+
+def _seconds_of_end(call: JournalEntry) -> tuple[str, str]:
+    """Return in which seconds a call may have ended: its hook may start in the next one."""
+    return call.at, timestamp(seconds(call.at) - 1)
 
 
 def _is_source(path: str) -> bool:
