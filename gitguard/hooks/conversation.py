@@ -526,12 +526,12 @@ class Conversation:
             from gitguard.sessions.beside import conversations_beside
             from gitguard.store.disk.processes import host_process
 
-            key = self.event.host_session
+            key, continues = self.event.host_session, self.record.continues
             self._beside = conversations_beside(
                 self.store,
                 key,
                 {**self.host_sessions, key: self.record},
-                process=host_process(self.workspace.places.caller),
+                process=host_process(self.workspace.places.caller) if continues else "",
             )
         return self._beside
 

@@ -82,6 +82,8 @@ class IndexedItem(Value):
     """The number of the checkpoint from which on it is gone; 0 while it stands."""
     fixed_at: str = ""
     """When a failed attempt succeeded."""
+    conversation: str = ""
+    """The host's id of the conversation in which it came up."""
 
     @property
     def holds(self) -> bool | None:
@@ -198,6 +200,7 @@ class Collector:
             parts=tuple(map(self._redact, parts)),
             removed=0 if field == MESSAGE else _number(history.gone_at),
             fixed_at=_text(item.get("fixed_at")),
+            conversation=_text(origin.get("conversation")),
         )
 
 

@@ -76,6 +76,8 @@ class _SessionReading:
         self._store = store
         self._is_ours = any(link.is_ours for link in links)
         links = [link for link in links if link.is_ours or not self._is_ours]
+        writers = frozenset().union(*(link.writers for link in links))
+        self._beside = frozenset().union(*(link.beside for link in links)) - writers
         lasts = ((link.following or (link.after,))[-1] for link in links)
         self._last = max(lasts, key=lambda last: last.sequence)
         self._before = min((link.before for link in links), key=lambda b: b.sequence)
@@ -93,7 +95,9 @@ class _SessionReading:
             copy = chain.anchors.read_copy() if self._is_ours else None
         except GitguardError:
             copy = None  # `gitguard status` says what is wrong with it
-        items = _ItemReader(copy.elsewhere if copy else (), all_elsewhere=not self._is_ours)
+        items = _ItemReader(
+            copy.elsewhere if copy else (), all_elsewhere=not self._is_ours, without=self._beside
+        )
         part, is_within = SessionPart(), False
         with self._store.repository().reader() as reader:
             states = StateReader(reader)
@@ -107,7 +111,7 @@ class _SessionReading:
                 try:
                     if is_within:
                         document = states.document(link)
-                        stop = _stop(checkpoint, document)
+                        stop = _stop(checkpoint, document, without=self._beside)
                         part.add(stop, _text(document, "task_id"), items.read(document))
                 except GitguardError as error:
                     self.notes.append(f"{checkpoint.name} is left out: {error.message}")
@@ -149,8 +153,14 @@ class _SessionReading:
 class _ItemReader:
     """Reads the items of states that come one after another, an item that stays the same once."""
 
-    def __init__(self, elsewhere: Iterable[str], *, all_elsewhere: bool) -> None:
-        """Mark the items with these ids as another machine's, or all of them."""
+    def __init__(
+        self, elsewhere: Iterable[str], *, all_elsewhere: bool, without: frozenset[str]
+    ) -> None:
+        """Mark the items with these ids as another machine's, or all of them.
+
+        Items of some conversations are left out.
+        """
+        self._without = without
         self._elsewhere = frozenset(elsewhere)
         self._all_elsewhere = all_elsewhere
         self._document: dict[str, Any] = {}
@@ -180,15 +190,18 @@ class _ItemReader:
                         item = item.replace(origin=item.origin.replace(elsewhere=True))
                     earlier[id(raw)] = (raw, item)
                 self._items[id(raw)] = earlier[id(raw)]
-                items.append(earlier[id(raw)][1])
+                if earlier[id(raw)][1].origin.conversation not in self._without:
+                    items.append(earlier[id(raw)][1])
             listed[field] = tuple(items)
         self._document, self._listed = document, listed
         return listed
 
 
-def _stop(checkpoint: Checkpoint, document: dict[str, Any]) -> ReportCheckpoint:
+def _stop(
+    checkpoint: Checkpoint, document: dict[str, Any], *, without: frozenset[str]
+) -> ReportCheckpoint:
     goal, origin = _text(document, "goal"), document.get("goal_from") or {}
-    is_stated = goal.strip() != START
+    is_stated = goal.strip() != START and origin.get("conversation", "") not in without
     return ReportCheckpoint(
         name=checkpoint.name,
         id=checkpoint.id,

@@ -30,7 +30,7 @@ from gitguard.review.entries import (
 )
 from gitguard.review.words import folded
 
-FORMAT = 1
+FORMAT = 2
 _BEGIN, _CHANGE, _TURN, _END = "begin", "change", "turn", "end"
 _END_MARK = b'\t["end",'
 _MOST_CHANGES = 1000

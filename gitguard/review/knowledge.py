@@ -15,7 +15,7 @@ from gitguard.review.timeline import StateReader
 from gitguard.sessions.state_comparison import FieldChange, compare_states
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state import roles
-from gitguard.state.task import START, TaskState
+from gitguard.state.task import START, TaskState, as_of, without
 
 
 class Knowledge(Value):
@@ -54,13 +54,23 @@ def _knowledge(states: StateReader, link: Link) -> Knowledge:
     """Return what the session of a link knew."""
     state = None
     try:
-        earlier = states.state(link.before)
-        state = states.state(link.after)
+        earlier, state = (
+            _words_of(states.state(checkpoint), link) for checkpoint in (link.before, link.after)
+        )
         changes = compare_states(earlier, state)
     except GitguardError as error:
         return Knowledge(link, state, problem=error.message)
     shown = (_stated(c) for c in changes if not (c.is_bookkeeping or c.is_empty))
     return Knowledge(link, state, tuple(shown), sentences(earlier, state))
+
+
+def _words_of(state: TaskState, link: Link) -> TaskState:
+    """Return a state with the task of those that did the work, without what others did beside."""
+    if not link.beside:
+        return state
+    for writer in link.writers:
+        state = as_of(state, writer, state.updated_at)
+    return without(state, link.beside)
 
 
 def _stated(change: FieldChange) -> FieldChange:

@@ -25,6 +25,7 @@ from gitguard.review.matches import HeldFile, Matches, steps_of
 from gitguard.review.steps import CourseSteps, lines_between
 from gitguard.review.timeline import Course, Courses, StateReader, gather_courses
 from gitguard.state.checkpoint import UNSEEN, Checkpoint, read_checkpoint
+from gitguard.state.task import at_work_beside, writers_of
 from gitguard.store.git.commits import Changes, CodeCommits, CommitFile, CommitRange, HistoryCommit
 from gitguard.store.session.workspace import Session
 
@@ -83,6 +84,10 @@ class Link(Value):
     """Those taken afterwards, before any file changed again."""
     files: tuple[LinkedFile, ...] = ()
     """The files that show it."""
+    writers: frozenset[str] = frozenset()
+    """The conversations that wrote them, none where that is not known."""
+    beside: frozenset[str] = frozenset()
+    """Those that were at work beside them, on something else."""
     is_ours: bool = True
     """Whether this machine wrote the session's history, or trusts it."""
 
@@ -270,6 +275,12 @@ class _Gathering:
             )
             for credit in run.credits
         )
+        try:
+            state = self._state_at(course, run.after)
+        except GitguardError:
+            state = None  # whoever shows it says what is wrong with it
+        paths = {step.path for credit in run.credits for step in credit.steps}
+        writers = writers_of(state, paths) if state is not None else frozenset()
         return Link(
             commit=commit,
             session=course.session,
@@ -280,6 +291,8 @@ class _Gathering:
             between=tuple(between),
             following=tuple(later[len(between) :]),
             files=tuple(files),
+            writers=writers,
+            beside=at_work_beside(state, writers) if state is not None else frozenset(),
             is_ours=course.is_ours,
         )
 

@@ -55,6 +55,10 @@ class Made(Value):
     """The number of the last checkpoint before work on it began; 0 for the beginning."""
     after: int
     """The number of the first one that knows the work."""
+    writers: frozenset[str] = frozenset()
+    """The conversations that did it, as far as that is known."""
+    beside: frozenset[str] = frozenset()
+    """Those that were at work beside it."""
 
     @property
     def when(self) -> str:
@@ -206,26 +210,47 @@ def _made(
             continue
         for file in link.files:
             if file.path == commit.path:
-                yield from (Made(commit, history, *span) for span in file.spans)
+                for before, after in file.spans:
+                    yield Made(
+                        commit, history, before, after, writers=link.writers, beside=link.beside
+                    )
 
 
 def _near(made: Made, path: str) -> Iterator[tuple[int, IndexedItem]]:
-    """Yield what is near a commit, and how near: what came up, or held, while it was made."""
+    """Yield what is near a commit, and how near: what came up, or held, while it was made.
+
+    The turn of one of several conversations at work began with its own request, and what the others
+    said counts only where it names the file.
+    """
     index = made.history.index
     numbers = (n for n, line in enumerate(index.lines) if is_of_field(line, _FIELDS))
     request: IndexedItem | None = None
+    noted: list[IndexedItem] = []
     for entry in index.entries(numbers):
         if entry.first > made.after:
             continue
-        came_up = entry.first > made.before
-        if entry.field == MESSAGE:
-            request = entry if came_up and _is_request(entry) else request
-        elif came_up:
-            yield _NAMED_THEN if _names(entry, path, made) else _APPEARED, entry
-        elif not 0 < entry.removed <= made.before and _names(entry, path, made):
+        if entry.field != MESSAGE:
+            noted.append(entry)
+        elif _is_request(entry) and _is_of_work(entry, made):
+            request = entry
+    for entry in noted:
+        is_named = _names(entry, path, made)
+        if entry.conversation in made.beside and not is_named:
+            continue
+        is_of_turn = request is not None and entry.when >= request.when
+        if entry.first > made.before or (is_of_turn and _is_of_work(entry, made)):
+            yield _NAMED_THEN if is_named else _APPEARED, entry
+        elif not 0 < entry.removed <= made.before and is_named:
             yield _HELD, entry
     if request is not None:
         yield _ASKED, request
+
+
+def _is_of_work(entry: IndexedItem, made: Made) -> bool:
+    """Say whether an item came up in the work, or where others worked too, in the conversation."""
+    if made.beside:
+        return entry.conversation in made.writers
+    return entry.first > made.before
 
 
 def _is_request(entry: IndexedItem) -> bool:

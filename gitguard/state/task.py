@@ -53,7 +53,7 @@ from gitguard.state.roles import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Container, Mapping
     from typing import Any
 
 SCHEMA_VERSION = 1
@@ -435,8 +435,7 @@ def without(state: TaskState, conversations: Collection[str]) -> TaskState:
         return state
     changes: dict[str, Any] = {"last_action": None, "files_read": (), "tools_used": ()}
     for name in TaskState.kinds:
-        items = getattr(state, name)
-        if type(items) is tuple and items and isinstance(items[0], Item):
+        if items := _items_in(state, name):
             kept = (item for item in items if item.origin.conversation not in conversations)
             changes[name] = tuple(kept)
     for name, origin in (("goal", state.goal_from), ("next_action", state.next_from)):
@@ -446,6 +445,35 @@ def without(state: TaskState, conversations: Collection[str]) -> TaskState:
     if summary is not None and summary.origin.conversation in conversations:
         changes["host_summary"] = None
     return state.replace(**changes)
+
+
+def _items_in(state: TaskState, name: str) -> tuple[Item, ...]:
+    items = getattr(state, name)
+    is_of_items = type(items) is tuple and items and isinstance(items[0], Item)
+    return items if is_of_items else ()
+
+
+def writers_of(state: TaskState, paths: Container[str]) -> frozenset[str]:
+    """Return the conversations that wrote files last, none where that of one is not known."""
+    writers = {a.origin.conversation for a in state.artifacts if a.path in paths}
+    return frozenset() if "" in writers else frozenset(writers)
+
+
+def at_work_beside(state: TaskState, writers: Collection[str]) -> frozenset[str]:
+    """Return the conversations that said or did something after the writers' last request.
+
+    Those that had ended by then, as where work was planned before a `/clear`, are not among them.
+    """
+    asked = [
+        exchange.when
+        for exchange in state.exchanges
+        if exchange.origin.by == USER and exchange.origin.conversation in writers
+    ]
+    if not asked:
+        return frozenset()
+    items = (item for name in TaskState.kinds for item in _items_in(state, name))
+    since = {item.origin.conversation for item in items if item.when >= max(asked)}
+    return frozenset(since - {"", *writers})
 
 
 def begun_from(state: TaskState, now: str) -> TaskState:

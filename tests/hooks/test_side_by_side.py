@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.guard.review import Reviews
 from tests.conftest import Process, kill
 from tests.support.conversation import BLOCK, Conversation
 
@@ -196,3 +197,52 @@ def test_an_agent_that_asks_gets_its_own_memory(talk: Conversation, other: Conve
     assert "Goal (the user's words): Write b.txt with two lines" in block
     assert "ASCII" not in block
     assert "Goal: Write a.txt carefully" in talk.guard.resume("S1")
+
+
+@pytest.fixture
+def reviews(talk: Conversation, other: Conversation, monkeypatch: pytest.MonkeyPatch) -> Reviews:
+    """Two turns side by side, each of which writes a file that is committed by itself."""
+    other.prompt("Write b.txt with two lines")
+    talk.send("PostToolUse.Bash", tool_use_id="toolu_sleep")
+    talk.send("Stop", last_assistant_message="Wrote it.")
+    talk.prompt("Check it again, and never touch c.txt")
+    decision = {"what": "Latin letters alone", "why": "old tools read it"}
+    talk.guard.note({"decisions": [decision]}, host_session="S1")
+    decision = {"what": "Two lines", "why": "the user wants it"}
+    other.guard.note({"decisions": [decision]}, host_session="S2")
+    for conversation, name in ((other, "b.txt"), (talk, "a.txt")):
+        writes(conversation, name)
+        conversation.send("Stop", last_assistant_message=f"Wrote {name}.")
+        talk.git("add", name)
+        talk.git("commit", "--quiet", "--message", f"Add {name}")
+    monkeypatch.chdir(talk.root)
+    return talk.guard.review
+
+
+@pytest.mark.parametrize(
+    ("name", "request_text", "decision"),
+    [
+        ("b.txt", "Write b.txt with two lines", "Two lines"),
+        ("a.txt", "Check it again, and never touch c.txt", "Latin letters alone"),
+    ],
+)
+def test_why_quotes_the_words_of_the_conversation_that_wrote_the_file(
+    reviews: Reviews, name: str, request_text: str, decision: str
+) -> None:
+    words = {reason.item.text[0] for reason in reviews.why(name).reasons}
+    assert words == {request_text, decision}
+
+
+def test_at_and_report_credit_a_commit_with_the_words_of_its_own_conversation(
+    reviews: Reviews,
+) -> None:
+    (knowledge,) = reviews.at("HEAD~1").knowledge
+    learned = "\n".join(sentence.text for sentence in knowledge.sentences)
+    assert "Two lines" in learned
+    assert "Latin letters" not in learned
+    assert knowledge.state is not None
+    assert knowledge.state.goal == "Write b.txt with two lines"
+    report = reviews.report("HEAD~2..HEAD~1")
+    assert "Two lines" in report
+    assert "Latin letters" not in report
+    assert "never touch c.txt" not in report
