@@ -462,7 +462,7 @@ def writers_of(state: TaskState, paths: Container[str]) -> frozenset[str]:
 def at_work_beside(state: TaskState, writers: Collection[str]) -> frozenset[str]:
     """Return the conversations that said or did something after the writers' last request.
 
-    Those that had ended by then, as where work was planned before a `/clear`, are not among them.
+    Those that had ended by then, as where work was planned in one before, are not among them.
     """
     asked = [
         exchange.when
