@@ -240,8 +240,6 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
     the call still counts when it comes; else a call could hide that it runs by the first prompt of
     another conversation.
     """
-    if not conversation.store.journal.open_calls(lost=True):
-        return
     take_in_stopped_calls(conversation)
     first = conversation.record.turns == 0 and not every
     for entry in conversation.store.journal.open_calls():
@@ -255,6 +253,8 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
 
 def take_in_stopped_calls(conversation: Conversation) -> None:
     """Journal which calls the user stopped, of this conversation and of others."""
+    if not conversation.store.journal.open_calls(lost=True):
+        return  # as at most events: then nothing else is read
     from gitguard.sessions.stopped_calls import journal_stops
 
     record = conversation.with_transcript(conversation.record)

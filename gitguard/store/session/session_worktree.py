@@ -366,8 +366,11 @@ class SessionWorktree:
 
         since = self._journal.read(before.journal_id, before.journal_offset)
         authors = authors_of(since.unfolded)
-        has_hooks = bool(read_record(self._workspace, self._session).host_sessions)
-        if before.look == seen.look or not (authors or before.waiting or not has_hooks):
+        if before.look == seen.look:
+            return seen.replace(waiting=before.waiting)
+        # What was captured came from hooks; only without that the record has to be asked.
+        has_hooks = bool(authors) or bool(read_record(self._workspace, self._session).host_sessions)
+        if has_hooks and not (authors or before.waiting):
             return seen.replace(waiting=before.waiting)
         try:
             with self._repository.reader() as reader:
