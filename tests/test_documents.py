@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import itertools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -19,19 +19,8 @@ from gitguard.model.record import Record
 from gitguard.sessions.stored_sessions import StoredConversation
 from tests.generating import generate_references as generated
 from tests.support.house import DOORS, FLOORS, HOUSED, room_of
+from tests.support.pages import PAGES, ROOT, on_every
 
-ROOT = Path(__file__).parent.parent
-PAGES = sorted(
-    [
-        ROOT / "README.md",
-        ROOT / "CHANGELOG.md",
-        ROOT / "CONTRIBUTING.md",
-        ROOT / "SECURITY.md",
-        ROOT / "templates" / "SKILL.md",
-        ROOT / "templates" / "instructions.md",
-        *(ROOT / "references").rglob("*.md"),
-    ]
-)
 OTHERS_OPTIONS = frozenset({"--local", "--force", "--mirror", "--show-signature", "--no-textconv"})
 """Options of OpenClaw and git that the documents name by themselves."""
 OTHERS_SETTINGS = frozenset(
@@ -51,24 +40,6 @@ def spans(page: Path) -> list[str]:
     """Return what stands in code spans, outside of code blocks."""
     text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
     return re.findall(r"`([^`\n]+)`", " ".join(text.split("\n\n")).replace("\n", " "))
-
-
-def on_every(paths: list[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
-    """Let one test look at each file; its failure names all those that fail, and why."""
-
-    def to_one_test(look_at: Callable[[Path], None]) -> Callable[[], None]:
-        def test() -> None:
-            failures = []
-            for path in paths:
-                try:
-                    look_at(path)
-                except AssertionError as error:
-                    failures.append(f"{path.relative_to(ROOT)}: {error}")
-            assert not failures, "\n".join(failures)
-
-        return test
-
-    return to_one_test
 
 
 on_every_page = on_every(PAGES)

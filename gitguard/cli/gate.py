@@ -79,9 +79,11 @@ def gate(
 ) -> None:
     """Ask before a major action whether it may run
 
-    Also writes the checkpoint and summary that the answer requires. Pass --pressure on every call
-    but the first, or the gate halts. Exits with 10 if the state is missing, 11 to halt, 12 if the
-    task is complete.
+    Also writes the checkpoint and summary that the answer requires. Without --pressure and
+    --tokens, what the host last reported for the conversation counts. If no host reports it, the
+    first call passes and a later one halts. If the host's transcript should tell and does not, the
+    usage is unknown, which halts nobody.
+    Exits with 10 if the state is missing, 11 to halt, 12 if the task is complete.
 
     Example: `gitguard gate --pressure 0.62`
     """

@@ -138,7 +138,8 @@ def _session(console: Console) -> str:
 
 _HOOK_HELP = f"""Answer one event of HOST, given as JSON on standard input
 
-`gitguard init` installs it. It always exits with 0 and prints nothing when it has nothing to say.
+`gitguard init` installs it. It prints nothing when it has nothing to say, and exits with 0 even if
+gitguard fails. In a tool call of the host it answers nothing and exits with 37.
 `gitguard status` shows the errors of gitguard itself.
 
 Example: `gitguard hook {INSTALLABLE[0]} < event.json`

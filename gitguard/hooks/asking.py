@@ -40,18 +40,22 @@ def ask_after_work(
 ) -> tuple[HostSession, str]:
     """Return the record and one line if more than most calls ended since the last note or line.
 
-    calls is how many of the conversation's have ended, now the time of the state's notes.
+    calls is how many of the conversation's have ended, now the time of the state's notes. An agent
+    that took no note when it was asked is not asked again, nor one that a warning asked.
     """
     # Calls are counted anew once those of others fill what is read of the journal.
     since = calls - record.asked_calls if calls >= record.asked_calls else calls
     if since < most:
         return record, ""
     has_noted = newest_note(state, conversation) > record.asked_at
+    is_to_ask = not (has_noted or record.asked_notes or record.warned)
     line = (
         f"[gitguard: {counted(since, 'tool call')} without a note. Note decisions, dead ends and "
         "the next step: `gitguard note …`]"
     )
-    return record.replace(asked_calls=calls, asked_at=now), "" if has_noted else line
+    asked = is_to_ask or (record.asked_notes and not has_noted)
+    record = record.replace(asked_calls=calls, asked_at=now, asked_notes=asked)
+    return record, line if is_to_ask else ""
 
 
 def newest_note(state: TaskState, conversation: str) -> str:

@@ -38,6 +38,11 @@ See references/design/contract.md, "Halt".
 """
 
 
+def override_ends(override: Halt) -> float:
+    """Return the pressure from which an override no longer holds."""
+    return round(override.pressure + OVERRIDE_ROOM, 9)  # shares are decimal to people
+
+
 def risen_to(record: HostSession, pressure: Pressure | None, config: Config) -> str:
     """Return the trigger of the checkpoint that pressure has risen to, empty where there is none.
 
@@ -72,7 +77,8 @@ def rearmed(record: HostSession, pressure: Pressure, config: Config) -> HostSess
     elif saved >= gauge.warn_critical * window and gauge.is_below(share, gauge.warn_critical):
         saved = gauge.warn_compact * window
     warned = min(record.warned, gauge.warning_at(share, record.warned))
-    return record.replace(checkpointed_tokens=saved, warned=warned)
+    told = 0 if gauge.is_below(share, record.told_tokens / window) else record.told_tokens
+    return record.replace(checkpointed_tokens=saved, warned=warned, told_tokens=told)
 
 
 def is_calm(record: HostSession, pressure: Pressure | None, config: Config) -> bool:
@@ -238,7 +244,7 @@ def judge(
     return decide(
         share,
         config.thresholds,
-        overridden_to=lifted.pressure + OVERRIDE_ROOM if lifted else None,
+        overridden_to=override_ends(lifted) if lifted else None,
         first_turn=pressure is not None and not pressure.is_known,
         unknown=unknown,
         assumption=pressure.window.assumption if pressure and pressure.is_assumed else "",

@@ -6,7 +6,7 @@ conversation, so that each warning comes once a rise.
 
 from __future__ import annotations
 
-from gitguard.hooks.gate import OVERRIDE_ROOM, has_shrunk, rearmed
+from gitguard.hooks.gate import has_shrunk, override_ends, rearmed
 from gitguard.hooks.warnings import (
     CRITICAL,
     highest,
@@ -52,13 +52,30 @@ def line_of(
     spiral = "" if record.told_spiral else _spiral(record, pressure)
     advice = ""
     if occasion.assess:
-        advice = advice_line(pressure, config)
+        if _reaches_band(record, pressure, config):
+            advice = advice_line(pressure, config)
         record = record.replace(told_calls=occasion.calls)
     gauge = pressure.gauge_line(saved=occasion.saved)
     is_shown = occasion.begins_turn and pressure.share >= config.gauge.show_from
+    is_shown = is_shown and _has_risen(record, pressure, config)
     shown = gauge if occasion.saved or is_shown else ""
     line = highest(warned, spiral, advice, shown)
+    if line:
+        record = record.replace(told_tokens=pressure.used)
     return record.replace(told_spiral=record.told_spiral or line == spiral != ""), line
+
+
+def _reaches_band(record: HostSession, pressure: Pressure, config: Config) -> bool:
+    """Say whether a band's advice is new: no line was said in this band or above it."""
+    told = record.told_tokens / pressure.window.tokens
+    return band_of(pressure.share, config).begins > band_of(told, config).begins
+
+
+def _has_risen(record: HostSession, pressure: Pressure, config: Config) -> bool:
+    """Say whether a step of the window was filled since the agent was last told how full it is."""
+    return (
+        pressure.used >= record.told_tokens + config.gauge.checkpoint_step * pressure.window.tokens
+    )
 
 
 def _warn(
@@ -111,7 +128,7 @@ def calls_left(record: HostSession, pressure: Pressure, config: Config, calls: i
     average = tokens_per_call(record.paced_tokens, record.paced_calls, pressure.used, calls)
     critical = config.thresholds.critical
     if record.override is not None:
-        critical = max(critical, record.override.pressure + OVERRIDE_ROOM)
+        critical = max(critical, override_ends(record.override))
     return runway(int(pressure.used), pressure.window.tokens, average, critical)
 
 

@@ -74,6 +74,11 @@ class Request:
         return "\n".join(parts)
 
     @property
+    def message_texts(self) -> tuple[str, ...]:
+        """The texts of its messages, those of results included."""
+        return tuple(_texts([message.get("content") for message in self.body["messages"]]))
+
+    @property
     def agent_id(self) -> str:
         """The sub-agent this request belongs to; empty for the main conversation."""
         return self.headers.get(_AGENT_HEADER, "")

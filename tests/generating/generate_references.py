@@ -228,7 +228,8 @@ def exit_codes_page() -> str:
     return f"""# Exit codes
 
 {GENERATED}
-Errors that call for the same action share one code. `gitguard hook` always exits with 0.
+Errors that call for the same action share one code. `gitguard hook` exits with 0 even if it fails,
+and with 37 in a tool call of the host.
 
 {table(("code", "meaning", "what to do", "signal"), codes)}
 A signal is also printed on a line of its own on standard output.
@@ -304,9 +305,10 @@ def config_page() -> str:
 {GENERATED}
 Your settings are in `$XDG_CONFIG_HOME/gitguard/config.yaml`, by default
 `~/.config/gitguard/config.yaml`. A repository may have a `.gitguard/config.yaml`. It comes with a
-clone, so it can only make your settings stricter: its stricter numbers count, its lists are added
-to yours, and everything else is ignored with a warning in `gitguard status`. An unknown setting
-or a wrong value is an error (exit code 22).
+clone, so it can only make your settings stricter: its stricter numbers count, and its lists are
+added to yours. A number that is less strict than yours is ignored. So is a setting with "no" in the
+table, and `gitguard status` warns of it. An unknown setting or a wrong value is an error (exit code
+22).
 
 {table(("setting", "default", "a repository may tighten it", "what it is"), rows)}
 Thresholds must rise from one to the next, between 0 and 1, and so must the gauge's warnings. A
@@ -375,12 +377,13 @@ refuses the file. `gitguard repair --local` archives it and takes the newest goo
 | --- | --- | --- |
 | prompt | the agent gets the status, the way out and the copy | the prompt is refused |
 | system prompt, start after a compaction | the same | the agent gets the status and the way out |
-| tool call | the agent is stopped | the agent is stopped |
+| tool call | the call is denied and the turn ends | the same |
+| tool call of a sub-agent | it runs | it runs |
 | before a compaction, end of turn | the copy is checkpointed | `gitguard status` shows a fault |
 
 The copy is what gitguard wrote last to the state directory, or the newest checkpoint that this
-machine wrote. A stopped agent may still run `gitguard repair --local`, `ensure`, `note` and
-`status`, each as a command of its own.
+machine wrote. The agent may still run `gitguard repair --local`, `repair --dry-run`, `ensure`,
+`note` and `status`, each as a command of its own; after a denied call, in the next turn.
 
 gitguard keeps fields that it does not know. It reads `schema_version` first and refuses any
 other than 1. [task-state.schema.json](task-state.schema.json) is the JSON Schema, and

@@ -55,6 +55,30 @@ def test_a_prompt_asks_for_notes_after_thirty_calls_without_one(talk: Conversati
     assert ASKED not in talk.prompt("and now?"), "it is asked for once"
 
 
+def test_an_agent_that_takes_no_note_is_asked_once_and_again_after_its_next_one(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Write hello.py")
+    talk.uses(10_000)
+    work(talk, 30)
+    assert ASKED in talk.prompt("and now?")
+    for _ in range(2):
+        work(talk, 31)
+        assert ASKED not in talk.prompt("and now?")
+    note(talk, "Print, not log")
+    work(talk, 31)
+    assert ASKED not in talk.prompt("and now?"), "it noted since"
+    work(talk, 31)
+    assert ASKED in talk.prompt("and now?")
+
+
+def test_an_agent_that_a_warning_asked_for_notes_is_not_asked_again(talk: Conversation) -> None:
+    talk.prompt("Write hello.py")
+    talk.uses(131_000)
+    work(talk, 31)
+    assert ASKED not in talk.prompt("and now?")
+
+
 def test_an_agent_that_noted_lately_is_not_asked(talk: Conversation) -> None:
     talk.prompt("Write hello.py")
     talk.uses(10_000)

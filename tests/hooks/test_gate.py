@@ -85,6 +85,20 @@ def test_a_changed_state_alone_needs_no_summary_below_warning() -> None:
     assert not decide(0.1, LIMITS, action_changed_state=True).write_summary
 
 
+@pytest.mark.parametrize("hundredths", range(85, 96))
+def test_an_override_ends_at_exactly_five_hundredths_above_the_halt(hundredths: int) -> None:
+    record = HostSession(
+        started_at="2026-01-31T09:30:00Z",
+        override=Halt("2026-01-31T09:30:00Z", hundredths / 100, "full"),
+    )
+    ends = (hundredths + 5) / 100
+    verdicts = [
+        judge(record, Pressure(share, None, Window(200_000, "model"), "given"), Config())
+        for share in (ends - 0.001, ends)
+    ]
+    assert [verdict.halts for verdict in verdicts] == [False, True]
+
+
 def test_an_override_holds_up_to_its_pressure_and_never_above() -> None:
     below = decide(0.92, LIMITS, overridden_to=0.93)
     assert below.action == "compress"

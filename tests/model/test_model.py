@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.simulation.run import run_sequence
-
-STEPS = 20
+from tests.simulation.run import SHORT, run_sequence
 
 
 @pytest.mark.parametrize("seed", range(2))
 def test_whatever_happens_what_was_acknowledged_is_readable(seed: int, tmp_path: Path) -> None:
-    assert run_sequence(seed, STEPS, tmp_path / "world") == STEPS
+    assert run_sequence(seed, SHORT, tmp_path / "world") == SHORT

@@ -11,6 +11,8 @@ from .readers import ask_all
 from .steps import CONVERSATIONS, STEPS, Scene
 from .world import Broken, World
 
+SHORT = 20
+"""How many steps a sequence has in every run of the tests, which try two."""
 LENGTH = 50
 """How many steps a sequence has: later ones build on earlier ones, and a failure is still read."""
 

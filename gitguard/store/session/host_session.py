@@ -164,10 +164,16 @@ class HostSession(Record):
     told_calls: int = fields.count(
         "Calls that had ended when the agent was last advised.", default=0
     )
+    told_tokens: float = fields.number(
+        "Usage at the last line about the context in this rise, else 0.", default=0, sparse=True
+    )
     asked_calls: int = fields.count(
         "Calls that had ended when notes were last looked for.", default=0, sparse=True
     )
     asked_at: str = fields.text("When that was.", default="", sparse=True)
+    asked_notes: bool = fields.flag(
+        "Whether notes were asked for since the last one.", default=False, sparse=True
+    )
     paced_tokens: float = fields.number(
         "Usage from which a call's average is counted, else -1.", default=-1
     )
@@ -257,6 +263,7 @@ class HostSession(Record):
             override=None,
             checkpointed_tokens=-1,
             warned=0,
+            told_tokens=0,
             paced_tokens=-1,
             summary_tokens=0,
             told_spiral=False,  # the compaction has erased these

@@ -1,0 +1,145 @@
+"""The figures that the documents name are those of the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gitguard.delegation import brief, policy_file
+from gitguard.hooks import gate, halting
+from gitguard.hosts.claude_code import hooks as claude_code
+from gitguard.model.config.config import DEFAULT_WINDOW, DEFAULTS, SMALL_WINDOW, SMALLEST_WINDOW
+from gitguard.pressure import gauge
+from gitguard.state import capture, thread, words
+from gitguard.state.checkpoint import (
+    TOOLS,
+    CheckpointRecord,
+    Code,
+    WrittenFile,
+    format_message,
+    purged_message,
+)
+from gitguard.store.git.worktree_files import ReadLimits
+from gitguard.store.session import conversations, session_worktree, shell_edits
+from gitguard.transcripts import jsonl
+from tests.faults import sequences
+from tests.simulation.run import LENGTH, SHORT
+from tests.support.ordinary_day import MOST_CHARACTERS, MOST_LINES, TURNS
+from tests.support.pages import PAGES, ROOT, on_every
+
+LIMITS, BOUNDS = ReadLimits(), capture.BOUNDS
+MOST = {name: bound.items for name, bound in BOUNDS.items()}
+KIB, MIB = 1 << 10, 1 << 20
+RARELY = {5: "fifth"}
+SENTENCES = {
+    "references/design/contract.md": (
+        f"{DEFAULT_WINDOW:,}. A cap only lowers it",
+        f"raised only if {round(gauge._ABOVE_KNOWN * 100) - 100} % more than it holds",
+        f"until pressure reaches {gate.OVERRIDE_ROOM} above what it was when the halt began",
+        f"at least {halting.LEAST_ROOM:,} tokens remain",
+        f"read {claude_code._STATUS_LINE_LAG:.0f} seconds before it came",
+        "can still run " + halting._ALLOWED_TEXT,
+        f"below `warning`, {DEFAULTS.thresholds.warning}",
+        f"from `compress`, {DEFAULTS.thresholds.compress:.2f}",
+        f"from `critical`, {DEFAULTS.thresholds.critical}",
+    ),
+    "references/design/policy.md": (
+        f"Every {RARELY[gate.ASSESS_EVERY]} tool call of a conversation",
+        f"another {DEFAULTS.gauge.checkpoint_step:.0%} of the window".replace("%", " %"),
+        f"files above {policy_file.LARGEST // KIB} KiB",
+        f"at most {brief.LONGEST:,} characters",
+        f"so that {brief._LEAST_ROOM:,} remain",
+    ),
+    "references/design/capture.md": (
+        f"the newest {thread.MOST_REQUESTS} others, the newest {thread.MOST_MARKED} that correct",
+        f"the newest {thread.MOST_CONCLUSIONS} answers",
+        f"keep {thread.AT_LENGTH:,} characters each, the others {thread.SHORT}",
+        f"fewer than {words.SHORT_REPLY} characters after an answer of more than "
+        f"{words.LONG_ANSWER}",
+        f"{MOST['tools_used']} tools, {MOST['files_read']} files read, {MOST['artifacts']} "
+        "artifacts",
+        f"{MOST['failed_attempts']} failures, {MOST['commands']} commands and {MOST['plan']} plan",
+        f"an index of {LIMITS.index // MIB} MiB",
+        f"{LIMITS.new:,} untracked files, {LIMITS.files:,} files, {LIMITS.file // MIB} MiB of one "
+        f"file and {LIMITS.bytes // MIB} MiB in all",
+        f"Of one command at most {shell_edits._MOST_FILES} files are kept",
+        f"after {DEFAULTS.gauge.ask_notes_after} or more tool calls without a note",
+        f"At {DEFAULTS.gauge.warn_hand_over * 100:.0f} % and "
+        f"{DEFAULTS.gauge.warn_compact * 100:.0f} % of the window",
+        f"{jsonl._FIRST // KIB} KiB and {jsonl._LAST // MIB} MiB of a file",
+        f"in at most {jsonl.COUNTED_AT_ONCE // MIB} MiB at once",
+        f"after {capture._IDLE_AFTER // 60} minutes without events",
+    ),
+    "references/design/formats.md": (
+        f"larger than {session_worktree._LIMIT // MIB} MiB is ignored",
+        f"for {conversations._DEAD_AFTER // 86_400} days",
+    ),
+    "references/design/faults.md": (
+        f"A sequence has {LENGTH} steps",
+        f"The tests run {2 * SHORT} steps, `make model` 10,000",
+        f"{sequences.MANY:,} sequences of edits",
+        f"The tests run {sequences.FEW}.",
+    ),
+    "references/reference/config.md": (
+        f"window below {SMALLEST_WINDOW:,} tokens is an error, and one below {SMALL_WINDOW:,}",
+    ),
+    "references/guides/first-day.md": (
+        f"from {DEFAULTS.gauge.warn_hand_over * 100:.0f} % | the agent is told to delegate",
+        f"from {DEFAULTS.gauge.warn_compact * 100:.0f} % | gitguard saves a checkpoint",
+        f"from {DEFAULTS.thresholds.critical * 100:.0f} % | gitguard saves a checkpoint and "
+        "refuses",
+        f"or until {gate.OVERRIDE_ROOM * 100:.0f} % more of the context is used",
+    ),
+    "references/guides/without-hooks.md": (f"until it rises by {gate.OVERRIDE_ROOM}",),
+    "README.md": (
+        f"day of {TURNS} turns",
+        f"at most {MOST_CHARACTERS:,} characters",
+        f"you at most {MOST_LINES} lines",
+    ),
+}
+"""What each page says, with the figures of the code in it."""
+
+
+def plain(page: Path) -> str:
+    return " ".join(page.read_text().split())
+
+
+@pytest.mark.parametrize("name", SENTENCES)
+def test_a_page_names_the_figures_of_the_code(name: str) -> None:
+    text = plain(ROOT / name)
+    assert [sentence for sentence in SENTENCES[name] if sentence not in text] == []
+
+
+@on_every(PAGES)
+def test_a_share_beside_its_setting_is_the_default(page: Path) -> None:
+    text = plain(page)
+    behind = re.findall(r"(\d+) % (?:of the window )?\(`(gauge|thresholds)\.(\w+)`\)", text)
+    before = re.findall(r"(?:from|above|reaches) `(gauge|thresholds)\.(\w+)`, (\d+) %", text)
+    for share, section, name in (*behind, *((share, *names) for *names, share in before)):
+        default = getattr(getattr(DEFAULTS, section), name)
+        assert int(share) == round(default * 100), f"{section}.{name} is {default}"
+
+
+def test_the_table_of_trailers_has_each_one_that_a_checkpoint_can_have() -> None:
+    record = CheckpointRecord(
+        *("main", 1, "start", "start", "START", "why"),
+        code=Code("1" * 40, "main"),
+        forked_from="2" * 40,
+        files="3" * 40,
+        written=(WrittenFile(path="a.py", new="4" * 40, author=TOOLS, turns=("2",)),),
+    )
+    message = purged_message(format_message(record), ("aws",))
+    page = (ROOT / "references/design/formats.md").read_text()
+    rows = re.findall(r"^\| (`Gitguard-.*?) \|", page, re.MULTILINE)
+    named = {name for row in rows for name in re.findall(r"`(Gitguard-[\w-]+)`", row)}
+    assert named == set(re.findall(r"^(Gitguard-[\w-]+): ", message, re.MULTILINE))
+
+
+@on_every(PAGES)
+def test_a_folder_of_tests_beside_a_target_is_what_the_target_runs(page: Path) -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    for target, folder in re.findall(r"`make ([a-z]+)` [^.]*?\(`(tests/\w+)`\)", plain(page)):
+        recipe = makefile.partition(f"\n{target}: ")[2].partition("\n\n")[0]
+        assert folder.replace("/", ".") in recipe, f"`make {target}` does not run {folder}"
