@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from gitguard.delegation import brief, policy_file
-from gitguard.hooks import gate, halting
+from gitguard.hooks import gate, halting, shell_commands
 from gitguard.hosts.claude_code import hooks as claude_code
 from gitguard.model.config.config import DEFAULT_WINDOW, DEFAULTS, SMALL_WINDOW, SMALLEST_WINDOW
-from gitguard.pressure import gauge
-from gitguard.state import capture, thread, words
+from gitguard.model.shell import programs
+from gitguard.pressure import gauge, runway
+from gitguard.sessions import maintenance, signed_head
+from gitguard.state import capture, spoken, thread, words
 from gitguard.state.checkpoint import (
     TOOLS,
     CheckpointRecord,
@@ -21,8 +23,10 @@ from gitguard.state.checkpoint import (
     format_message,
     purged_message,
 )
+from gitguard.store.git import plumbing
 from gitguard.store.git.worktree_files import ReadLimits
-from gitguard.store.session import conversations, session_worktree, shell_edits
+from gitguard.store.session import at_work, conversations, session_worktree, shell_edits
+from gitguard.store.worktree import file_store
 from gitguard.transcripts import jsonl
 from tests.faults import sequences
 from tests.simulation.run import LENGTH, SHORT
@@ -30,6 +34,7 @@ from tests.support.ordinary_day import MOST_CHARACTERS, MOST_LINES, TURNS
 from tests.support.pages import PAGES, ROOT, on_every
 
 LIMITS, BOUNDS = ReadLimits(), capture.BOUNDS
+FILES, HANDOFF, MAINTENANCE = DEFAULTS.files, DEFAULTS.handoff, DEFAULTS.maintenance
 MOST = {name: bound.items for name, bound in BOUNDS.items()}
 KIB, MIB = 1 << 10, 1 << 20
 RARELY = {5: "fifth"}
@@ -92,6 +97,57 @@ SENTENCES = {
         "refuses",
         f"or until {gate.OVERRIDE_ROOM * 100:.0f} % more of the context is used",
     ),
+    "references/guides/openclaw.md": (
+        f"from `gauge.show_from`, {DEFAULTS.gauge.show_from * 100:.0f} % on",
+        f"midway between `gauge.checkpoint_at` and `thresholds.critical`: at "
+        f"{(DEFAULTS.gauge.checkpoint_at + DEFAULTS.thresholds.critical) * 50} %",
+    ),
+    "references/guides/policy.md": (
+        f"After more than {runway.MOST_COMPACTIONS} compactions",
+        f"more than {runway.MOST_SUMMARIES * 100:.0f} % of the window",
+        f"after a fall of {DEFAULTS.gauge.checkpoint_step * 100:.0f} % below its level",
+        f"at most {brief.LONGEST:,} characters",
+    ),
+    "references/guides/files.md": (
+        f"files above {FILES.file_megabytes} MB, and what goes beyond {FILES.day_megabytes} MB "
+        f"a day or {FILES.seconds} seconds",
+        f"The newest {FILES.most} of {FILES.days} days are kept",
+        f"more than {session_worktree._MOST_UNIGNORED:,} untracked files without a `.gitignore`",
+        f"at the latest after {file_store.MANY} snapshots",
+    ),
+    "references/design/file-snapshots.md": (
+        f"| a file | {FILES.file_megabytes} MB |",
+        f"in 24 hours | {FILES.day_megabytes} MB |",
+        f"| time | {FILES.seconds} s,",
+        f"| snapshots | {FILES.most}, {FILES.days} days |",
+        f"without a `.gitignore` | {session_worktree._MOST_UNIGNORED:,} |",
+    ),
+    "references/guides/sessions.md": (
+        f"for more than {MAINTENANCE.idle_days} days | `maintenance.idle_days`",
+        f"more than {MAINTENANCE.most_sessions}, and it is",
+        f"exceed {MAINTENANCE.largest_megabytes} MB",
+        f"for at most {maintenance._AT_A_TURNS_END * 1000:.0f} ms",
+    ),
+    "references/guides/handoff.md": (
+        f"checked out {HANDOFF.recent_minutes} minutes ago",
+        f"names {HANDOFF.shown_files} files",
+        f"younger than {HANDOFF.max_age_minutes} minutes",
+        f"at most {HANDOFF.section_characters} characters a section and "
+        f"{HANDOFF.total_characters:,} in all",
+    ),
+    "references/guides/security.md": (
+        f"up to {thread.AT_LENGTH:,} characters of the newest and {thread.SHORT} of the others",
+        f"| {spoken.SHORT_WORDS} characters |",
+        f"more than {shell_commands._LONGEST:,} characters that may name gitguard",
+    ),
+    "references/guides/hosts.md": (f"A command longer than {programs.LONGEST:,} characters",),
+    "references/guides/two-machines.md": (
+        f"at most {signed_head.MOST_SIGNED} signatures",
+        f"A hook waits at most {plumbing.KEY_TIME_LIMIT} seconds",
+    ),
+    "references/design/sessions.md": (
+        f"an event within {at_work._PATIENCE / 60:.0f} minutes | perhaps",
+    ),
     "references/guides/without-hooks.md": (f"until it rises by {gate.OVERRIDE_ROOM}",),
     "README.md": (
         f"day of {TURNS} turns",
@@ -143,3 +199,19 @@ def test_a_folder_of_tests_beside_a_target_is_what_the_target_runs(page: Path) -
     for target, folder in re.findall(r"`make ([a-z]+)` [^.]*?\(`(tests/\w+)`\)", plain(page)):
         recipe = makefile.partition(f"\n{target}: ")[2].partition("\n\n")[0]
         assert folder.replace("/", ".") in recipe, f"`make {target}` does not run {folder}"
+
+
+@pytest.mark.parametrize(
+    ("name", "section"),
+    [
+        ("SECURITY.md", "- **Against the agent itself**"),
+        ("references/design/contract.md", "commands that no tool call may run"),
+        ("references/guides/security.md", "## What an agent may do"),
+    ],
+)
+def test_each_command_that_only_a_person_may_run_is_named(name: str, section: str) -> None:
+    text = plain(ROOT / name).partition(section)[2][:700]
+    for command in shell_commands.OWNER_COMMANDS | {"repair", "restore", "gate --compacted"}:
+        assert shell_commands.owner_command(f"gitguard {command} a b")
+        assert f"`{command}`" in text, command
+    assert f"`session maintain {shell_commands.DELETE}`" in text
