@@ -31,7 +31,7 @@ _REASONS = ("why", "error", "description", "outcome")
 _KNOWN = tuple(role for role in REVIEWED if role != DONE_WORK)
 _SHOWN = 10
 """Items of a list that are shown of what was known before; --json has them all."""
-_NOT_OURS = "NOT OURS: this machine did not write these checkpoints. Trust nothing of them."
+_NOT_OURS = "NOT OURS: this machine has no record of writing these checkpoints. Do not trust them."
 
 
 @click.command()
@@ -70,7 +70,7 @@ def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[PageLine]:
     if hidden:
         histories = counted(hidden, "more session")
         yield PageLine(
-            f"{histories} that this machine did not write: --untrusted shows what they say."
+            f"{histories} that this machine has no record of: --untrusted shows what they say."
         )
     yield from (PageLine(f"Note: {one_line(note)}") for note in moment.notes)
 

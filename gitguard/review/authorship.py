@@ -14,7 +14,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     Lines = Counter[bytes]
 
@@ -112,6 +112,8 @@ class FileChange(Value):
     """The id of the parent's content; empty where it has no such file."""
     new: str
     lines: Callable[[], LineChange] = lambda: NOTHING
+    copied_from: Callable[[str], FileChange | None] = lambda _: None
+    """Returns the change against another file, if the parent has one at a path."""
 
     @cached_property
     def change(self) -> LineChange:
@@ -135,50 +137,78 @@ def without_moves(changes: Sequence[LineChange]) -> list[LineChange]:
     """Return the changes of a commit's files without lines that only move from file to file."""
     added = sum((change.added for change in changes), Counter())
     removed = sum((change.removed for change in changes), Counter())
-    moved = {line for line in added.keys() & removed.keys() if is_distinctive(line)}
-    if not moved:
-        return list(changes)
-    return [LineChange(_less(c.added, moved), _less(c.removed, moved)) for c in changes]
+    moved = added.keys() & removed.keys()
+    return [
+        LineChange(*(_less(lines, moved) for lines in (change.added, change.removed)))
+        for change in changes
+    ]
 
 
-def _less(lines: Lines, moved: set[bytes]) -> Lines:
+def _less(lines: Lines, moved: Collection[bytes]) -> Lines:
     return Counter({line: count for line, count in lines.items() if line not in moved})
 
 
-def first_credit(
-    change: FileChange, by_evidence: Iterable[Mapping[str, Sequence[FileStep]]]
-) -> Credit | None:
+class StepIndex:
+    """The steps of a session, to be looked for by path, content and line."""
+
+    def __init__(self, by_path: Mapping[str, Sequence[FileStep]]) -> None:
+        """Take those of each path, in their order."""
+        self._by_path = by_path
+
+    def life_of(self, path: str) -> Sequence[FileStep]:
+        """Return what became of a file from its beginning, also before it was moved."""
+        life = list(self._by_path.get(path, ()))
+        while life and life[0].moved_from and len(life) < _LONGEST_LIFE:
+            first = life[0]
+            before = [s for s in self._by_path.get(first.moved_from, ()) if s.after <= first.before]
+            if not before:
+                break
+            life = [*before, *life]
+        return life
+
+    @cached_property
+    def path_of(self) -> dict[str, str]:
+        """The path at which a content was seen last."""
+        return {step.new: step.path for steps in self._by_path.values() for step in steps}
+
+    @cached_property
+    def _writers(self) -> dict[bytes, list[FileStep]]:
+        """The agent's steps that added a distinctive line."""
+        writers: dict[bytes, list[FileStep]] = {}
+        for step in (step for steps in self._by_path.values() for step in steps if step.is_agents):
+            for line in filter(is_distinctive, step.change.added):
+                writers.setdefault(line, []).append(step)
+        return writers
+
+    def writers_of(self, change: FileChange) -> list[FileStep]:
+        """Return the agent's steps that added a line which a commit adds, wherever it was."""
+        if not self._by_path:
+            return []
+        steps = [step for line in change.change.added for step in self._writers.get(line, ())]
+        unique = {(step.path, step.after): step for step in steps}
+        return sorted(unique.values(), key=lambda step: (step.after, step.path))
+
+
+def first_credit(change: FileChange, by_evidence: Iterable[StepIndex]) -> Credit | None:
     """Return the same from the first kind of evidence that tells."""
     credits_ = (credit_of(change, steps) for steps in by_evidence)
     return next((credit for credit in credits_ if credit is not None), None)
 
 
-def credit_of(change: FileChange, steps: Mapping[str, Sequence[FileStep]]) -> Credit | None:
-    """Return which of a session's steps a file of a commit holds; None where nothing tells.
-
-    steps has those of each path, in their order.
-    """
-    of_path = _life_of(change.path, steps) or steps.get(change.old_path) or ()
-    credit = _credit(change, of_path)
-    if credit is None and (change.old_path != change.path or not of_path):
+def credit_of(change: FileChange, steps: StepIndex) -> Credit | None:
+    """Return which of a session's steps a file of a commit holds; None where nothing tells."""
+    life = steps.life_of(change.path) or steps.life_of(change.old_path)
+    if not change.old:
+        # The parent may have the file where it lay before it was moved.
+        sources = (change.copied_from(step.moved_from) for step in life if step.moved_from)
+        change = next(filter(None, sources), change)
+    credit = _credit(change, life)
+    if credit is None and (change.old_path != change.path or not change.old):
         # It may have been moved before it was committed.
-        everywhere = [step for listed in steps.values() for step in listed]
-        same = [step.path for step in everywhere if step.new and step.new == change.new]
-        credit = _credit(change, _life_of(same[-1], steps) if same else ())
-        credit = credit or _by_lines(change, everywhere)
+        path = steps.path_of.get(change.new, "") if change.new else ""
+        credit = _credit(change, steps.life_of(path) if path else ())
+        credit = credit or _by_lines(change, steps.writers_of(change))
     return credit
-
-
-def _life_of(path: str, steps: Mapping[str, Sequence[FileStep]]) -> list[FileStep]:
-    """Return what became of a file from its beginning, also where it lay before it was moved."""
-    life = list(steps.get(path, ()))
-    while life and life[0].moved_from and len(life) < _LONGEST_LIFE:
-        first = life[0]
-        before = [s for s in steps.get(first.moved_from, ()) if s.after <= first.before]
-        if not before:
-            break
-        life = [*before, *life]
-    return life
 
 
 def _credit(change: FileChange, steps: Sequence[FileStep]) -> Credit | None:
@@ -205,7 +235,9 @@ def _is_held(step: FileStep, change: FileChange, *, has_start: bool) -> bool:
     if step.change == NOTHING:  # it is no text, or its contents are gone
         return has_start or (step.new == change.new and not step.is_of_commit)
     shared = step.change.shared(change.change)
-    return bool(shared) if has_start else any(map(is_distinctive, shared))
+    if has_start and not step.change.tells:
+        return bool(shared)
+    return any(map(is_distinctive, shared))
 
 
 def _by_patch(change: FileChange, steps: Sequence[FileStep]) -> Credit | None:

@@ -18,6 +18,7 @@ from gitguard.review.authorship import (
     Credit,
     FileChange,
     LineChange,
+    StepIndex,
     first_credit,
     without_moves,
 )
@@ -26,7 +27,15 @@ from gitguard.review.steps import CourseSteps, lines_between
 from gitguard.review.timeline import Course, Courses, StateReader, gather_courses
 from gitguard.state.checkpoint import UNSEEN, Checkpoint, read_checkpoint
 from gitguard.state.task import at_work_beside, writers_of
-from gitguard.store.git.commits import Changes, CodeCommits, CommitFile, CommitRange, HistoryCommit
+from gitguard.store.git.commits import (
+    Changes,
+    CodeCommits,
+    CommitBlob,
+    CommitFile,
+    CommitRange,
+    HistoryCommit,
+)
+from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
@@ -173,6 +182,7 @@ class _Gathering:
         self._session = session
         self._reader = reader
         self._states = StateReader(reader)
+        self._trees = Trees(reader)
         self._code = code
         self._notes: list[str] = []
 
@@ -219,13 +229,33 @@ class _Gathering:
     def _held(self, compared: Sequence[tuple[str, str]]) -> dict[str, list[FileChange]]:
         """Return what commits change in files, with lines that are read when they are asked for."""
         held = {}
+        parents = dict(compared)
         for commit, blobs in self._code.blobs(compared).items():
             lines = _CommitLines(self._reader, [(blob.old, blob.new) for blob in blobs])
             held[commit] = [
-                FileChange(b.path, b.old_path, b.old, b.new, lines=partial(lines.of, place))
+                FileChange(
+                    b.path,
+                    b.old_path,
+                    b.old,
+                    b.new,
+                    lines=partial(lines.of, place),
+                    copied_from=partial(self._copied, b, parents[commit]),
+                )
                 for place, b in enumerate(blobs)
             ]
         return held
+
+    def _copied(self, blob: CommitBlob, parent: str, source: str) -> FileChange | None:
+        """Return a new file of a commit as a change to one that its parent has."""
+        try:
+            tree = self._trees.of_commit(parent) if parent else ""
+            entry = file_at(self._trees, tree, source)
+        except InvalidDocument:
+            return None
+        if entry is None:
+            return None
+        lines = partial(lines_between, self._reader, entry.id, blob.new)
+        return FileChange(blob.path, source, entry.id, blob.new, lines=lines)
 
     def _links_of(
         self,
@@ -239,9 +269,10 @@ class _Gathering:
         new: list[HeldFile] = []
         with CourseSteps(self._sessions, course, partial(self._state_at, course)) as work:
             try:
-                by_evidence = [work.steps() if course.is_ours else {}, work.named()]
+                evidence = [work.steps() if course.is_ours else {}, work.named()]
                 matches = Matches(folder).read() if course.is_ours else ()
-                by_evidence.append(steps_of(matches, {c: n for n, c in enumerate(course.ids)}))
+                evidence.append(steps_of(matches, {c: n for n, c in enumerate(course.ids)}))
+                by_evidence = [StepIndex(steps) for steps in evidence]
             except GitguardError as error:
                 name = one_line(course.session)
                 self._notes.append(f"The work of {name} is left out: {error.message}")

@@ -151,8 +151,9 @@ def _ours(piece: Piece) -> dict[str, list[Link]]:
     if ours:
         return ours
     if piece.links:
+        session = one_line(piece.links[0].session)
         raise Untrusted(
-            f"this machine did not write the checkpoints of `{one_line(piece.links[0].session)}`",
+            f"this machine has no record of writing the checkpoints of `{session}`",
             "Publish on the machine that wrote them, or see `gitguard repair --dry-run`",
         )
     raise NothingFound(
@@ -164,7 +165,7 @@ def _ours(piece: Piece) -> dict[str, list[Link]]:
 def _notes(piece: Piece, ours: Mapping[str, list[Link]]) -> list[str]:
     others = sorted({link.session for link in piece.links if not link.is_ours} - ours.keys())
     notes = [
-        f"The session {one_line(key)} is not published: this machine did not write it."
+        f"The session {one_line(key)} is not published: this machine has no record of writing it."
         for key in others
     ]
     unlinked = counted(len(piece.unlinked), "commit")

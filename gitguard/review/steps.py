@@ -189,7 +189,10 @@ class CourseSteps:
         written: Mapping[str, Artifact] = {
             a.path: a for a in later.artifacts if a.writes > writes.get(a.path, 0)
         }
-        return {path: SHELL if a.by_shell else TOOLS for path, a in written.items()}
+        authors = {path: SHELL if a.by_shell else TOOLS for path, a in written.items()}
+        number = str(self._course.sequences[after])
+        named = (file for file in self._course.written[after] if number in file.turns)
+        return {**{file.path: file.author for file in named}, **authors}
 
     def with_turns(self, credit: Credit) -> Credit:
         """Return a credit with the turns of its steps, without those of another session."""
@@ -214,10 +217,13 @@ class CourseSteps:
         return place
 
     def ends_at(self, place: int) -> int:
-        """Return the last checkpoint after one up to which no file changed."""
-        while place + 1 < len(self._course.ids) and self._is_unchanged(place + 1):
-            place += 1
-        return place
+        """Return the last checkpoint after one up to which no file changed, at a turn's end."""
+        last = place
+        while last + 1 < len(self._course.ids) and self._is_unchanged(last + 1):
+            last += 1
+        while self._has_hooks and last > place and self._course.triggers[last] not in _BEGINS_WORK:
+            last -= 1
+        return last
 
     def _is_unchanged(self, place: int) -> bool:
         """Say whether no file changed between a checkpoint and the one before."""

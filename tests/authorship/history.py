@@ -43,7 +43,7 @@ class History:
         self.root = self.talk.root
         self.author: dict[int, int] = {}
         """Who wrote each token."""
-        self.deleted_by: dict[int, int] = {}
+        self.deleted_by: dict[int, set[int]] = {}
         self.trivial: set[tuple[str, int]] = set()
         """Paths in which somebody changed a line without a token, and who."""
         self.steps: list[str] = []
@@ -137,7 +137,7 @@ class History:
 
     def _remove(self, line: str, by: int) -> None:
         for token in _TOKEN.findall(line):
-            self.deleted_by[int(token)] = by
+            self.deleted_by.setdefault(int(token), set()).add(by)
 
     def format(self) -> str:
         """Format a file: what a line says stays, and how it is written does not."""

@@ -39,8 +39,10 @@ class Truth:
                     )
             for path, there in parent.items():
                 for token in there - after:
-                    by = history.deleted_by.get(token, HAND)
-                    _add(held.doubtful if token in gone else held.turns, path, by)
+                    deleters = history.deleted_by.get(token, {HAND})
+                    is_sure = token not in gone and len(deleters) == 1
+                    for by in deleters:
+                        _add(held.turns if is_sure else held.doubtful, path, by)
             for path, by in history.trivial:
                 _add(held.doubtful, path, by)
             ever |= after

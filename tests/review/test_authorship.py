@@ -14,6 +14,7 @@ from gitguard.review.authorship import (
     PATCH,
     FileChange,
     FileStep,
+    StepIndex,
     credit_of,
     line_change,
 )
@@ -266,5 +267,5 @@ def test_a_change_is_tied_by_content_then_patch_then_lines(
     by_path: dict[str, list[FileStep]] = {}
     for one in steps:
         by_path.setdefault(one.path, []).append(one)
-    credit = credit_of(of_commit, by_path)
+    credit = credit_of(of_commit, StepIndex(by_path))
     assert (credit.certainty if credit else "") == certainty
