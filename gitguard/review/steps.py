@@ -192,7 +192,8 @@ class CourseSteps:
         authors = {path: SHELL if a.by_shell else TOOLS for path, a in written.items()}
         number = str(self._course.sequences[after])
         named = (file for file in self._course.written[after] if number in file.turns)
-        return {**{file.path: file.author for file in named}, **authors}
+        seen = {file.path: file.author for file in named if file.author != UNSEEN}
+        return {**seen, **authors}
 
     def with_turns(self, credit: Credit) -> Credit:
         """Return a credit with the turns of its steps, without those of another session."""

@@ -277,7 +277,7 @@ class History:
         if self.random.random() < 0.5:
             self.hand_edits()
         self.git("add", "--all")
-        self.git("commit", "--quiet", "--amend", "--message", "Amended")
+        self.git("commit", "--quiet", "--allow-empty", "--amend", "--message", "Amended")
 
     def _beside(self) -> None:
         self.git("switch", "--quiet", "main")

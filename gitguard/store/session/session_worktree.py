@@ -369,7 +369,9 @@ class SessionWorktree:
         if before.look == seen.look:
             return seen.replace(waiting=before.waiting)
         # What was captured came from hooks; only without that the record has to be asked.
-        has_hooks = bool(authors) or bool(read_record(self._workspace, self._session).host_sessions)
+        has_hooks = bool(since.unfolded) or bool(
+            read_record(self._workspace, self._session).host_sessions
+        )
         if has_hooks and not (authors or before.waiting):
             return seen.replace(waiting=before.waiting)
         try:
