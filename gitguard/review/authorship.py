@@ -97,6 +97,11 @@ class FileStep(Value):
         return self.lines()
 
     @property
+    def has_lines(self) -> bool:
+        """Whether it is the session's work and was seen itself, and not only its contents."""
+        return self.is_agents and not self.turns
+
+    @property
     def is_agents(self) -> bool:
         """Whether it is the session's work."""
         return self.author != OTHERS
@@ -175,7 +180,7 @@ class StepIndex:
     def _writers(self) -> dict[bytes, list[FileStep]]:
         """The agent's steps that added a distinctive line."""
         writers: dict[bytes, list[FileStep]] = {}
-        for step in (step for steps in self._by_path.values() for step in steps if step.is_agents):
+        for step in (step for steps in self._by_path.values() for step in steps if step.has_lines):
             for line in filter(is_distinctive, step.change.added):
                 writers.setdefault(line, []).append(step)
         return writers
@@ -241,7 +246,7 @@ def _is_held(step: FileStep, change: FileChange, *, has_start: bool) -> bool:
 
 
 def _by_patch(change: FileChange, steps: Sequence[FileStep]) -> Credit | None:
-    same = [s for s in steps if s.is_agents and s.change == change.change and s.change.tells]
+    same = [s for s in steps if s.has_lines and s.change == change.change and s.change.tells]
     return Credit(change, PATCH, (same[-1],)) if same else None
 
 
@@ -249,7 +254,7 @@ def _by_lines(change: FileChange, steps: Iterable[FileStep]) -> Credit | None:
     shared: set[bytes] = set()
     held = []
     for step in steps:
-        same = {*(step.change.added & change.change.added)} if step.is_agents else set()
+        same = {*(step.change.added & change.change.added)} if step.has_lines else set()
         same = {line for line in same if is_distinctive(line)}
         shared |= same
         held += [step] if same else []

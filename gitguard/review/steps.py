@@ -232,4 +232,6 @@ class CourseSteps:
         if newer_id and newer_id == older_id:
             return True
         newer, older = self._snapshot(newer_id), self._snapshot(older_id)
+        if any(snapshot is not None and snapshot.is_base_lost for snapshot in (newer, older)):
+            return False  # nobody knows what is not stored of it
         return newer is not None and older is not None and newer.tree == older.tree

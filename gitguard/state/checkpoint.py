@@ -31,6 +31,8 @@ TOOLS, SHELL, UNSEEN = WRITERS = "tools", "shell", "unseen"
 """What wrote a file: the agent's edit tools, its shell commands, or nobody knows what, as in a
 session without hooks."""
 _NO_FILE = "-"
+UNKNOWN = "?"
+"""Stands for the id of a content before that git did not track."""
 
 
 class Code(Value):
@@ -49,7 +51,10 @@ class WrittenFile(Record):
     new: str = fields.text("The id of the content.")
     author: str = fields.text("What wrote it.", choices=WRITERS)
     turns: tuple[str, ...] = fields.texts("The numbers of the checkpoints after the work.")
-    old: str = fields.text("The id of the content before; empty where there was none.", default="")
+    old: str = fields.text(
+        "The id of the content before; empty where there was none, `?` if it was not tracked.",
+        default="",
+    )
 
 
 class CheckpointRecord(Value):
@@ -141,7 +146,7 @@ def _written_files(message: str) -> Iterator[WrittenFile]:
     last = message.rstrip("\n").rpartition("\n\n")[2]
     for line in last.split("\n"):
         turns, author, old, new, path = [*line.removeprefix(_WROTE).split(" ", 4), *[""] * 4][:5]
-        ids = [blob for blob in (old, new) if blob != _NO_FILE]
+        ids = [new, *([old] if old not in (_NO_FILE, UNKNOWN) else [])]
         numbers = tuple(turns.split(","))
         is_whole = all(map(is_object_id, ids)) and all(map(_is_number, numbers))
         if line.startswith(_WROTE) and is_whole and author in WRITERS:
