@@ -35,13 +35,16 @@ def bundle(
 ) -> Bundle:
     """Return the working context for the next major action; a deleted branch is put back first.
 
+    What hooks saw since the last checkpoint is part of it.
+
     Raises `MissingState`, and what `look` raises.
     """
     from gitguard.sessions.resume.building import returned_branch
 
     returned_branch(store)
     about_branch = store.about_branch(is_locked=False)
-    workspace, config, state = store.workspace, store.config, store.read_unlocked().state
+    workspace, config = store.workspace, store.config
+    state, _ = store.folded(store.read_unlocked())
     refused: tuple[str, ...] = ()
     if additions.summary:
         from gitguard.store.session.composing import render_summary

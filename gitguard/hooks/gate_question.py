@@ -68,6 +68,9 @@ def ask(store: SessionStore, question: GateRequest) -> Gated:
     ready = store.state()
     state = ready.state
     conflict = store.mend_summary(state)
+    ready, _ = store.fold(ready)
+    state = ready.state
+    store.write_summary(state)
     if state.is_done:
         from gitguard.sessions.completion import completion, finish
 

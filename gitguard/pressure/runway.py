@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from gitguard.model.text import percent
 
-MOST_COMPACTIONS = 3
-"""After more of them, a new conversation keeps more than another compaction."""
+MANY_COMPACTIONS = 3
+"""From the third on, a new conversation keeps more than another compaction."""
 MOST_SUMMARIES = 0.3
 """So it does once summaries fill more than this share of the window."""
 _FURTHEST = 1_000_000
@@ -30,8 +30,8 @@ def spiral_reason(compactions: int, summaries: int, window: int) -> str:
     Each compaction raises the floor on which the next begins. summaries is the tokens that those
     in the context take; 0 when that is not known.
     """
-    if compactions > MOST_COMPACTIONS:
-        return f"{compactions:,} compactions, more than {MOST_COMPACTIONS}"
+    if compactions >= MANY_COMPACTIONS:
+        return f"{compactions:,} compactions"
     if window > 0 and summaries > MOST_SUMMARIES * window:
         return f"summaries fill {percent(summaries / window)} of the window"
     return ""

@@ -60,7 +60,8 @@ def last_event(store: SessionStore, conversations: Mapping[str, HostSession]) ->
         look = store.worktree.compare_again(repository.checked_out_commit(), None)
     except GitguardError as error:
         return LastEvent(at, ago, unknown=error.message)
-    times = _changed_since(store, [file.path for file in look.files], since)
+    listed = repository.without_tools_files(file.path for file in look.files)
+    times = _changed_since(store, listed, since)
     paths = sorted(times, key=lambda path: (-times[path], path))
     newest = max(times.values(), default=0.0)
     return event.replace(
@@ -80,7 +81,7 @@ def _times(store: SessionStore, conversations: Mapping[str, HostSession]) -> Ite
             yield entry.at
 
 
-def _changed_since(store: SessionStore, paths: list[str], since: float) -> dict[str, float]:
+def _changed_since(store: SessionStore, paths: tuple[str, ...], since: float) -> dict[str, float]:
     """Return the paths that changed since a time, each with when that was."""
     root = store.workspace.place.worktree
     times = {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
@@ -21,6 +22,7 @@ from gitguard.hooks.bundle import (
 )
 from gitguard.model.config.config import Thresholds
 from gitguard.state.task import TaskState, new_task, read_state
+from tests.support.conversation import Conversation
 from tests.support.state_documents import note, state_document
 
 LIMITS = Thresholds()
@@ -121,3 +123,20 @@ def test_the_summary_is_in_it_only_on_request(guard: Guard) -> None:
     full = guard.bundle(with_summary=True, pressure=0.8)
     assert full.items == ()
     assert full.dropped == ("summary",)
+
+
+def test_bundle_and_gate_include_what_hooks_saw_since_the_last_checkpoint(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Port the parser")
+    path = str(talk.root / "parser.py")
+    written = {"tool_input": {"file_path": path, "content": "one\n"}}
+    talk.send("PostToolUse.Write", **written)
+    talk.send("PostToolUseFailure", tool_input={"command": "pytest -q"})
+    bundle = talk.guard.bundle(with_summary=True)
+    assert "parser.py" in bundle.relevant_artifacts
+    assert "parser.py" in bundle.last_successful_action
+    assert "pytest -q" in bundle.items[0].text
+    gated = talk.guard.gate("S1")
+    assert (gated.verdict.halts, gated.summary_conflict) == (False, "")
+    summary = talk.root / ".gitguard" / "sessions" / "main" / "summary.md"
+    assert "pytest -q" in summary.read_text()

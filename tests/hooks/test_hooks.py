@@ -1126,16 +1126,16 @@ def test_an_event_and_the_transcript_count_one_compaction_once(talk: Conversatio
     assert talk.guard.status().host_sessions["S1"].epoch == 1
 
 
-def test_after_more_than_three_compactions_a_fresh_conversation_is_suggested(
+def test_from_the_third_compaction_on_a_fresh_conversation_is_suggested(
     talk: Conversation,
 ) -> None:
     talk.guard.note({"goal": "Ship it"})
     talk.prompt("Begin")
-    for _ in range(3):
+    for _ in range(2):
         talk.compacts(20_000)
     assert "new conversation" not in talk.prompt("go on")
     talk.compacts(20_000)
-    assert "4 compactions, more than 3" in talk.prompt("go on")
+    assert "3 compactions; a new conversation would now keep more" in talk.prompt("go on")
 
 
 def test_a_halt_ends_with_a_compaction_that_only_the_transcript_tells_of(

@@ -189,6 +189,17 @@ def test_the_skill_is_valid_and_short(guard: Guard, skill: Path) -> None:
     assert len(skill.read_text().split()) < 500
 
 
+def test_the_skill_names_the_gate_one_action_at_a_time_and_no_invention(
+    guard: Guard, skill: Path
+) -> None:
+    guard.install(HOST, MINE)
+    text = skill.read_text()
+    assert "gitguard gate" in text
+    assert "one major action at a time" in text
+    assert "Do not invent what a tool did not say" in text
+    assert len(text.split()) <= 500
+
+
 def test_a_skill_that_is_not_ours_stays(guard: Guard, skill: Path) -> None:
     put(skill, b"mine\n")
     outcome = guard.install(HOST, MINE)

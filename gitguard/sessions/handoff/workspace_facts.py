@@ -43,8 +43,8 @@ def gather(
     root = repository.place.worktree
     commit = repository.head_at(now - config.recent_minutes * 60)
     changes = WorktreeComparer(repository, redactor).compare(commit).changes()
-    names = {path: path for path in changes.changed}
-    names |= {path: f"{path} (deleted)" for path in changes.gone}
+    names = {path: path for path in repository.without_tools_files(changes.changed)}
+    names |= {path: f"{path} (deleted)" for path in repository.without_tools_files(changes.gone)}
     listed = [path for path in sorted(names) if not _is_below(path, (*config.own_names, *without))]
     shown = [names[path] for path in listed if path.count("/") <= config.depth]
     shown = shown[: config.shown_files]
@@ -58,6 +58,21 @@ def gather(
         unseen="; ".join(changes.unseen),
         daily_log=daily_log(root, config, now),
     )
+
+
+def kept_by_agents(
+    root: str, config: HandoffConfig, redactor: Redactor
+) -> tuple[tuple[str, str], ...]:
+    """Return what the plan file and the failure log of a worktree say, each behind its heading.
+
+    Those that are missing or empty are left out.
+    """
+    plan, failure = _plan(root, config.plan), _last_failure(root, config.failure_log)
+    said = {
+        f"The plan file {config.plan}": "" if plan == "none" else plan,
+        f"The last entry of {config.failure_log}": failure,
+    }
+    return tuple((title, redactor.text(text)) for title, text in said.items() if text)
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:

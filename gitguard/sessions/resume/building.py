@@ -28,7 +28,7 @@ from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.sessions.beside import ALONE, conversations_beside
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
-from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, safe
+from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, line, safe
 from gitguard.sessions.resume.sections import sections_of, without_folder
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
@@ -168,10 +168,21 @@ def resume_of(
         conversation=conversation,
         gone=_gone(store, state),
         beside=beside,
+        by_files=_by_files(store),
     )
     entries = tuple(e for e in part.entries if e.host_session not in beside.at_work)
     work = capture.work_of(entries, state, store.clock())
     return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)
+
+
+def _by_files(store: SessionStore) -> tuple[tuple[str, str], ...]:
+    """Return what the agent's plan file and failure log say, behind their headings."""
+    root, config = store.workspace.place.worktree, store.config.handoff
+    if not any(os.path.lexists(os.path.join(root, n)) for n in (config.plan, config.failure_log)):
+        return ()
+    from gitguard.sessions.handoff.workspace_facts import kept_by_agents
+
+    return kept_by_agents(root, config, store.workspace.redactor)
 
 
 def stable_block(
@@ -344,15 +355,18 @@ def drift_since(
     drift = Drift(now, _commits_between(repository, then.head, now.head))
     if look_then is not None and look_then.commit == then.head:
         changes = looker.compare(then.head, also=look_then.new_files).since(look_then)
+        listed = repository.without_tools_files(changes.changed)
         return drift.replace(
-            changed=tuple(path for path in changes.changed if path not in ours),
-            gone=changes.gone,
+            changed=tuple(path for path in listed if path not in ours),
+            gone=repository.without_tools_files(changes.gone),
             unseen=changes.unseen,
         )
     if not then.head:
         return drift
     changes = looker.compare(then.head).changes()
-    different = sorted({*changes.changed, *changes.gone} - {*ours})
+    different = sorted(
+        {*repository.without_tools_files((*changes.changed, *changes.gone))} - {*ours}
+    )
     return drift.replace(different=tuple(different), unseen=changes.unseen)
 
 
@@ -398,6 +412,8 @@ class Header(Value):
     """Paths of files that the state names and the workspace has no more."""
     beside: Beside = ALONE
     """Who is, or may be, at work while it is handed back."""
+    by_files: tuple[tuple[str, str], ...] = ()
+    """What files of the agent's own say, each behind its heading."""
     age: str = ""
     """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
@@ -423,7 +439,7 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
         header.gone,
         may_go_on=bool(header.beside.at_work),
     )
-    sections = (*_about(header), *sections_of(state, work, reader))
+    sections = (*_about(header), *sections_of(state, work, reader), *_of_files(header))
     return _render(fill(sections, budget - len(fixed)), header)
 
 
@@ -460,4 +476,11 @@ def _about(header: Header) -> tuple[BlockSection, ...]:
         BlockSection(title, tuple(BlockItem(safe(text), is_derived=True) for text in signs), 6),
         BlockSection("Notes", notes, 6),
         BlockSection("Changed since the checkpoint", changes, 4, is_list=False),
+    )
+
+
+def _of_files(header: Header) -> tuple[BlockSection, ...]:
+    return tuple(
+        line(shorten(one_line(title), _NOTE_LIMIT), text, 3).replace(is_required=False)
+        for title, text in header.by_files
     )

@@ -28,7 +28,7 @@ from gitguard.store.git.plumbing import GitOutcome, Plumbing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Self
 
     from gitguard.store.git.reader import Disguises, ObjectReader
@@ -408,6 +408,20 @@ class Repository:
         listed = self.git.run("ls-files", "-z", "--cached", "--full-name", "--", folder + "/")
         return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name]
 
+    def without_tools_files(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """Return paths without `node_modules`, and without hidden ones that git does not track.
+
+        Tools and caches write those, and nobody looks for them in a list of changed files.
+        """
+        listed = [path for path in paths if "node_modules" not in path.split("/")]
+        hidden = {path: folder for path in listed if (folder := _hidden_part(path))}
+        if not hidden:
+            return tuple(listed)
+        folders = sorted(set(hidden.values()))
+        answer = self.git.run("ls-files", "-z", "--cached", "--full-name", "--", *folders)
+        tracked = {os.fsdecode(name) for name in answer.split(b"\0")}
+        return tuple(path for path in listed if path not in hidden or path in tracked)
+
     def unmerged(self) -> list[str]:
         """List the files of the index with a conflict that nobody resolved yet."""
         listed = self.git.run("ls-files", "-z", "--unmerged", "--full-name")
@@ -575,3 +589,10 @@ def _time_in(who: str) -> int:
     """Return the Unix seconds in what a line of a reflog begins with, 0 where there are none."""
     seconds = who.rpartition(" ")[0].rpartition(" ")[2]
     return int(seconds) if seconds.isdecimal() else 0
+
+
+def _hidden_part(path: str) -> str:
+    """Return a path up to its first part that begins with a dot, empty without one."""
+    parts = path.split("/")
+    place = next((n for n, part in enumerate(parts) if part.startswith(".")), -1)
+    return "/".join(parts[: place + 1])

@@ -22,6 +22,8 @@ from gitguard.sessions.handoff.handoff_file import (
     recover_handoff,
     write_handoff,
 )
+from gitguard.sessions.resume.building import resume_block
+from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.store import SessionStore
 from tests.conftest import Git, OpenGuard, new_guard
 from tests.faults.change_faults import crashes
@@ -109,7 +111,9 @@ def test_the_file_is_written_from_the_state_of_the_checkpoint(
 
 def test_the_file_says_what_the_agents_own_files_say(store: SessionStore, repo: Path) -> None:
     put(repo, ".active-plan.md", "**Goal**: Ship\n\n1. [done] Read\n2. [in-progress] Write\n")
-    put(repo, "skills/failure-recovery/failure-log.md", "old\n---\nnew\nits cause\nits cure\n5\n")
+    put(
+        repo, "skills/failure-recovery/failure-log.md", "before\n---\nnew\nits cause\nits cure\n5\n"
+    )
     put(repo, "skills/self-model/capabilities.md", age=12 * 60)
     put(repo, "skills/env-model/environment.md", age=3 * 3600)
     assert metacognitive(written(store)) == [
@@ -251,11 +255,39 @@ def test_files_below_more_folders_are_counted(store: SessionStore, repo: Path) -
     assert files_changed(store) == ["- a/b/c/f", "- f", "- … and 2 more"]
 
 
-def test_ignored_files_are_not_listed_and_dot_files_are(store: SessionStore, repo: Path) -> None:
-    put(repo, ".gitignore", "node_modules/\n")
-    put(repo, "node_modules/f", "new")
-    put(repo, ".ci/run", "new")
-    assert files_changed(store) == ["- .ci/run", "- .gitignore"]
+def test_node_modules_and_hidden_files_of_tools_are_in_no_list_of_changed_files(
+    store: SessionStore, repo: Path, git: Git
+) -> None:
+    put(repo, ".github/workflows/ci.yml", "old")
+    put(repo, "out/f", "old")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "ci")
+    store.checkpoint("manual", "Here", Circumstances())
+    put(repo, ".gitignore", "out/\n")
+    for name in ("node_modules/a.js", "web/node_modules/b.js", ".cache/c", "web/.venv/d", ".env"):
+        put(repo, name, "new")
+    put(repo, ".github/workflows/ci.yml", "changed")
+    put(repo, "parser.py", "new")
+    listed = ["- .github/workflows/ci.yml", "- parser.py"]
+    shown = [line for line in files_changed(store) if "out/f" not in line]
+    assert shown == listed
+    block = resume_block(store)
+    assert "modified outside the agent's edit tools: .github/workflows/ci.yml, parser.py" in block
+    for name in ("node_modules", ".cache", ".venv", ".env", ".gitignore"):
+        assert name not in block
+
+
+def test_the_plan_and_the_failure_log_are_in_the_block_though_the_hand_off_is_off(
+    store: SessionStore, repo: Path
+) -> None:
+    assert not store.config.handoff.enabled
+    assert "plan file" not in resume_block(store)
+    put(repo, ".active-plan.md", "Goal: Port it\n1. Read\n2. [in progress] Write the tokenizer\n")
+    put(repo, "skills/failure-recovery/failure-log.md", "before\n---\nmake: no rule for `x`\n")
+    block = resume_block(store)
+    assert "The plan file .active-plan.md: Goal: Port it; In progress: Write the tokenizer" in block
+    assert "failure-log.md: make: no rule for `x`" in block
+    assert "before" not in block.rpartition("failure-log.md")[2]
 
 
 def test_what_could_not_be_compared_is_said(store: SessionStore, repo: Path) -> None:
