@@ -103,7 +103,7 @@ SENTENCES = {
         f"{(DEFAULTS.gauge.checkpoint_at + DEFAULTS.thresholds.critical) * 50} %",
     ),
     "references/guides/policy.md": (
-        f"After more than {runway.MOST_COMPACTIONS} compactions",
+        f"From the {('first', 'second', 'third')[runway.MANY_COMPACTIONS - 1]} compaction on",
         f"more than {runway.MOST_SUMMARIES * 100:.0f} % of the window",
         f"after a fall of {DEFAULTS.gauge.checkpoint_step * 100:.0f} % below its level",
         f"at most {brief.LONGEST:,} characters",
