@@ -36,6 +36,8 @@ ASSIGNMENT, ENV_LINE, OPTION = "secret-assignment", "env-assignment", "cli-optio
 _NAME = LETTERS + DIGITS + "_-."
 _NO_PASSWORD = frozenset(" \\()'\"")
 """What no password has that is handed to a function."""
+_AFTER_NAMES = frozenset(",;)")
+"""What stands behind a name in code, and hardly ever behind a value without quotes elsewhere."""
 _BRACKETS = frozenset("()[]&")
 _CLOSERS = "\"'`])\\}"
 _LONGEST_NAME, _NEAR, _LONGEST, _LONGEST_BLOCK = 64, 48, 65536, 2048
@@ -304,13 +306,14 @@ def _written(text: str, places: tuple[int, int, int], found: str, sure: int) -> 
 def _repeats(name: str, value: str) -> bool:
     """Say whether a value is of its name: `x.ApiToken2 = y.ApiToken2`, `LOCAL_API_KEY=local`."""
     last = value.rpartition(".")[2]
-    is_last = len(last) > 5 and last == name.rpartition(".")[2]
+    is_last = len(last) > 5 and last.lower() == name.rpartition(".")[2].lower()
     return is_last or name.lower().startswith(f"{value.lower()}_")
 
 
 def _stands_for_another(value: str, following: str, quoted: bool) -> bool:  # noqa: FBT001
     """Say whether a value is a placeholder, a reference or a call."""
     is_code = not quoted and (_is_called(value, following) or _is_path_of_names(value))
+    is_code = is_code or (not quoted and following in _AFTER_NAMES and _is_in_humps(value))
     return is_code or is_placeholder(value) or is_reference(value)
 
 
@@ -318,6 +321,14 @@ def _is_path_of_names(value: str) -> bool:
     """Say whether a value in code is where something is: `tokens_1.OAuth2Token`, `a$3.readKey`."""
     parts = value.replace("?.", ".").split(".")
     return len(parts) > 1 and all(_is_name(part) for part in parts)
+
+
+def _is_in_humps(value: str) -> bool:
+    """Say whether a value is a name in words: `CreateOAuth2TokenResponse`, `OAuth2Auth$schema`."""
+    shape = value.translate(_NO_DIGITS)
+    capitals = sum(char.isupper() for char in shape)
+    is_name = value.replace("$", "_").isidentifier() and len(value) - len(shape) < 3
+    return is_name and capitals > 1 and capitals * 3 < len(shape)
 
 
 def _is_name(part: str) -> bool:
@@ -344,7 +355,7 @@ def _is_public(text: str, name_start: int) -> bool:
 def _is_no_name(text: str, start: int, end: int) -> bool:
     """`MD5 (token.txt) = …` and `arn:…:secret:…` name a file and a kind of thing."""
     around = text[start - 1 : start] + text[end : end + 1] if start else ""
-    return around in ("()", "::")
+    return around in ("()", "::") or text[max(0, start - 2) : start] == "::"
 
 
 def _is_called(value: str, following: str) -> bool:
@@ -384,6 +395,8 @@ def _accepts(sure: int, value: str, form: _ValueForm) -> bool:
 
 
 def _password_like(value: str, form: _ValueForm) -> bool:
+    if "." in value and value.replace(".", "").isdigit():
+        return False  # a version
     if form.quoted:
         is_phrase = " " not in value or (has_digit(value) and value.count(" ") < _SENTENCE)
         return len(value) > 3 and is_phrase and value[0] != " "

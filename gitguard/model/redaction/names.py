@@ -126,7 +126,7 @@ _PLACEHOLDERS = _set(
     enabled yes no on off auto inherit prompt ask write read admin user name text char varchar
     self this value values key keys type types input output field fields data json yaml file stdin
     present missing invalid valid expired revoked ok notset not-set not_set unset password passwd
-    pass pwd secret token test guest anonymous"""
+    pass pwd secret token test guest anonymous sample abc xyz"""
 )
 _PLACEHOLDER_PARTS = _row(
     """example placeholder redacted changeme change-me change_me your- your_ yourtoken yourkey
@@ -258,7 +258,7 @@ def is_reference(value: str) -> bool:
         return True
     if is_leaf_reference(value) or value.startswith(_CODE_STARTS) or "{" in value:
         return True
-    rest = value[1:].rstrip("%")
+    rest = value[1:].rstrip("%-")
     if value[0] in "!@":  # a tag of YAML, a decorator, or the host of an address
         parts = rest.replace("_", " ").replace(".", " ").replace("-", " ").split(":")
         return parts[0].replace(" ", "").isalpha()
@@ -267,11 +267,10 @@ def is_reference(value: str) -> bool:
         return True
     if value[0] == "%" and not any(char.isalnum() for char in value.replace("%s", "")):
         return True
-    return (
-        value[0] in "$%"
-        and rest.replace("_", "").replace(":", "").isalnum()
-        and rest[0] not in DIGITS
-    )
+    letters = rest.replace("_", "").replace(":", "")
+    if value[0] == "$" and letters.replace("$", "").isalpha():
+        return True  # `$user:$pass`
+    return value[0] in "$%" and letters.isalnum() and rest[0] not in DIGITS
 
 
 def _is_name_of_secret(value: str) -> bool:

@@ -83,7 +83,7 @@ PHRASES: tuple[tuple[str, str, str, bool], ...] = (
     ("cli-option", "sshpass", r"\bsshpass +-p ?[\"']?(?P<secret>[^\s\"'$<>{]{2,100})", False),
     ("cli-option", "login", r"\b(?:docker|podman|helm|az|oc|registry|buildah|skopeo)\b[^\n|;]{0,100} login\b[^\n|;]{0,200}? (?:-p|--password|--token|-t)[= ]?[\"']?(?P<secret>[^\s\"'$<>{-][^\s\"'$<>{]{3,2000})", False),
     ("cli-option", "openssl smbclient ldapsearch redis-cli pgpass", r"\b(?:-passin pass:|-passout pass:|-pass pass:|redis-cli [^\n]{0,100}?-a |ldap\w{3,8} [^\n]{0,200}?-w |smbclient [^\n]{0,100}?-U ?[^\s%]{1,60}%)[\"']?(?P<secret>[^\s\"'$<>{]{3,200})", False),
-    ("netrc", "login account", r"(?i)\b(?:login|user|account)\s{1,8}[^\s]{0,99}[^\s,;]\s{1,8}password\s{1,8}[\"']?(?P<secret>[^\s\"'\\]{3,256})", False),
+    ("netrc", "login account", r"(?i)\b(?:login|user|account)\s{1,8}[^\s]{0,99}[^\s,;]\s{1,8}password\s{1,8}[\"']?(?![a-z]{1,20}(?:[\s\"']|\Z))(?P<secret>[^\s\"'\\]{3,256})", False),
     ("sql-password", "identified", r"(?i)\bidentified (?:with [\w'\"]{1,40} )?(?:by|as) (?:password )?[\"'](?P<secret>[^\"'\n]{3,200})[\"']", False),
     ("oracle-password", "jdbc:oracle sqlplus", r"(?i)(?:jdbc:oracle:\w{2,6}:|sqlplus (?:-\w{1,3} )?)[A-Za-z0-9_$#]{1,60}/(?P<secret>[^\s@\"'$<>{]{3,100})@", False),
 )  # fmt: skip

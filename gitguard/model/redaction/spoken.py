@@ -29,6 +29,8 @@ _ALGORITHMS = (
 """What sentences about passwords name, with a number."""
 _SYMBOLS = frozenset("!@#$%^&*+~")
 _STOPS = (". ", "。", "! ", "? ", "\n", "\\n", " (", "（", "`")
+_SHORTEST_PART = 7
+"""The shortest word that counts as the end of a longer one, such as `Datenbankpasswort`."""
 _NEAR, _FAR = 28, 72
 """So many characters behind its word a password stands, and so many with words between."""
 
@@ -37,6 +39,10 @@ def passwords_behind(text: str, low: str, word: str) -> Iterator[Span]:
     """Yield the passwords behind a word for one; low is text in lower case."""
     at = low.find(word)
     while at >= 0:
+        is_part = len(word) < _SHORTEST_PART and text[at - 1 : at].isascii() and at > 0
+        if is_part and text[at - 1].isalpha():
+            at = low.find(word, at + len(word))  # `Bresenham` has `senha`
+            continue
         if span := _behind(text, at + len(word), word):
             yield span
         at = low.find(word, at + len(word))
