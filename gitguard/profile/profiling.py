@@ -34,6 +34,8 @@ class Profiled(Value):
     usage: Usage
     profile: Profile
     pattern: Pattern
+    hours: float = 0.0
+    """How long the conversation has gone on; 0 where the transcript tells no times."""
 
 
 def profile_of(
@@ -76,7 +78,8 @@ def profile_of(
         broken=story.broken,
         is_untimed=story.newest is not None and not story.newest.is_timed,
     )
-    return Profiled(usage, profile(facts), classify(story))
+    hours = (story.rest_seconds + sum(s.seconds for s in story.stretches)) / 3600
+    return Profiled(usage, profile(facts), classify(story), hours)
 
 
 def _told(

@@ -127,6 +127,8 @@ class ObservedWork(Value):
     """Tokens; 0 where nobody said it."""
     runway: tuple[int, int] | None = None
     """The fewest and the most tool calls until the halt."""
+    hours: float = 0.0
+    """How long it has gone on; 0 where nothing tells."""
 
 
 def work_of(profiled: Profiled) -> ObservedWork:
@@ -139,6 +141,7 @@ def work_of(profiled: Profiled) -> ObservedWork:
         pattern.evidence,
         window=usage.window if is_reported else 0,
         runway=(runway.calls.low, runway.calls.high) if runway else None,
+        hours=profiled.hours,
     )
 
 
@@ -148,7 +151,7 @@ class AdviceQuestion(Value):
     pattern: str = ""
     """The way of working as somebody named it, else empty."""
     hours: float = 0.0
-    """How long the conversations go on."""
+    """How long the conversations go on; 0 for as long as the newest one shows."""
     spared: tuple[str, ...] = ()
     """Tools whose output is never to be cleared."""
     window: int = 0
@@ -223,9 +226,8 @@ def advise(desk: Desk, adviser: Adviser, question: AdviceQuestion) -> Advice:
     window, source = _window(measured, installed, question.window, work)
     halting = _halting(desk, adviser, measured, installed)
     work_style = MIXED if pattern == UNKNOWN else pattern
-    figures = figures_for(
-        work_style, window, halting=halting, hours=question.hours, spared=question.spared
-    )
+    hours = question.hours or (work.hours if work else 0.0)
+    figures = figures_for(work_style, window, halting=halting, hours=hours, spared=question.spared)
     offer = adviser.offer(installed, figures)
     verdict = judge(offer.settings)
     return Advice(

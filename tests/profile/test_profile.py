@@ -889,6 +889,20 @@ def test_a_session_without_a_conversation_says_what_to_name(repo: Path) -> None:
         ran(*at, catch_exceptions=False)
 
 
+@pytest.mark.parametrize("minutes", [90, 150])
+def test_a_conversation_tells_how_many_hours_it_has_gone_on(tmp_path: Path, minutes: int) -> None:
+    lines: list[dict[str, Any]] = []
+    for number in range(4):
+        at = timestamp(NOW + number * minutes * 20)
+        said = {"role": "user", "content": [{"type": "text", "text": "go on"}]}
+        parent = f"u{number - 1}" if number else None
+        lines.append({"type": "message", "id": f"u{number}", "parentId": parent, "timestamp": at})
+        lines[-1]["message"] = said
+    header = {"type": "session", "version": 3, "id": "s", "timestamp": timestamp(NOW)}
+    path = write(tmp_path / "t.jsonl", [header, *lines])
+    assert profiled(recognise(str(path))).hours * 60 == pytest.approx(minutes)
+
+
 def test_a_spiral_and_a_note_are_said(tmp_path: Path) -> None:
     lines: list[dict[str, Any]] = []
     parent = None

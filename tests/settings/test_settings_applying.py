@@ -880,3 +880,14 @@ def test_going_back_never_brings_a_plugin_back_that_was_uninstalled(
         plan_rollback(desk, HOST)
     assert "gitguard init --host openclaw" in refused.value.hint
     assert host.document() == left
+
+
+def test_a_session_of_over_two_hours_brings_its_advice_without_hours(desk: Desk) -> None:
+    short, long = (
+        given(desk, AdviceQuestion(work=ObservedWork(HOST, "tool-heavy", (), hours=hours)))
+        for hours in (2.0, 2.5)
+    )
+    assert (short.figures.is_long, long.figures.is_long) == (False, True)
+    assert long.figures.free > short.figures.free
+    named = AdviceQuestion(hours=1, work=ObservedWork(HOST, "tool-heavy", (), hours=2.5))
+    assert not given(desk, named).figures.is_long
