@@ -54,7 +54,7 @@ def unwritten_stops(
 
 
 def is_turn_stopped(conversation: HostSession) -> bool:
-    """Say whether the user cut the conversation's newest turn off."""
+    """Say whether the user or an error of the model cut the conversation's newest turn off."""
     from gitguard.transcripts import interrupted_at
 
     transcript = _transcript_of(conversation)

@@ -109,9 +109,9 @@ def prompts_since(transcript: Transcript, since: float) -> list[str]:
 
 
 def interrupted_at(transcript: Transcript) -> float:
-    """Return when the user cut the newest turn off, in Unix seconds.
+    """Return when the user or an error of the model cut the newest turn off, in Unix seconds.
 
-    It is 0 if they did not, if a turn followed, and for a format that does not tell.
+    It is 0 if none did, if a turn followed, and for a format that does not tell.
     """
     if not _tells_stops(transcript):
         return 0

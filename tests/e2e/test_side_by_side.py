@@ -51,3 +51,19 @@ def test_beside_a_running_command_one_line_and_after_a_kill_the_whole_block_at_o
     assert "Interrupted: Bash: touch" in block
     assert "another conversation" not in block.lower().partition(BLOCK)[2]
     assert guarded.faults() == []
+
+
+def test_a_turn_that_an_error_of_the_model_ended_is_over(
+    guarded: Guarded, model: ScriptedModel
+) -> None:
+    model.script(*[Step(error_status=400, error_message="scripted failure")] * 8)
+    with guarded.claude.interactive() as terminal:
+        terminal.wait_for("Context: unknown", 60)
+        terminal.submit("Port the parser")
+        terminal.wait_for("scripted failure", 60)
+        model.replace_script(Step("Back."))
+        guarded.claude.run("where were we?")
+    told = model.requests(Kind.MAIN)[-1].text
+    assert "Port the parser" in told
+    assert told.count(BLOCK) == 1
+    assert "nother conversation" not in told

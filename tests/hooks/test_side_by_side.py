@@ -136,6 +136,14 @@ def test_a_turn_that_the_user_stopped_is_over(talk: Conversation, other: Convers
     assert "nother conversation" not in block
 
 
+def test_a_turn_that_an_error_of_the_model_ended_is_over(
+    talk: Conversation, other: Conversation
+) -> None:
+    talk.send("PostToolUse.Bash", tool_use_id="toolu_sleep")
+    talk.fails()
+    assert "Goal: Write a.txt carefully" in other.prompt("where were we?")
+
+
 def test_of_a_process_that_nobody_knows_the_block_is_headed_and_names_the_command(
     tmp_path: Path,
 ) -> None:

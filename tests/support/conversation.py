@@ -121,6 +121,13 @@ class Conversation:
         self._write({**line, **marks, "message": {"role": "user", "content": [result]}})
         self._write({**line, "message": {"role": "user", "content": [text]}})
 
+    def fails(self) -> None:
+        """The host gives a turn up after an error of the model: no hook tells of its end."""
+        self.clock.pass_by(1)
+        message = {"role": "assistant", "content": [{"type": "text", "text": "API Error: 400"}]}
+        line = {"type": "assistant", "timestamp": timestamp(self.clock())}
+        self._write({**line, "isApiErrorMessage": True, "message": message})
+
     def is_denied_by_a_rule(self, call: str) -> None:
         """A rule of the host denies a call after its first hook: no hook tells of its end."""
         self.clock.pass_by(1)

@@ -22,7 +22,7 @@ BUSY, PERHAPS, OVER = "busy", "perhaps", "over"
 RUNS, UNKNOWN, ENDED, REPLACED, GONE, STOPPED, SILENT = (
     *("its process runs and its turn has not ended", "nothing tells whether its process runs"),
     *("no turn of it runs", "the host went on from it", "its process is gone"),
-    *("the user stopped its turn", "no sign of it came for ten minutes"),
+    *("its transcript says that its turn was cut off", "no sign of it came for ten minutes"),
 )
 _PATIENCE = 600.0
 """Seconds without a sign after which a turn counts as over whose process nobody knows."""
@@ -92,13 +92,14 @@ def at_work_beside(
             continue
         runs = process_runs(record)
         is_in_place = bool(process) and process in (record.process, record.last_process)
+        is_before = continues and record.last_use <= records[own].started_at
         sign = max(seconds(record.last_use), last_sign(key) if runs is None else 0)
         work = judge_work(
             in_turn=record.turn_since > 0,  # what no prompt began is no turn
             runs=runs,
             silent_for=now - sign,
             is_stopped=partial(is_stopped, record),
-            is_replaced=continues and (runs is None or is_in_place),
+            is_replaced=is_before and (runs is None or is_in_place),
         )
         if work.standing != OVER:
             beside[key] = work

@@ -172,9 +172,10 @@ def _stopped_in(entry: dict[str, Any], calls: frozenset[str]) -> list[StoppedCal
 
 
 def interrupted_at(transcript: Transcript) -> float:
-    """Return when the user cut the newest turn off, in Unix seconds; 0 if a turn followed.
+    """Return when the user or an error of the model cut the newest turn off; 0 if a turn followed.
 
-    Nothing is written of a turn that is cut off before the model began to answer.
+    It is in Unix seconds. The host writes an error down when it has given up trying again. Nothing
+    is written of a turn that is cut off before the model began to answer.
     """
     from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, INTERRUPTED
 
@@ -187,6 +188,8 @@ def interrupted_at(transcript: Transcript) -> float:
         role, message = entry.get("type"), entry.get("message")
         if role not in ("user", "assistant") or not isinstance(message, dict):
             continue
+        if entry.get("isApiErrorMessage") and not entry.get("isSidechain"):
+            return time_of(entry)
         if not any(map(entry.get, BY_THE_HOST)):
             first = next(iter(texts(message.get("content"))), "")
             return time_of(entry) if role == "user" and first.startswith(INTERRUPTED) else 0
