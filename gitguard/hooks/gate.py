@@ -77,8 +77,13 @@ def rearmed(record: HostSession, pressure: Pressure, config: Config) -> HostSess
     elif saved >= gauge.warn_critical * window and gauge.is_below(share, gauge.warn_critical):
         saved = gauge.warn_compact * window
     warned = min(record.warned, gauge.warning_at(share, record.warned))
-    told = 0 if gauge.is_below(share, record.told_tokens / window) else record.told_tokens
-    return record.replace(checkpointed_tokens=saved, warned=warned, told_tokens=told)
+    told, advised = (
+        0 if gauge.is_below(share, tokens / window) else tokens
+        for tokens in (record.told_tokens, record.advised_tokens)
+    )
+    return record.replace(
+        checkpointed_tokens=saved, warned=warned, told_tokens=told, advised_tokens=advised
+    )
 
 
 def is_calm(record: HostSession, pressure: Pressure | None, config: Config) -> bool:

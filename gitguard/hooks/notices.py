@@ -62,20 +62,22 @@ def line_of(
     line = highest(warned, spiral, advice, shown)
     if line:
         record = record.replace(told_tokens=pressure.used)
+    if line and line != shown:
+        record = record.replace(advised_tokens=pressure.used)
     return record.replace(told_spiral=record.told_spiral or line == spiral != ""), line
 
 
 def _reaches_band(record: HostSession, pressure: Pressure, config: Config) -> bool:
-    """Say whether a band's advice is new: no line was said in this band or above it."""
-    told = record.told_tokens / pressure.window.tokens
-    return band_of(pressure.share, config).begins > band_of(told, config).begins
+    """Say whether a band's advice is new: neither advice nor a warning came in it or above it."""
+    advised = record.advised_tokens / pressure.window.tokens
+    return band_of(pressure.share, config).begins > band_of(advised, config).begins
 
 
 def _has_risen(record: HostSession, pressure: Pressure, config: Config) -> bool:
-    """Say whether a step of the window was filled since the agent was last told how full it is."""
-    return (
-        pressure.used >= record.told_tokens + config.gauge.checkpoint_step * pressure.window.tokens
-    )
+    """Say whether the gauge is new: it was told below its level, or a step of the window ago."""
+    told, window = record.told_tokens, pressure.window.tokens
+    is_first = told < config.gauge.show_from * window
+    return is_first or pressure.used >= told + config.gauge.checkpoint_step * window
 
 
 def _warn(

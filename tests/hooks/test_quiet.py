@@ -21,6 +21,7 @@ from tests.support.ordinary_day import (
     empty_checkpoints,
     ordinary_turns,
 )
+from tests.support.pages import ROOT
 
 _BLOCK = re.compile(r"<gitguard-resume .*?</gitguard-resume>", re.DOTALL)
 
@@ -85,7 +86,9 @@ def test_an_ordinary_day_says_little_and_checkpoints_only_what_changed(tmp_path:
             day.begin_conversation()
         day.take(turn)
     assert day.blocks == len(COMPACTED_BEFORE) + 1
-    assert sum(map(len, day.told)) <= MOST_CHARACTERS, day.told
+    characters = sum(map(len, day.told))
+    assert characters <= MOST_CHARACTERS, day.told
+    assert f"[{characters:,} measured]" in (ROOT / "README.md").read_text()
     assert len(day.shown) <= MOST_LINES, day.shown
     assert empty_checkpoints(day.talk.git, "refs/heads/gitguard/main") == []
     assert day.talk.faults() == []

@@ -167,6 +167,9 @@ class HostSession(Record):
     told_tokens: float = fields.number(
         "Usage at the last line about the context in this rise, else 0.", default=0, sparse=True
     )
+    advised_tokens: float = fields.number(
+        "Usage at the last advice or warning in this rise, else 0.", default=0, sparse=True
+    )
     asked_calls: int = fields.count(
         "Calls that had ended when notes were last looked for.", default=0, sparse=True
     )
@@ -264,6 +267,7 @@ class HostSession(Record):
             checkpointed_tokens=-1,
             warned=0,
             told_tokens=0,
+            advised_tokens=0,
             paced_tokens=-1,
             summary_tokens=0,
             told_spiral=False,  # the compaction has erased these
