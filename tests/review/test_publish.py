@@ -247,7 +247,7 @@ def test_a_history_that_does_not_verify_is_refused(worked: Git, remote: Git) -> 
 def test_a_history_of_another_machine_is_refused(worked: Git, remote: Git, tmp_path: Path) -> None:
     with inside(worked.root, XDG_STATE_HOME=str(tmp_path / "other-machine")):
         outcome = gitguard("publish", RANGE, "--yes")
-        refused(outcome, Untrusted.exit_code, remote, "this machine did not write")
+        refused(outcome, Untrusted.exit_code, remote, "this machine has no record of writing")
 
 
 def test_secrets_are_refused_and_named(worked: Git, remote: Git) -> None:
