@@ -10,7 +10,13 @@ import pytest
 from gitguard.delegation import brief, policy_file
 from gitguard.hooks import gate, halting, shell_commands
 from gitguard.hosts.claude_code import hooks as claude_code
-from gitguard.model.config.config import DEFAULT_WINDOW, DEFAULTS, SMALL_WINDOW, SMALLEST_WINDOW
+from gitguard.model.config.config import (
+    DEFAULT_WINDOW,
+    DEFAULTS,
+    SMALL_WINDOW,
+    SMALLEST_WINDOW,
+    loosening,
+)
 from gitguard.model.shell import programs
 from gitguard.pressure import gauge, runway
 from gitguard.sessions import maintenance, signed_head
@@ -215,3 +221,13 @@ def test_each_command_that_only_a_person_may_run_is_named(name: str, section: st
         assert shell_commands.owner_command(f"gitguard {command} a b")
         assert f"`{command}`" in text, command
     assert f"`session maintain {shell_commands.DELETE}`" in text
+
+
+def test_status_warns_of_each_setting_that_the_table_denies_a_repository_and_of_no_other() -> None:
+    page = (ROOT / "references/reference/config.md").read_text()
+    rows = re.findall(r"^\| `([\w.]+)` \| .*? \| (yes|no) \|", page, re.MULTILINE)
+    assert {allowed for _, allowed in rows} == {"yes", "no"}
+    for name, allowed in rows:
+        section, _, key = name.partition(".")
+        warned = loosening({section: {key: 1}} if key else {section: 1})
+        assert bool(warned) == (allowed == "no"), name

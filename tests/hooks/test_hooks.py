@@ -502,6 +502,19 @@ def test_a_stale_status_line_after_a_compaction_is_no_reading(talk: Conversation
     assert talk.bash("echo hi") == {}
 
 
+def test_a_later_status_line_counts_even_with_the_number_from_before_a_compaction(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    talk.uses(190_000)
+    talk.send("PreCompact")
+    talk.send("SessionStart.compact")
+    talk.clock.pass_by(2)
+    same = {"context_window_size": 200_000, "current_usage": {"input_tokens": 190_000}}
+    talk.send_raw("statusLine", context_window=same)
+    assert "STATUS:HALT_CONTEXT_LIMIT" in str(talk.bash("echo hi"))
+
+
 def test_the_status_line_tells_window_and_pressure_to_the_hooks(talk: Conversation) -> None:
     talk.prompt("Begin")
     context = {"context_window_size": 1_000_000, "current_usage": {"input_tokens": 720_000}}
