@@ -63,7 +63,7 @@ def refused_by_user(call: str, words: str, origin: Origin) -> Exchange:
 def happened(text: str, origin: Origin) -> Exchange:
     """Return what happened outside the conversation, for whoever reads on."""
     item_id = derived_id(EVENT, origin.when, text)
-    return Exchange(text, EVENT, id=item_id, origin=origin.replace(by=HOOK))
+    return Exchange(one_line(text), EVENT, id=item_id, origin=origin.replace(by=HOOK))
 
 
 def is_refusal(exchange: Exchange) -> bool:

@@ -12,10 +12,11 @@ from typing import Any
 
 from .claude_code import SealedClaude
 from .repository import git
+from .scripted_model import Kind, ScriptedModel
 
 COMMAND = Path(sys.executable).with_name("gitguard")
-BLOCK = "<gitguard-resume "
-"""How a resume block begins; a request is searched for it."""
+BLOCK, BLOCK_END = "<gitguard-resume ", "</gitguard-resume>"
+"""How a resume block begins and ends; a request is searched for it."""
 
 
 def gitguard(*args: str, cwd: Path, env: Mapping[str, str], check: bool = True) -> str:
@@ -100,3 +101,14 @@ def fingerprint(repo: Path) -> dict[str, str]:
             if not (name := path.relative_to(repo).as_posix()).startswith(ours)
         ),
     }
+
+
+def newest_text(model: ScriptedModel) -> str:
+    """All that the newest request says."""
+    return model.requests(Kind.MAIN)[-1].text
+
+
+def block_in(model: ScriptedModel) -> str:
+    """The block of the newest request."""
+    _, begins, behind = newest_text(model).rpartition(BLOCK)
+    return begins + behind.partition(BLOCK_END)[0] if begins else ""

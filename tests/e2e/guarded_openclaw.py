@@ -15,14 +15,13 @@ import pytest
 from gitguard.store.session.workspace import Session
 from tests.support.waiting import wait_until
 
-from .guarded import BLOCK, gitguard, gitguard_json
+from .guarded import BLOCK, BLOCK_END, gitguard, gitguard_json
 from .openclaw import MAIN_KEY, GatewayFailure, SealedOpenClaw
 from .openclaw_install import LEGACY
 from .repository import git
 from .scripted_model import Request, Step, ToolCall
 
 _SAVED_WITHIN = 30.0
-BLOCK_END = "</gitguard-resume>"
 
 
 def enabled(version: str) -> dict[str, Any]:

@@ -7,23 +7,11 @@ import time
 
 from tests.support.waiting import wait_until
 
-from .guarded import BLOCK, Guarded
-from .guarded_openclaw import BLOCK_END
+from .guarded import Guarded, block_in, newest_text
 from .report_task import FAILING, GOAL, REQUEST, script_a_task
 from .repository import git
-from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash, summary, write
+from .scripted_model import ScriptedModel, Step, ToolCall, bash, summary, write
 from .sealing import kill_group
-
-
-def newest_text(model: ScriptedModel) -> str:
-    """All that the newest request says."""
-    return model.requests(Kind.MAIN)[-1].text
-
-
-def block_in(model: ScriptedModel) -> str:
-    """The block of the newest request."""
-    _, begins, behind = newest_text(model).rpartition(BLOCK)
-    return begins + behind.partition(BLOCK_END)[0] if begins else ""
 
 
 def report(guarded: Guarded, model: ScriptedModel) -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .guarded import Guarded
+from .guarded import Guarded, block_in
 from .scripted_model import ScriptedModel, Step, bash, summary
-from .test_memory import block_in
 
 GOAL = "Write b.txt. Keep it ASCII"
 NOTES = "--decision 'ASCII only' --why 'the printer is old' --constraint 'never overwrite a.txt'"
