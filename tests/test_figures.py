@@ -34,6 +34,7 @@ from gitguard.store.git.worktree_files import ReadLimits
 from gitguard.store.session import at_work, conversations, session_worktree, shell_edits
 from gitguard.store.worktree import file_store
 from gitguard.transcripts import jsonl
+from tests.benches.bench_waiting import FOR_A_CALL, FOR_A_TURN
 from tests.faults import sequences
 from tests.simulation.run import LENGTH, SHORT
 from tests.support.ordinary_day import MOST_CHARACTERS, MOST_LINES, TURNS
@@ -231,3 +232,28 @@ def test_status_warns_of_each_setting_that_the_table_denies_a_repository_and_of_
         section, _, key = name.partition(".")
         warned = loosening({section: {key: 1}} if key else {section: 1})
         assert bool(warned) == (allowed == "no"), name
+
+
+def test_the_table_of_speed_has_the_targets_of_the_benches() -> None:
+    text = plain(ROOT / "references/design/architecture.md")
+    bench, hops = ((ROOT / f"tests/benches/bench{name}.py").read_text() for name in ("", "_hops"))
+    whole = re.findall(r'beside_python\("(.*?), whole process", \w+, ([\d.]+), runs\)', bench)
+    assert len(whole) == 4
+    for what, target in whole:
+        row = re.search(
+            rf"\| `?{what.partition(' of a plugin')[0]}`?, whole process.*? \| ([\d.]+) \|", text
+        )
+        assert row, what
+        assert row[1] == target, what
+    durable = re.search(r'row_of\("durable checkpoint, in process", ".*?", ([\d.]+),', bench)
+    assert durable
+    assert f"| `git add && git commit`, which syncs nothing | {durable[1]} |" in text
+    for what, target in (("tool call", FOR_A_CALL), ("turn", FOR_A_TURN)):
+        assert f"an agent waits for a {what} | `python -c pass` | {target:.0f} |" in text
+    counts = re.findall(r"\((\d+), (\d+)\), (?:hook|functions_of|restore)", hops)
+    assert counts
+    for files, functions in counts:
+        assert re.search(rf"\| {files}(?: and| files and)? {functions} \|", text), (
+            files,
+            functions,
+        )

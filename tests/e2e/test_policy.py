@@ -61,13 +61,13 @@ def test_each_warning_reaches_the_model_once_and_the_checkpoint_stands_in_git(
     assert guarded.faults() == []
 
 
-def test_the_advice_of_a_band_comes_after_every_fifth_call(
+def test_the_advice_of_a_band_comes_after_a_fifth_call_and_once_a_rise(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
     filling(model, *[110_000] * 11)
     guarded.claude.run("go")
     text = model.requests(Kind.MAIN)[-1].text
-    assert text.count("Hand work of more than 3 tool calls to a sub-agent.") == 2
+    assert text.count("Hand work of more than 3 tool calls to a sub-agent.") == 1
     shown = guarded.json("policy", "show")
     assert (shown["band"]["name"], shown["calls"]) == ("hand-over-heavy", 11)
     asked = guarded.json("policy", "spawn", "--tool-calls", "6")
