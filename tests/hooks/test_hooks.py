@@ -319,6 +319,18 @@ def test_turns_that_change_nothing_take_no_checkpoint(talk: Conversation) -> Non
     assert talk.triggers() == before
 
 
+def test_a_state_that_cannot_be_used_denies_a_call_and_lets_those_of_sub_agents_run(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Begin")
+    [state] = talk.root.glob(".gitguard/sessions/*/state.json")
+    state.write_text("{")
+    denied = talk.bash("make test")
+    assert denied["continue"] is False
+    assert denied["stopReason"].startswith("STATUS:MISSING_STATE")
+    assert talk.send("PreToolUse.subagent.Bash") == {}
+
+
 # Pressure
 
 
