@@ -141,6 +141,7 @@ def test_what_the_user_did_not_refuse_is_no_refusal(
 
 
 def test_a_call_that_was_killed_is_no_refusal(talk: Conversation) -> None:
+    talk.clock.pass_by(601)
     assert "Interrupted: Bash" in talk.beside("S2").prompt("where were we?")
     assert refusals(talk) == []
 
