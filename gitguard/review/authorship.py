@@ -42,6 +42,10 @@ class LineChange(Value):
         """Whether a line of it is distinctive."""
         return any(map(is_distinctive, (*self.added, *self.removed)))
 
+    def without_removed(self) -> LineChange:
+        """Return it with the lines that it adds alone."""
+        return self.replace(removed=_NO_LINES)
+
     def shared(self, other: LineChange) -> set[bytes]:
         """Return the lines that both add, or both remove."""
         return {*(self.added & other.added), *(self.removed & other.removed)}

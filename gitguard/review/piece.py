@@ -254,8 +254,12 @@ class _Gathering:
             return None
         if entry is None:
             return None
-        lines = partial(lines_between, self._reader, entry.id, blob.new)
-        return FileChange(blob.path, source, entry.id, blob.new, lines=lines)
+
+        def added() -> LineChange:
+            # A new file removes no lines of another one.
+            return lines_between(self._reader, entry.id, blob.new).without_removed()
+
+        return FileChange(blob.path, source, entry.id, blob.new, lines=added)
 
     def _links_of(
         self,
