@@ -122,6 +122,9 @@ def _overview_text(overview: Overview, more: int = 0) -> str:
     if overview.state is not None:
         lines += where_it_stands(overview.state)
         lines += ["The task is complete."] * overview.state.is_done
+    if overview.summary_conflict:
+        lines.append("The summary conflicts with the state; the next major action rewrites it:")
+        lines.append(overview.summary_conflict.rstrip())
     lines += hook_lines(overview)
     for key, host_session_record in overview.host_sessions.items():
         tried = overview.tried.get(host_session_record.host, ())

@@ -53,6 +53,8 @@ def _tool_start(conversation: Conversation) -> HookReply:
         with conversation.store.lock():
             _fold(conversation)
     tool = conversation.tool
+    if tool.paths_written or tool.command:
+        _mend_summary(conversation)
     if not tool.paths_written and is_plainly_harmless(tool.command):
         return _begin_tool(conversation)
     from gitguard.hooks.after_done import (
@@ -206,6 +208,14 @@ def _recorded(conversation: Conversation) -> HostSession | None:
     """Return what the session's own file says of the conversation."""
     record = read_record(conversation.workspace, conversation.store.session)
     return record.host_sessions.get(conversation.event.host_session)
+
+
+def _mend_summary(conversation: Conversation) -> None:
+    """Render a summary that somebody else wrote again, before a major action."""
+    if conversation.is_apart or conversation.store.states.has_own_summary():
+        return
+    with conversation.store.lock():
+        conversation.store.write_summary(conversation.store.state_or_copy().state)
 
 
 def _fold(conversation: Conversation) -> None:

@@ -71,6 +71,8 @@ class Overview(Value):
     """The versions of each host that this gitguard was tried with."""
     last_event: LastEvent = LastEvent()
     """The newest event of a host, and what changed since."""
+    summary_conflict: str = ""
+    """The unified diff of a summary that differs from the state, empty where it does not."""
     cut_off: CutOffTurn | None = None
     """The turn in which the agent's process ended, None where it did not."""
 
@@ -113,8 +115,18 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         hooks=hooks,
         tried=tried_versions(),
         last_event=last_event(store, host_sessions),
+        summary_conflict=_summary_conflict(store, ready),
         cut_off=cut_off,
     )
+
+
+def _summary_conflict(store: SessionStore, ready: OwnState | None) -> str:
+    if ready is None or not ready.has_summary:
+        return ""
+    try:
+        return store.summary_conflict(ready.state)
+    except GitguardError as error:
+        return error.message
 
 
 def _next_session(store: SessionStore) -> Iterator[str]:

@@ -204,7 +204,10 @@ def plan_accept(store: SessionStore, shown: str = "") -> StateChange:
     ready = state_file.newest_own(reading)
     if ready is not None and _is_in_another_repository(store):
         return StateChange(None, ready.state, sha256=ready.sha256)
-    edited = reading.edited if isinstance(reading, state_file.UnusableState) else None
+    if isinstance(reading, state_file.OwnState):
+        edited = store.states.older_in_file(reading)
+    else:
+        edited = reading.edited
     if edited is None:
         raise InvalidInput("`state.json` is as gitguard wrote it; there is nothing to accept")
     _refuse_edited(store, edited, shown)

@@ -256,3 +256,21 @@ def test_no_option_is_dropped_without_a_word(begun: Guard, arguments: tuple[str,
 )
 def test_hooks_refuse_an_agent_every_repair_that_chooses(command: str, is_refused: bool) -> None:
     assert bool(owner_command(command)) is is_refused
+
+
+def test_the_previous_checkpoint_put_back_by_git_is_accepted_by_a_person(guard: Guard) -> None:
+    guard.ensure()
+    for goal in ("One", "Two"):
+        guard.note({"goal": goal})
+    path = Path(guard.workspace.working_file(guard.current_session(), "state.json"))
+    path.write_bytes(guard.show("state.json", "2"))
+    assert guard.state().goal == "Two"
+    path.write_bytes(guard.show("state.json", "2"))
+    plan = guard.accept(dry_run=True)
+    assert plan.after.goal == "One"
+    change = guard.accept(plan.sha256)
+    assert change.saved is not None
+    assert change.saved.commit
+    assert guard.state().goal == "One"
+    with pytest.raises(InvalidInput, match="there is nothing to accept"):
+        guard.accept(dry_run=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument
+from gitguard.guard import Guard
 from gitguard.model.codec import STATE_LIMIT, dump_yaml, load_yaml
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.sessions.resume.building import Header, build_resume
@@ -32,6 +34,7 @@ from gitguard.state.snapshot import (
 from gitguard.state.task import read_state
 from gitguard.store.session.composing import render_summary
 from tests.conftest import Git, OpenGuard
+from tests.support.conversation import Conversation
 from tests.support.state_documents import NOW, STATES, note, state_document
 
 HOSTILE = "\x1b[31mred\x9b1m \u202eevil\u2066 zero\u200bwidth\ufeff bell\a nul\0 tag\U000e0041"
@@ -336,3 +339,33 @@ def test_no_name_from_outside_closes_the_fence_or_adds_an_attribute() -> None:
     assert (opening.count('"'), opening.count("<"), opening.count(">")) == (6, 1, 1)
     assert closing == "</gitguard-resume>"
     assert sum("user says" in line for line in rest) == 1
+
+
+def test_status_shows_how_a_damaged_summary_differs_and_changes_nothing(guard: Guard) -> None:
+    guard.ensure()
+    guard.note({"goal": "Ship it"})
+    assert guard.status().summary_conflict == ""
+    path = Path(guard.workspace.working_file(guard.current_session(), "summary.md"))
+    rendered = path.read_text()
+    path.write_text("nothing to see\n")
+    conflict = guard.status().summary_conflict
+    assert "-nothing to see" in conflict
+    assert "+# Ship it" in conflict
+    assert path.read_text() == "nothing to see\n"
+    assert guard.gate("S1").summary_conflict == conflict
+    assert path.read_text() == rendered
+    assert guard.status().summary_conflict == ""
+
+
+def test_a_damaged_summary_is_rewritten_at_the_next_major_action(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Ship it")
+    path = talk.root / ".gitguard" / "sessions" / "main" / "summary.md"
+    rendered = path.read_text()
+    for payload in ("PreToolUse.Write", "PreToolUse.Bash"):
+        path.write_text("nothing to see\n")
+        talk.send(payload)
+        assert path.read_text() == rendered
+    path.write_text("nothing to see\n")
+    talk.send("PreToolUse.Read")
+    assert path.read_text() == "nothing to see\n"

@@ -364,6 +364,16 @@ def _sync(handle: int) -> None:
         os.close(handle)
 
 
+def take_time_of(path: str, model: str) -> None:
+    """Give a file the time at which another one was modified, where that can be done."""
+    try:
+        moment = os.stat(model).st_mtime_ns
+        if os.stat(path).st_mtime_ns != moment:
+            os.utime(path, ns=(moment, moment))
+    except OSError:
+        return
+
+
 def remove(path: str) -> bool:
     """Remove a file if it is there; say whether it was."""
     try:

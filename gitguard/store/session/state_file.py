@@ -183,6 +183,20 @@ class StateFiles:
         is_as_written = copy is not None and f'"sha256": "{sha256(data)}"'.encode() in copy
         return is_as_written or is_whole(data)
 
+    def has_own_summary(self) -> bool:
+        """Say whether nobody wrote the summary since gitguard did; cheap, for calls that write.
+
+        `take_time` gives it the time of the state.
+        """
+        try:
+            return os.stat(self.summary_path).st_mtime_ns == os.stat(self.path).st_mtime_ns
+        except OSError:
+            return True  # what is missing is told elsewhere
+
+    def take_time(self) -> None:
+        """Give the summary the time of the state, because it was rendered from that."""
+        files.take_time_of(self.summary_path, self.path)
+
     def may_be_done(self) -> bool:
         """Say whether the next action says that the task is done; cheap, for calls that write."""
         try:
@@ -309,6 +323,18 @@ class StateFiles:
         if empty:
             return lacking.replace(problem=f"`{empty}` is empty")
         return lacking.replace(standing=EDITED, edited=Edited(state, digest))
+
+    def older_in_file(self, reading: OwnState) -> Edited | None:
+        """Return the older state of ours that the working file holds, None where it is the newest.
+
+        It is no edit, and the newest counts; but a person may ask for this one.
+        """
+        if not reading.needs_rewrite:
+            return None
+        data = files.read_bytes(self.path, limit=STATE_LIMIT)
+        if data is None or sha256(data) != reading.in_file:
+            return None
+        return Edited(decode_state(data, f"`{self.path}`"), reading.in_file)
 
     def _pending_mark(self) -> dict[str, Any]:
         try:
@@ -494,14 +520,17 @@ class StateFiles:
             if not files.is_refusal(error):
                 raise
 
-    def read_summary(self) -> str | None:
+    def read_summary(self, *, sets_aside: bool = True) -> str | None:
         """Return the summary as it lies there, None where there is none.
 
-        What cannot be read as one is set aside: it differs from any, and the state wins.
+        What cannot be read as one is set aside, or else raised: it differs from any, and the state
+        wins.
         """
         try:
             data = files.read_bytes(self.summary_path, limit=4 * STATE_LIMIT)
         except InvalidDocument:
+            if not sets_aside:
+                raise
             self._workspace.set_aside(self.summary_path)
             return ""
         return None if data is None else data.decode("utf-8", "replace")

@@ -511,20 +511,28 @@ class SessionStore:
 
     def mend_summary(self, state: TaskState) -> str:
         """Write the summary if it conflicts with the state; return how, as a unified diff."""
+        conflict = self.summary_conflict(state, sets_aside=True)
+        self.write_summary(state)
+        return conflict
+
+    def summary_conflict(self, state: TaskState, *, sets_aside: bool = False) -> str:
+        """Return how the summary differs from the state as a unified diff, empty if it does not."""
         from gitguard.model.text import diff_texts
 
-        before = self.states.read_summary() or ""
-        if not self.write_summary(state):
+        before = self.states.read_summary(sets_aside=sets_aside) or ""
+        after = self._summary_of(state)
+        if before == after:
             return ""
-        names = ("summary.md", "rendered from the state")
-        return diff_texts(before, self._summary_of(state), names=names)
+        return diff_texts(before, after, names=("summary.md", "rendered from the state"))
 
     def write_summary(self, state: TaskState) -> bool:
         """Write the summary rendered from the state if it differs; say whether it did."""
         summary = self._summary_of(state)
         if self.states.read_summary() == summary:
+            self.states.take_time()
             return False
         files.write_bytes(self.states.summary_path, summary.encode())
+        self.states.take_time()
         self.workspace.at_step("summary-written")
         return True
 
