@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.change_lines import change_lines, cut_hint, difference_lines, sentence_lines
+from gitguard.cli.completing import offer_checkpoints, offer_shown
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.file_changes import asked_files, paths_from_root, say_file_changes
 from gitguard.cli.notes import pending, saved_text
@@ -41,8 +42,10 @@ def checkpoint(console: Console, message: str) -> None:
 
 
 @click.command()
-@click.argument("what", default=None, metavar="[state|summary|snapshot]")
-@click.argument("checkpoint", default="")
+@click.argument(
+    "what", default=None, metavar="[state|summary|snapshot]", shell_complete=offer_shown
+)
+@click.argument("checkpoint", default="", shell_complete=offer_checkpoints)
 @click.option("--files", is_flag=True, help="List your files that changed in CHECKPOINT, by whom")
 @untrusted_option
 @no_pager_option
@@ -122,9 +125,9 @@ def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
 
 
 @click.command()
-@click.argument("older", default="")
-@click.argument("newer", default="")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("older", default="", shell_complete=offer_checkpoints)
+@click.argument("newer", default="", shell_complete=offer_checkpoints)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option("--text", "with_text", is_flag=True, help="Compare the stored files line by line")
 @click.option("--files", is_flag=True, help="List your files that changed, and who changed them")
 @untrusted_option

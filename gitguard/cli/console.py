@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 
 from gitguard import process
+from gitguard.cli.completing import offer_sessions
 from gitguard.cli.process_environment import bare_workspace, is_agents_shell, open_guard
 from gitguard.errors import GitguardError, InvalidInput, NotARepository, NotConfirmed, StatusSignal
 from gitguard.model.redaction.redactor import Redactor
@@ -194,6 +195,7 @@ def common_options(command: F) -> F:
             "--session",
             default=None,
             callback=named,
+            shell_complete=offer_sessions,
             metavar="KEY",
             help="Session to use [GITGUARD_SESSION]",
         ),

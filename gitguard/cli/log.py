@@ -95,7 +95,7 @@ class _LogCommand(click.Command):
 
 @click.command(cls=_LogCommand)
 @click.argument("range_text", default="", metavar="[BASE..HEAD]")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option(
     "-n", "--most", type=click.IntRange(1), metavar="N", help=f"How many to list, or {_MOST}"
 )

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitguard.cli.completing import offer_sessions
 from gitguard.cli.console import Console, can_ask, confirm, fields_of, named, progress, with_console
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.cli.startup_lines import say_startup
@@ -106,7 +107,7 @@ def _megabytes(size: int) -> str:
 
 
 @click.command()
-@click.argument("key", default=None, callback=named)
+@click.argument("key", default=None, callback=named, shell_complete=offer_sessions)
 @with_console
 def close(console: Console, key: str) -> None:
     """Archive the session KEY, by default the current one

@@ -48,7 +48,8 @@ def _options() -> Iterator[Callable[[F], F]]:
 
 def _option(name: str, metavar: str, text: str, *, is_list: bool = True) -> Callable[[F], F]:
     text += " (can be repeated)" if is_list else ""
-    return click.option(f"--{name}", multiple=is_list, metavar=metavar, help=text)
+    kind = click.Path() if metavar == "PATH" else click.STRING
+    return click.option(f"--{name}", multiple=is_list, metavar=metavar, type=kind, help=text)
 
 
 def _field_options(command: F) -> F:

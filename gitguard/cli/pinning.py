@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from gitguard.cli.completing import offer_checkpoints
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.process_environment import refuse_agents
 
 
 @click.command()
-@click.argument("checkpoint")
+@click.argument("checkpoint", shell_complete=offer_checkpoints)
 @click.option("--remove", is_flag=True, help="Keep them no longer than others")
 @with_console
 def pin(console: Console, checkpoint: str, remove: bool) -> None:

@@ -9,6 +9,7 @@ import click
 
 from gitguard.cli.change_lines import SIGNS
 from gitguard.cli.changed_state import ask_about, say_changed, show_plan, shown_changes
+from gitguard.cli.completing import offer_checkpoints
 from gitguard.cli.console import Console, asking, can_ask, confirm, named, progress, with_console
 from gitguard.cli.file_changes import path_word, paths_from_root
 from gitguard.cli.notes import saved_text
@@ -61,8 +62,8 @@ class _Choice(NamedTuple):
 
 
 @click.command()
-@click.argument("checkpoint", default="")
-@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.argument("checkpoint", default="", shell_complete=offer_checkpoints)
+@click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option("--files", "is_files", is_flag=True, help="Put the files back, or those named")
 @click.option("--state", "is_state", is_flag=True, help="Restore the task state")
 @click.option("--undo", is_flag=True, help="Undo the last restore of files, or that of a TIME")

@@ -125,7 +125,7 @@ def _more(results: Results) -> list[str]:
 
 
 @click.command()
-@click.argument("target", metavar="FILE[:LINE]")
+@click.argument("target", metavar="FILE[:LINE]", type=click.Path())
 @untrusted_option
 @with_console
 def why(console: Console, target: str, untrusted: bool) -> None:

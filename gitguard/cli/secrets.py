@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitguard.cli.completing import offer_checkpoints
 from gitguard.cli.console import (
     Console,
     asking,
@@ -48,7 +49,7 @@ def scan(console: Console) -> None:
 
 
 @click.command()
-@click.argument("checkpoint")
+@click.argument("checkpoint", shell_complete=offer_checkpoints)
 @click.option("--reason", default="", metavar="TEXT", help="Why; the next checkpoint records it")
 @click.option("--value-stdin", is_flag=True, help="Read a value to remove from standard input")
 @asking

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitguard.cli.completing import offer_sessions
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.errors import GitguardError
 from gitguard.model.text import counted, local_times, one_line, shorten
@@ -93,7 +94,7 @@ def _conversations(
 
 
 @click.command()
-@click.argument("key", default=None, callback=named)
+@click.argument("key", default=None, callback=named, shell_complete=offer_sessions)
 @with_console
 def show(console: Console, key: str) -> None:
     """Show a session and its conversations
@@ -140,7 +141,7 @@ def _lines(conversation: StoredConversation) -> list[str]:
 
 
 @click.command()
-@click.argument("key", default=None, callback=named)
+@click.argument("key", default=None, callback=named, shell_complete=offer_sessions)
 @with_console
 def tasks(console: Console, key: str) -> None:
     """List the tasks of the session KEY, by default the current one

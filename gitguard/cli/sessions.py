@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli import maintenance, session_listing
+from gitguard.cli.completing import offer_sessions
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.cli.file_changes import path_word
 from gitguard.cli.notes import pending
@@ -239,7 +240,7 @@ def session() -> None:
 
 
 @session.command()
-@click.argument("key", callback=named)
+@click.argument("key", callback=named, shell_complete=offer_sessions)
 @with_console
 def use(console: Console, key: str) -> None:
     """Switch to the session KEY; begin or restore it

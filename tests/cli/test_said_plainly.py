@@ -86,3 +86,41 @@ def test_an_undo_takes_the_time_that_status_printed(place: Place) -> None:
     assert at.endswith("+09:00")
     undone = place.run(f"gitguard restore --undo {at} --dry-run", **TOKYO)
     assert "- parser.py" in undone.stdout, undone
+
+
+# What a shell completes
+
+
+def completed(place: Place, line: str) -> list[tuple[str, str]]:
+    """Return what click's protocol tells bash for a line: a type and a value each."""
+    words = f"{line}|".split(" ")
+    variables = {"COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    done = place.run("gitguard", _GITGUARD_COMPLETE="bash_complete", **variables)
+    assert (done.returncode, done.stderr) == (0, ""), done
+    pairs = (entry.partition(",") for entry in done.stdout.split())
+    return [(kind, value) for kind, _, value in pairs]
+
+
+def test_completion_offers_sessions_and_checkpoints_and_leaves_files_to_the_shell(
+    place: Place,
+) -> None:
+    place.type("gitguard session fork payments")
+    place.type("gitguard session use main")
+    for line in ("gitguard session use ", "gitguard --session ", "gitguard status --session "):
+        assert completed(place, line) == [("plain", "main"), ("plain", "payments")]
+    assert completed(place, "gitguard session show pa") == [("plain", "payments")]
+    newest = int(place.type("git rev-list --count gitguard/main"))
+    numbers = [("plain", str(number)) for number in range(newest, 0, -1)]
+    assert len(numbers) > 1
+    for line in ("gitguard restore ", "gitguard diff ", "gitguard diff 1 ", "gitguard pin "):
+        assert completed(place, line) == numbers
+    assert completed(place, "gitguard --session payments restore ")[-1] == ("plain", "1")
+    assert ("plain", "cp_002") in completed(place, "gitguard restore cp_")
+    shown = [("plain", word) for word in ("state", "summary", "snapshot")]
+    assert completed(place, "gitguard show ") == [*shown, *numbers]
+    for line in ("gitguard restore 2 ", "gitguard why ", "gitguard note --artifact "):
+        assert [kind for kind, _ in completed(place, line)] == ["file"]
+
+
+def test_completion_outside_of_a_repository_offers_nothing_and_says_nothing(place: Place) -> None:
+    assert completed(place, "gitguard --root /nowhere restore ") == []
