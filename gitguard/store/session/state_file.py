@@ -184,18 +184,11 @@ class StateFiles:
         return is_as_written or is_whole(data)
 
     def has_own_summary(self) -> bool:
-        """Say whether nobody wrote the summary since gitguard did; cheap, for calls that write.
-
-        `take_time` gives it the time of the state.
-        """
+        """Say whether the summary has the state's time, as gitguard gives it; cheap."""
         try:
             return os.stat(self.summary_path).st_mtime_ns == os.stat(self.path).st_mtime_ns
         except OSError:
             return True  # what is missing is told elsewhere
-
-    def take_time(self) -> None:
-        """Give the summary the time of the state, because it was rendered from that."""
-        files.take_time_of(self.summary_path, self.path)
 
     def may_be_done(self) -> bool:
         """Say whether the next action says that the task is done; cheap, for calls that write."""

@@ -529,10 +529,10 @@ class SessionStore:
         """Write the summary rendered from the state if it differs; say whether it did."""
         summary = self._summary_of(state)
         if self.states.read_summary() == summary:
-            self.states.take_time()
+            files.take_time_of(self.states.summary_path, self.states.path)
             return False
         files.write_bytes(self.states.summary_path, summary.encode())
-        self.states.take_time()
+        files.take_time_of(self.states.summary_path, self.states.path)
         self.workspace.at_step("summary-written")
         return True
 
