@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from gitguard.model.text import seconds
 from gitguard.store.session.at_work import (
     BUSY,
     ENDED,
@@ -100,3 +101,13 @@ def test_a_conversation_is_not_beside_itself_and_the_newest_event_is_its_sign() 
     assert beside("S1") == {}
     assert set(beside("S1", now - 599)) == {"S2"}
     assert set(beside("", now - 599)) == {"S1", "S2"}
+
+
+def test_a_cleared_conversation_goes_on_from_what_was_before_it_and_from_nothing_since() -> None:
+    before = HostSession(started_at="2026-09-21T14:00:00Z", turns=1, turn_since=1.0)
+    own = HostSession(started_at="2026-09-21T14:01:00Z", turns=1, turn_since=1.0, continues=True)
+    since = before.replace(started_at="2026-09-21T14:02:00Z")
+    records = {"before": before, "own": own, "since": since}
+    now = seconds("2026-09-21T14:03:00Z")
+    beside = at_work_beside(records, "own", now, is_stopped=lambda _: False)
+    assert beside == {"since": AtWork(PERHAPS, UNKNOWN)}
