@@ -11,6 +11,7 @@ from gitguard.cli.config import ask_with
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import executable, refuse_agents
+from gitguard.cli.startup_lines import second_clone
 from gitguard.guard.hosts import INSTALLABLE, WITHOUT_HOOKS
 from gitguard.hosts.base import InstallOptions
 from gitguard.model.text import one_line
@@ -118,6 +119,8 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
     notes = [*outcome.notes, *(startup.notes if startup else ())]
     lines += [f"Note: {note}." for note in notes]
     lines += [f"Warning: {warning}." for warning in outcome.warnings]
+    about_clone = second_clone(console, startup) if startup is not None else ""
+    lines += [about_clone] if about_clone else []
     if startup is not None and not dry_run:
         lines.append("Start the host here as before; `gitguard status` shows what is saved.")
     document = {
@@ -129,7 +132,8 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
         "notes": notes,
         "warnings": list(outcome.warnings),
     }
-    console.say("\n".join(lines), document, pending(startup.saved if startup else None))
+    saved = startup.saved if startup is not None and not about_clone else None
+    console.say("\n".join(lines), document, pending(saved))
 
 
 def _session(console: Console) -> str:

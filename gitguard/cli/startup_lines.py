@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from gitguard.cli.notes import pending
 from gitguard.model.text import one_line, shorten
+from gitguard.store.session.standing import REMOTE_ONLY
 
 if TYPE_CHECKING:
     from gitguard.cli.console import Console
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 def say_startup(console: Console, startup: Startup) -> None:
     """Print how a session came up, and where it stands."""
+    about_clone = second_clone(console, startup)
     session = console.guard.current_session()
     lines = [one_line(f"Session `{session.key}` {_how(startup)}.")]
     notes = [*startup.notes, *startup.older]
@@ -30,7 +32,25 @@ def say_startup(console: Console, startup: Startup) -> None:
         "state": startup.state.to_document(),
         "checkpoint": startup.saved,
     }
+    if about_clone:
+        console.say(about_clone, document)
+        return
     console.say("\n".join(lines), document, pending(startup.saved))
+
+
+def second_clone(console: Console, startup: Startup) -> str:
+    """Return the sentence on a clone of which only a remote has the session; empty for any other.
+
+    What is noted there is saved, so nothing failed; a person decides which history goes on.
+    """
+    saved = startup.saved
+    if saved is None or not saved.pending or console.guard.status().standing != REMOTE_ONLY:
+        return ""
+    way_out = f"{saved.way_out[:1].lower()}{saved.way_out[1:]}"
+    text = (
+        f"This is another clone, and {saved.pending}, so nothing is committed here yet; {way_out}."
+    )
+    return one_line(text)
 
 
 def _how(startup: Startup) -> str:

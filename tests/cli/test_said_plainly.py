@@ -124,3 +124,29 @@ def test_completion_offers_sessions_and_checkpoints_and_leaves_files_to_the_shel
 
 def test_completion_outside_of_a_repository_offers_nothing_and_says_nothing(place: Place) -> None:
     assert completed(place, "gitguard --root /nowhere restore ") == []
+
+
+# A second clone
+
+
+def test_a_second_clone_is_told_of_in_one_sentence_and_so_is_the_agent(
+    place: Place, tmp_path: Path
+) -> None:
+    place.type("git clone --quiet . ../clone")
+    clone = Place.__new__(Place)
+    clone.root, clone.home = place.root.parent / "clone", place.root.parent / "elsewhere"
+    clone.home.mkdir()
+    begun = clone.run("gitguard ensure")
+    assert (begun.returncode, begun.stderr) == (0, ""), begun
+    assert begun.stdout == (
+        "This is another clone, and the remote already has a session `main`, so nothing is "
+        "committed here yet; continue it with `gitguard repair --trust`, or start another with "
+        "`gitguard session use NAME`.\n"
+    )
+    event = {"hook_event_name": "UserPromptSubmit", "session_id": "S2", "prompt": "Go on"}
+    event |= {"cwd": str(clone.root), "transcript_path": str(tmp_path / "S2.jsonl")}
+    told = clone.run("gitguard hook claude-code", stdin=json.dumps(event)).stdout
+    assert "the remote already has a session `main`" in told
+    assert "Tell the user" in told
+    noted = clone.run("gitguard note --learning one")
+    assert (noted.returncode, noted.stderr) == (0, "")
