@@ -93,12 +93,13 @@ def _begin_tool(conversation: Conversation, remark: str = "") -> HookReply:
             conversation.checkpoint(
                 triggers.BEFORE_DESTRUCTIVE, f"Before `{reason}`: {tool.summary}"
             )
+            lacking = _not_kept(conversation, reason)
         edit = conversation.edit_notice()
         if edit:
             from gitguard.hooks.told_line import BRANCH
 
             conversation.offer(BRANCH, f"[{edit}]")
-        notices = [edit, _not_kept(conversation, reason)]
+        notices = [edit, lacking]
     with conversation.store.lock():
         entry = conversation.entry(entries.STARTED)
         conversation.store.journal.append(entry.replace(remark=remark) if remark else entry)
@@ -106,7 +107,7 @@ def _begin_tool(conversation: Conversation, remark: str = "") -> HookReply:
 
 
 def _not_kept(conversation: Conversation, reason: str) -> str:
-    """Name the files that no snapshot has, for the person; empty where every file is kept."""
+    """Name the files that no snapshot has, for the person; empty where the last line named them."""
     if not conversation.config.files.enabled:
         return ""
     from gitguard.sessions.file_status import newest_gaps
@@ -116,9 +117,11 @@ def _not_kept(conversation: Conversation, reason: str) -> str:
     more = len(gaps.left_out) - len(lacking)
     lacking += [f"{more:,} more files"] if more else []
     lacking += [*gaps.unseen, *([f"any file, since {gaps.refusal}"] if gaps.refusal else [])]
-    if not lacking:
+    files, before = ", ".join(lacking), conversation.record.told_not_kept
+    conversation.record = conversation.record.replace(told_not_kept=files)
+    if not files or files == before:
         return ""
-    return one_line(f"gitguard: no copy was saved before `{reason}` of {', '.join(lacking)}")
+    return one_line(f"gitguard: no copy was saved before `{reason}` of {files}")
 
 
 def _destructive_reason(conversation: Conversation) -> str:

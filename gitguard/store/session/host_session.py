@@ -209,6 +209,9 @@ class HostSession(Record):
         default=False,
         sparse=True,
     )
+    told_not_kept: str = fields.text(
+        "The files without a copy that the person was told of last.", default="", sparse=True
+    )
     denied_done: str = fields.text(
         "When the task was called done after which a call that writes a file was denied.",
         default="",

@@ -132,6 +132,11 @@ def test_before_a_destructive_command_the_person_reads_what_no_snapshot_has(
     reason = "its name says that it holds secrets"
     said = f"gitguard: no copy was saved before `git clean -f` of .env ({reason})"
     assert reply == {"systemMessage": said}
+    again = {**call, "tool_use_id": "toolu_11"}
+    assert begun_talk.send("PreToolUse.Bash", **again) == {}, "it was said of the same files"
+    (begun_talk.root / ".env.local").write_text("TOKEN=1\n")
+    reply = begun_talk.send("PreToolUse.Bash", **{**call, "tool_use_id": "toolu_12"})
+    assert ".env.local" in reply["systemMessage"]
 
 
 def test_a_committed_file_that_the_agent_replaced_by_a_folder_is_the_agents(
