@@ -548,6 +548,7 @@ def test_what_a_tool_of_another_conversation_wrote_while_a_command_ran_is_not_th
     path = talk.root / "kept.txt"
     call = {"tool_input": {"file_path": str(path), "content": "2"}, "tool_use_id": "toolu_w"}
     other.send("PreToolUse.Write", **call)
+    _next_second()  # the person is asked first
     path.write_text("2\n")
     _next_second()
     other.send("PostToolUse.Write", **call)
@@ -555,6 +556,7 @@ def test_what_a_tool_of_another_conversation_wrote_while_a_command_ran_is_not_th
         "PostToolUse.Bash",
         tool_input={"command": "python3 serve.py"},
         tool_use_id="toolu_long",
+        duration_ms=9_000,
     )
     end_turn(talk)
     origin = artifacts_of(talk)["kept.txt"].origin
