@@ -88,7 +88,7 @@ def test_an_ordinary_day_says_little_and_checkpoints_only_what_changed(tmp_path:
     assert day.blocks == len(COMPACTED_BEFORE) + 1
     characters = sum(map(len, day.told))
     assert characters <= MOST_CHARACTERS, day.told
-    assert f"[{characters:,} measured]" in (ROOT / "README.md").read_text()
+    assert f"[about {round(characters, -2):,} measured]" in (ROOT / "README.md").read_text()
     assert len(day.shown) <= MOST_LINES, day.shown
     assert empty_checkpoints(day.talk.git, "refs/heads/gitguard/main") == []
     assert day.talk.faults() == []
