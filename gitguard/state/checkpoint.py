@@ -31,8 +31,6 @@ TOOLS, SHELL, UNSEEN = WRITERS = "tools", "shell", "unseen"
 """What wrote a file: the agent's edit tools, its shell commands, or nobody knows what, as in a
 session without hooks."""
 _NO_FILE = "-"
-UNKNOWN = "?"
-"""Stands for the id of a content before that git did not track."""
 
 
 class Code(Value):
@@ -52,7 +50,7 @@ class WrittenFile(Record):
     author: str = fields.text("What wrote it.", choices=WRITERS)
     turns: tuple[str, ...] = fields.texts("The numbers of the checkpoints after the work.")
     old: str = fields.text(
-        "The id of the content before; empty where there was none, `?` if it was not tracked.",
+        "The id of the content before; empty where there was none.",
         default="",
     )
 
@@ -146,7 +144,7 @@ def _written_files(message: str) -> Iterator[WrittenFile]:
     last = message.rstrip("\n").rpartition("\n\n")[2]
     for line in last.split("\n"):
         turns, author, old, new, path = [*line.removeprefix(_WROTE).split(" ", 4), *[""] * 4][:5]
-        ids = [new, *([old] if old not in (_NO_FILE, UNKNOWN) else [])]
+        ids = [blob for blob in (old, new) if blob != _NO_FILE]
         numbers = tuple(turns.split(","))
         is_whole = all(map(is_object_id, ids)) and all(map(_is_number, numbers))
         if line.startswith(_WROTE) and is_whole and author in WRITERS:

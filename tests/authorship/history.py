@@ -261,7 +261,8 @@ class History:
             self.git("stash", "--include-untracked", check=False)
         ways = (self._keep, self._amend, self._rebase, self._squash, self._squash_merge, self._pick)
         way = self.random.choice(ways)
-        self.log.append(HAND)
+        # The others leave all files as they are.
+        self.log += [HAND] if way in (self._rebase, self._squash_merge, self._pick) else []
         self.steps.append(way.__name__)
         way()
         if self.random.random() < 0.3:

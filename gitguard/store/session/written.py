@@ -7,7 +7,7 @@ files that git tracks; one of a file that git does not track waits until a commi
 from __future__ import annotations
 
 from gitguard.state import entries
-from gitguard.state.checkpoint import SHELL, TOOLS, UNKNOWN, WrittenFile
+from gitguard.state.checkpoint import SHELL, TOOLS, WrittenFile
 from gitguard.store.git.trees import Trees, file_at
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def writings(
         if earlier is not None and earlier.new == old:
             old, turns = earlier.old, (*earlier.turns, turn)
         elif old and not was_tracked:
-            old = UNKNOWN
+            continue  # somebody else's content, which may not be named, so what is new is unknown
         by_path[path] = WrittenFile(path=path, old=old, new=new, author=author, turns=turns)
     named: list[WrittenFile] = []
     still: list[WrittenFile] = []
