@@ -184,9 +184,10 @@ class History:
         if not commits or self.git("status", "--porcelain"):
             return
         commit = self.random.choice(commits)
-        self.log.append(HAND)
+        before = self.git("rev-parse", "HEAD^{tree}")
         if not self._try("revert", "--no-edit", commit):
             self.git("revert", "--abort", check=False)
+        self.log += [HAND] if self.git("rev-parse", "HEAD^{tree}") != before else []
         self.steps.append(f"revert {commit[:7]}")
 
     def _try(self, *arguments: str) -> bool:
