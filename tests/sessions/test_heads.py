@@ -512,12 +512,15 @@ def _reads(talk: Conversation) -> dict[str, Callable[[], object]]:
     }
 
 
-@pytest.mark.parametrize("is_tied", [True, False], ids=["a commit of ours", "no commit of ours"])
+@pytest.mark.parametrize("is_tied", [True, False], ids=["an agent's commit", "a person's commit"])
 @pytest.mark.parametrize("change", [child_on_top, amended], ids=_name)
 def test_no_reading_command_speaks_for_what_lies_past_the_anchored_head(
     talk: Conversation, change: Change, *, is_tied: bool
 ) -> None:
-    (talk.root / "parser.py").write_text("parse = None\n")
+    path = talk.root / "parser.py"
+    path.write_text("parse = None\n")
+    if is_tied:
+        talk.send("PostToolUse.Write", tool_input={"file_path": str(path), "content": "x"})
     talk.git("add", "parser.py")
     talk.git("commit", "--quiet", "-m", "The parser")
     if is_tied:
