@@ -145,7 +145,7 @@ def test_log_says_how_many_more_there_are_and_how_to_see_them(place: Place) -> N
     assert done.stderr == "3 more checkpoints; -n 4 lists all of them.\n"
     assert place.run("gitguard log -4").stderr == ""
     assert json.loads(place.type("gitguard log -1 --json"))["more"] == 3
-    done = place.run("gitguard log -1 --grep 'Read|START' --oneline")
+    done = place.run("gitguard log -1 --grep 'Read|begins' --oneline")
     assert done.stderr == "1 more checkpoint; -n 2 lists all of them.\n"
 
 
