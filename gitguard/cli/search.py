@@ -106,8 +106,8 @@ def _state_of(match: Match) -> str:
     """Say whether what was found still holds."""
     if match.fixed_at:
         return f"fixed {local_times(match.fixed_at)}"
-    if match.removed:
-        return f"removed at {match.removed}"
+    if match.removed:  # by somebody, or because its task ended
+        return f"listed until {match.removed}"
     if match.holds is None:
         return match.kind or "said"
     verb = "open" if match.field in (FAILURE, ISSUE) else "valid"

@@ -40,7 +40,7 @@ from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.task import TaskState
@@ -72,6 +72,10 @@ class LinkedFile(Value):
     """tools, shell or unseen."""
     spans: tuple[tuple[int, int], ...] = ()
     """The turns of the work: the numbers of the checkpoint before each, and at its end."""
+    writers: frozenset[str] = frozenset()
+    """The conversations that wrote it, none where that is not known."""
+    beside: frozenset[str] = frozenset()
+    """Those that were at work beside them, perhaps on another file of the commit."""
 
 
 class Link(Value):
@@ -301,21 +305,27 @@ class _Gathering:
         before, *later = self._checkpoints(course.ids[run.before : end + 1])
         between = later[: run.after - run.before]
         certainty = min((credit.certainty for credit in run.credits), key=CERTAINTIES.index)
-        files = (
-            LinkedFile(
-                credit.change.path,
-                credit.certainty,
-                credit.steps[-1].author,
-                tuple((course.sequences[n], course.sequences[m]) for n, m in credit.spans),
-            )
-            for credit in run.credits
-        )
         try:
             state = self._state_at(course, run.after)
         except GitguardError:
             state = None  # whoever shows it says what is wrong with it
-        paths = {step.path for credit in run.credits for step in credit.steps}
-        writers = writers_of(state, paths) if state is not None else frozenset()
+        files: list[LinkedFile] = []
+        paths: set[str] = set()
+        for credit in run.credits:
+            of_file = {step.path for step in credit.steps}
+            writers, beside = _at_work(state, of_file)
+            files.append(
+                LinkedFile(
+                    credit.change.path,
+                    credit.certainty,
+                    credit.steps[-1].author,
+                    tuple((course.sequences[n], course.sequences[m]) for n, m in credit.spans),
+                    writers,
+                    beside,
+                )
+            )
+            paths |= of_file
+        writers, beside = _at_work(state, paths)
         return Link(
             commit=commit,
             session=course.session,
@@ -327,7 +337,7 @@ class _Gathering:
             following=tuple(later[len(between) :]),
             files=tuple(files),
             writers=writers,
-            beside=at_work_beside(state, writers) if state is not None else frozenset(),
+            beside=beside,
             is_ours=course.is_ours,
         )
 
@@ -361,6 +371,16 @@ class _Gathering:
                 f"This machine cannot verify {names}{more}. Only contents that checkpoints name "
                 "could be looked for in the commits."
             )
+
+
+def _at_work(
+    state: TaskState | None, paths: Collection[str]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the conversations that wrote files, and those that were at work beside them."""
+    if state is None:
+        return frozenset(), frozenset()
+    writers = writers_of(state, paths)
+    return writers, at_work_beside(state, writers)
 
 
 def _held_file(commit: str, credit: Credit, course: Course) -> HeldFile:

@@ -259,7 +259,9 @@ def report_of(
 
     Each session's part goes down to the last checkpoint before the piece began.
     """
-    commit_of = {stop.id: link.commit.id for link in piece.links for stop in link.between}
+    # Of commits that hold work of the same time, that counts which tells the time most closely.
+    widest_first = sorted(piece.links, key=lambda link: -len(link.between))
+    commit_of = {stop.id: link.commit.id for link in widest_first for stop in link.between}
     work = {c.id for link in piece.links for c in (*link.between, *link.following)}
     stops: list[ReportCheckpoint] = []
     lasts: list[ReportCheckpoint] = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from gitguard.model.text import counted, percent
 from gitguard.model.transcript import AGENT, USER
@@ -186,7 +186,7 @@ def unfolded(report: Report) -> tuple[Line, ...]:
 def sections_of(report: Report) -> tuple[Section, ...]:
     """Return the report's sections in their order; those with nothing to say have no lines."""
     failures = report.of(*names_of(roles.FAILURE), is_new=True)
-    given_up, overcome = (
+    unmended, overcome = (
         [f for f in failures if bool(f.label) is fixed] for fixed in (False, True)
     )
     decisions = _lines(report, report.of("decisions", is_new=True), "because", names_commit=True)
@@ -205,7 +205,7 @@ def sections_of(report: Report) -> tuple[Section, ...]:
     lists: tuple[tuple[str, Iterable[Line], bool], ...] = (
         ("Constraints and invariants, removed ones first", limits, False),
         ("Decisions", decisions, True),
-        ("Tried and given up", _lines(report, given_up, names_commit=True), True),
+        ("Failed, and not seen to succeed", _failed(report, unmended), True),
         ("Failed first, fixed later", _lines(report, overcome), False),
         ("Assumptions nobody checked", _lines(report, unchecked), True),
         ("Blockers and open issues", _lines(report, unsolved, labels=_NAMES), True),
@@ -246,6 +246,15 @@ def _lines(
             names_commit=names_commit,
             weight=(HOOK, AGENT, PERSON, USER).index(item.by),
         )
+
+
+def _failed(report: Report, failures: Sequence[TrackedItem]) -> Iterator[Line]:
+    """Yield what failed; of what stood open when its task ended, nothing was looked for since."""
+    lines = _lines(report, failures, names_commit=True)
+    for item, line in zip(failures, lines, strict=True):
+        is_left = item.with_task and item.removed is not None
+        until = report.stops[item.last + 1] if is_left else None
+        yield line.replace(state="task ended", until=until) if is_left else line
 
 
 def source_of(item: TrackedItem) -> str:

@@ -113,9 +113,10 @@ def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Senten
         yield from _items(name, old, new)
     elif name in _TEXTS:
         yield from _texts(name, old, new)
-    elif name in ("goal", "next_action"):
-        origin = after.goal_from if name == "goal" else after.next_from
-        yield from _stated(name, old, new, origin)
+    elif name == "goal":
+        yield from _stated(name, old, new, after.goal_from)
+    elif name == "next_action":
+        yield from _next_action(before, after)
     elif name in _REMARKS:
         yield from _stated(name, old, new, None)
     elif name == "task_id" and old != new:
@@ -146,6 +147,16 @@ def _stated(name: str, old: str, new: str, origin: Origin | None) -> Iterator[Se
         yield Sentence(name, ADDED, f"{label}: {now}", **by)
     elif was:
         yield Sentence(name, REMOVED, f"Dropped the {label.lower()} {_quoted(was)}")
+
+
+def _next_action(before: TaskState, after: TaskState) -> Iterator[Sentence]:
+    """Speak of what comes next, which a prompt that was answered does not."""
+    name = "next_action"
+    if not after.is_answered:
+        was, now = before.stated_next_action, after.stated_next_action
+        yield from _stated(name, was, now, after.next_from)
+    elif not before.is_answered or before.next_from != after.next_from:
+        yield Sentence(name, CHANGED, "The last request was answered")
 
 
 def _plain(name: str, old: Any, new: Any) -> Iterator[Sentence]:
@@ -245,6 +256,8 @@ def _items(name: str, old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[
 
 def _about(name: str, action: str, text: str, item: Item) -> Sentence:
     reason = printable(getattr(item, "why", ""))
+    if name == "earlier":  # its origin is that of the goal, and says nothing of how the task ended
+        return Sentence(name, action, text)
     return Sentence(
         field=name,
         action=action,
@@ -394,7 +407,7 @@ _WORDINGS: dict[str, _Wording] = {
     "plan": _Wording("plan step", "text", _planned, changed=_advanced),
     "commands": _Wording("command", "command", _ran, changed=_ran_again),
     "artifacts": _Wording("artifact", "path", _touched, changed=_written),
-    "exchanges": _Wording("words", "text", _said, 'No longer keeps the words "{}"'),
+    "exchanges": _Wording("message", "text", _said, 'No longer keeps the words "{}"'),
     "tool_outputs": _Wording(
         "tool output",
         "summary",

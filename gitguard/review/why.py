@@ -212,7 +212,7 @@ def _made(
             if file.path == commit.path:
                 for before, after in file.spans:
                     yield Made(
-                        commit, history, before, after, writers=link.writers, beside=link.beside
+                        commit, history, before, after, writers=file.writers, beside=file.beside
                     )
 
 

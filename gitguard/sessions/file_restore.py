@@ -429,9 +429,8 @@ class FileRestore:
         ready = store.state()
         named = ", ".join(done[:_NAMED]) + (", …" if len(done) > _NAMED else "")
         what = f"{counted(len(done), 'file')} as at {record.source} ({named})"
-        text = (
-            f"`gitguard restore` put back {what}. Read them again: what came after is not in them."
-        )
+        # An undo may follow, so this says what was done and nothing of how the files are now.
+        text = f"`gitguard restore` put back {what}. Read that again before you edit it."
         message = happened(text, Origin(when=store.now))
         state = ready.state.replace(
             exchanges=extend(ready.state.exchanges, [message]), updated_at=store.now

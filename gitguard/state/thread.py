@@ -139,7 +139,8 @@ def _with_newest_shortened(
 ) -> tuple[Exchange, ...]:
     """Shorten what was the newest of the same speaker before a message; small talk displaces none.
 
-    An older answer that states nothing is dropped with it.
+    An older answer that states nothing is dropped with it. One of another conversation stays: it
+    shows that its request was answered.
     """
     if message.kind == SMALL_TALK:
         return exchanges
@@ -149,6 +150,8 @@ def _with_newest_shortened(
         if exchange.kind in (SMALL_TALK, EVENT) or _is_by_user(exchange) != _is_by_user(message):
             continue
         short = shortened(exchange)
+        if not short.text and exchange.origin.conversation != message.origin.conversation:
+            short = exchange.replace(text=shorten(exchange.text, SHORT))
         kept[place : place + 1] = (short,) if short.text else ()
         if exchange.kind != UNFINISHED:  # an answer before it may be at length as well
             break

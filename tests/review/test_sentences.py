@@ -312,3 +312,23 @@ def test_a_state_differs_from_itself_in_nothing(state: TaskState) -> None:
 def test_another_task_is_told_without_its_id() -> None:
     (sentence,) = sentences(EMPTY, EMPTY.replace(task_id="task-2"))
     assert sentence.text == "Another task began"
+
+
+def test_a_request_that_was_answered_is_told_as_answered_and_not_as_what_comes_next() -> None:
+    asked = Origin("user", NOW, conversation="talk", turn=1)
+    answer = Exchange("It works", "conclusion", origin=Origin("agent", NOW, "talk", turn=1))
+    before = EMPTY.replace(next_action="Use tabs", next_from=asked)
+    after = before.replace(exchanges=(answer,))
+    assert lines(EMPTY, before) == ["Next action: Use tabs (user, 09:30)"]
+    assert lines(before, after)[0] == "The last request was answered"
+    assert lines(None, after)[0] == "The last request was answered"
+    assert not any("Use tabs" in line for line in lines(after, after.replace(next_action="Ship")))
+
+
+def test_nobody_is_said_to_have_ended_a_task_and_its_messages_are_counted() -> None:
+    begun = EMPTY.replace(exchanges=(Exchange("a", "request"), Exchange("b", "request")))
+    ended = EarlierTask("task-1", "Ship", "complete", origin=Origin("user", NOW))
+    after = new_task("main", NOW, before=begun).replace(task_id="task-2", earlier=(ended,))
+    told = lines(begun.replace(task_id="task-1"), after)
+    assert "With the task ended: 2 messages" in told
+    assert 'The earlier task "Ship" was finished' in told

@@ -105,7 +105,7 @@ def test_a_field_of_one_line_is_counted_compared_searched_and_reported(extended:
     assert "+ Environment: Production" in difference
     assert "~ Environment: The staging cluster → Production" in extended("diff", "3", "4")
     assert "cp_004" in extended("search", "quota ends")
-    assert "removed at cp_004" in extended("search", "staging cluster")
+    assert "listed until cp_004" in extended("search", "staging cluster")
     report = extended("report", "HEAD~1..HEAD", "-o", "-")
     assert "<summary>Risks (2)" in report
     assert "- Production (cp_004)" in report

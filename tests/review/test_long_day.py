@@ -1,0 +1,113 @@
+"""A mixed day, and what each page says of it: whose words, whose files, and what became of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gitguard.review.sentences import sentences
+from tests.support.conversation import Conversation
+from tests.support.staged import made_in, staged
+
+NUMBERS = "def total(prices):\n    return sum(prices.values())\n"
+
+
+def writes(talk: Conversation, path: str, text: str) -> None:
+    """The agent writes a file with its edit tool."""
+    file = talk.root / path
+    call = {"file_path": str(file), "content": text}
+    number = f"toolu_{path}_{talk.clock.now}"
+    talk.send("PreToolUse.Write", tool_use_id=number, tool_input=call)
+    file.write_text(text)
+    talk.send("PostToolUse.Write", tool_use_id=number, tool_input=call,
+              tool_response={"filePath": str(file)})  # fmt: skip
+
+
+def runs(talk: Conversation, command: str, error: str = "") -> None:
+    number = f"toolu_{talk.clock.now}"
+    talk.bash(command, tool_use_id=number)
+    kind = "PostToolUseFailure.Bash.output" if error else "PostToolUse.Bash"
+    ended = {"error": error} if error else {}
+    talk.send(kind, tool_use_id=number, tool_input={"command": command}, **ended)
+
+
+def ends(talk: Conversation, said: str) -> None:
+    talk.send("Stop", last_assistant_message=said)
+
+
+def commits(talk: Conversation, subject: str) -> str:
+    talk.git("add", "--all")
+    talk.git("commit", "--quiet", "--message", subject)
+    return talk.git("rev-parse", "--short", "HEAD").strip()
+
+
+def live_through_a_day(folder: Path) -> Conversation:
+    """Let two conversations and a person work; each line below is what is true of the day."""
+    talk = Conversation(folder)
+    (talk.root / "readme").write_text("By hand, before all else.\n")
+    commits(talk, "By hand")
+    # The first conversation: a check fails, nothing more is seen of it, and the task is done.
+    talk.prompt("Write parser.py that splits lines at blanks")
+    writes(talk, "parser.py", "def parse(line):\n    return line.split()\n")
+    runs(talk, "python3 test_parser.py", error="Exit code 1\nAssertionError: tea")
+    talk.guard.note({"constraints": ["Never overwrite readme"]}, host_session="S1")
+    talk.guard.note({"next_action": "DONE"}, host_session="S1")
+    ends(talk, "parser.py splits lines.")
+    commits(talk, "Parse lines")
+    # Two conversations at once, each with a file and an answer of its own, and one commit of both.
+    other = talk.beside("S2")
+    talk.prompt("Write totals.py that adds prices up")
+    writes(talk, "parser.py", "def parse(line):\n    return line.strip().split()\n")
+    other.prompt("Write usage.md with one example")
+    writes(other, "usage.md", "# Usage\n\n    python3 parser.py prices\n\nA line for each price.\n")
+    decision = {"what": "One example is enough", "why": "The user wants one"}
+    other.guard.note({"decisions": [decision]}, host_session="S2")
+    writes(talk, "totals.py", NUMBERS)
+    ends(other, "It is written.")
+    ends(talk, "totals.py adds prices up.")
+    commits(talk, "Totals and usage")
+    return talk
+
+
+tmp_path = staged(talk=live_through_a_day)
+
+
+@pytest.fixture
+def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Conversation:
+    talk: Conversation = made_in(tmp_path)
+    monkeypatch.chdir(talk.root)
+    return talk
+
+
+def explained(talk: Conversation, path: str) -> str:
+    return " | ".join(" ".join(each.item.text) for each in talk.guard.review.why(path).reasons)
+
+
+def test_a_file_is_explained_by_the_conversation_that_wrote_it_whoever_else_is_in_its_commit(
+    talk: Conversation,
+) -> None:
+    assert explained(talk, "totals.py") == "Write totals.py that adds prices up"
+    of_usage = explained(talk, "usage.md")
+    assert "Write usage.md" in of_usage and "One example is enough" in of_usage
+    assert "totals" not in of_usage
+
+
+def test_an_answer_of_another_conversation_makes_no_answered_request_the_next_action_again(
+    talk: Conversation,
+) -> None:
+    state = talk.guard.state()
+    assert state.is_answered
+    assert state.headline == "answered: totals.py adds prices up."
+    assert "The last request was answered" in [s.text for s in sentences(None, state)]
+
+
+def test_a_report_names_the_commit_in_whose_time_something_came_up(talk: Conversation) -> None:
+    failed, ended = re.findall(
+        r"^- Bash: python3 test_parser.py .*?`(\w{7})\w*`.* task ended at cp_\d+ `(\w{7})\w*`",
+        talk.guard.review.report("HEAD~2..HEAD"),
+        re.MULTILINE,
+    )[0]
+    assert failed == talk.git("rev-parse", "--short", "HEAD~1").strip()
+    assert ended == talk.git("rev-parse", "--short", "HEAD").strip()
