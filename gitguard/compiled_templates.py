@@ -583,7 +583,7 @@ def report_md(context, missing=missing, *, environment):
     yield '`; `--format html` shows more'
     if (undefined(name='example') if l_0_example is missing else l_0_example):
         pass
-        yield '; `gitguard show '
+        yield '; `gitguard '
         yield str(environment.finalize((undefined(name='example') if l_0_example is missing else l_0_example)))
         yield '` opens a checkpoint'
     yield '.\n\n'
@@ -968,7 +968,7 @@ SOURCES = {
     "brief.md.j2": "b96ebc28f52cade9834b0fc3876ddaf398e2856c650a338dedbf9f73745116e2",
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
-    "report.md.j2": "009da12468e221df35a57b430e716223a52ddc3948457b07113136643d916a03",
+    "report.md.j2": "9afaf69f04784ac638d4e65941a30e082c92ffa6248c88627cd00f0296de5d64",
     "resume.md.j2": "75a1af035f01c9ea3f4d224e635fd6dcaca339fb7f73dc48a52d42969cae5369",
     "summary.md.j2": "4b2a933e580c89e4403b82e2ce2474509aac880b731806d461f9b4d88dfb5f90",
 }

@@ -65,7 +65,7 @@ def _moment_lines(moment: AtCommit, hidden: int) -> Iterator[PageLine]:
     for knowledge in moment.knowledge:
         yield PageLine("")
         yield from _knowledge_lines(knowledge)
-    if not moment.knowledge:
+    if not moment.knowledge and not hidden:
         yield PageLine("No work of an agent is known in this commit.")
     if hidden:
         histories = counted(hidden, "more session")
@@ -153,7 +153,7 @@ def say_course(console: Console, range_text: str, most: int | None, *, untrusted
 def _row_lines(row: Row) -> Iterator[str]:
     yield _commit_line(row.commit)
     if row.link is None:
-        yield f"{_INDENT}no work of an agent is known in it"
+        yield f"{_INDENT}{row.problem or 'no work of an agent is known in it'}"
         return
     nothing = "not known" if row.problem else "nothing noted"
     added = [f"+{row.added[0]}", *row.added[1:]] if row.added else [nothing]

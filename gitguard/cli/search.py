@@ -157,7 +157,9 @@ def _commit_lines(answer: Why) -> list[str]:
     lines = []
     for commit in answer.commits[:_MOST_COMMITS]:
         many = f", {counted(commit.lines, 'line')}" if commit.lines else ""
-        unlinked = ", no work of an agent is known in it" if commit.id in answer.unlinked else ""
+        unlinked = (
+            ", no agent's work on this file is known in it" if commit.id in answer.unlinked else ""
+        )
         lines.append(f'Code: {commit.id[:7]} "{commit.subject}"{many}{unlinked}')
     more = len(answer.commits) - len(lines)
     return lines + ([f"Code: {counted(more, 'more commit')}"] if more else [])

@@ -32,6 +32,9 @@ class Knowledge(Value):
     """Why a state cannot be read; empty where both can."""
 
 
+_FOREIGN = "work of a session that this machine has no record of; --untrusted shows it"
+
+
 class Row(Value):
     """A code commit, and in short what became known while it was made."""
 
@@ -48,6 +51,7 @@ class Row(Value):
     automatic: int = 0
     """Checkpoints that gitguard took by itself."""
     problem: str = ""
+    """Why nothing more is said."""
 
 
 def _knowledge(states: StateReader, link: Link) -> Knowledge:
@@ -101,7 +105,8 @@ def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = Fals
         for commit in piece.commits:
             of_commit = links.get(commit.id, [])
             known = [_knowledge(states, link) for link in of_commit]
-            yield row(known) if known else Row(commit)
+            problem = _FOREIGN if commit.id in links else ""
+            yield row(known) if known else Row(commit, problem=problem)
 
 
 def row(known: Sequence[Knowledge]) -> Row:

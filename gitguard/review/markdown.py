@@ -13,6 +13,7 @@ from gitguard.model.value import Value
 from gitguard.rendering import render_report
 from gitguard.review.report import Report, ReportCheckpoint
 from gitguard.review.sections import Line, Section, sections_of, status_of, summary_of, unfolded
+from gitguard.store.session.workspace import is_session_name
 
 MOST = 65_000
 """Characters of the largest report; hosts of code take 65,536."""
@@ -107,6 +108,15 @@ def markdown(report: Report, web: str, *, templates: str = "") -> str:
     return f"{page[: MOST - len(_CUT)]}{_CUT}"  # only a template of the user's own is so long
 
 
+def _example(report: Report) -> str:
+    """Return how to open the newest checkpoint here, empty where this machine would refuse to."""
+    newest = report.newest
+    foreign = {verdict.session for verdict in report.verdicts if not verdict.is_ours}
+    if newest is None or newest.session in foreign or not is_session_name(newest.session):
+        return ""
+    return f"--session {newest.session} show {newest.name}"
+
+
 class _MarkdownPage:
     """One rendering, with so much of each list."""
 
@@ -114,9 +124,11 @@ class _MarkdownPage:
         self._web = web
         self._limit = limit
         self._commits: dict[str, str] = {}
+        self._sessions: set[str] = set()
 
     def text(self, report: Report, templates: str) -> str:
         """Fill the template."""
+        self._sessions = {stop.session for stop in report.stops}
         sections = [self._written(section) for section in sections_of(report)]
         goal = report.newest.goal if report.newest else ""
         return render_report(
@@ -128,7 +140,7 @@ class _MarkdownPage:
             unfolded=[self._line(line) for line in unfolded(report)],
             sections=[section for section in sections if section.lines or section.lead],
             commits=[f"[{name}]: {address}" for name, address in sorted(self._commits.items())],
-            example=report.newest.name if report.newest else "",
+            example=_example(report),
             range=f"{report.base[:SHORT]}..{report.head[:SHORT]}".removeprefix(".."),
         )
 
@@ -155,12 +167,14 @@ class _MarkdownPage:
 
     def _place(self, stop: ReportCheckpoint, *, names_commit: bool) -> str:
         commit = (stop.commit or stop.code)[:SHORT] if names_commit else ""
+        several = f"{self._inert(stop.session)} " if len(self._sessions) > 1 else ""
+        name = f"{several}{inert(stop.name)}"
         if not commit:
-            return inert(stop.name)
+            return name
         if not self._web:
-            return f"{inert(stop.name)} `{commit}`"
+            return f"{name} `{commit}`"
         self._commits[commit] = f"{self._web}/commit/{commit}"
-        return f"{inert(stop.name)} [{commit}]"
+        return f"{name} [{commit}]"
 
     def _inert(self, text: str) -> str:
         return inert(shorten(one_line(text), self._limit.characters))

@@ -17,6 +17,7 @@ from gitguard.review.authorship import (
     PATCH,
     Credit,
     FileChange,
+    FileStep,
     LineChange,
     StepIndex,
     first_credit,
@@ -25,7 +26,7 @@ from gitguard.review.authorship import (
 from gitguard.review.matches import HeldFile, Matches, steps_of
 from gitguard.review.steps import CourseSteps, lines_between
 from gitguard.review.timeline import Course, Courses, StateReader, gather_courses
-from gitguard.state.checkpoint import UNSEEN, Checkpoint, read_checkpoint
+from gitguard.state.checkpoint import SHELL, TOOLS, UNSEEN, Checkpoint, read_checkpoint
 from gitguard.state.task import at_work_beside, writers_of
 from gitguard.store.git.commits import (
     Changes,
@@ -115,6 +116,8 @@ class Piece(Value):
     links: tuple[Link, ...]
     unlinked: tuple[CodeChange, ...] = ()
     """Commits that no checkpoint could be tied to."""
+    written: frozenset[str] = frozenset()
+    """The paths at which hooks saw an agent write last what no commit of these begins from."""
     notes: tuple[str, ...] = ()
     """What a reviewer has to know of the links, such as that the clone is shallow."""
 
@@ -189,6 +192,7 @@ class _Gathering:
         self._trees = Trees(reader)
         self._code = code
         self._notes: list[str] = []
+        self._written: set[str] = set()
 
     def piece(self, commit_range: CommitRange, commits: Sequence[HistoryCommit]) -> Piece:
         """Tie the commits that are asked about."""
@@ -227,6 +231,7 @@ class _Gathering:
             commits=tuple(described.values()),
             links=tuple(links),
             unlinked=tuple(change for change in described.values() if change.id not in linked),
+            written=frozenset(self._written),
             notes=(*gathered.notes, *dict.fromkeys(self._notes)),
         )
 
@@ -281,6 +286,7 @@ class _Gathering:
                 matches = Matches(folder).read() if course.is_ours else ()
                 evidence.append(steps_of(matches, {c: n for n, c in enumerate(course.ids)}))
                 by_evidence = [StepIndex(steps) for steps in evidence]
+                self._written |= _written_last(evidence, held.values())
             except GitguardError as error:
                 name = one_line(course.session)
                 self._notes.append(f"The work of {name} is left out: {error.message}")
@@ -320,8 +326,8 @@ class _Gathering:
                     credit.certainty,
                     credit.steps[-1].author,
                     tuple((course.sequences[n], course.sequences[m]) for n, m in credit.spans),
-                    writers,
-                    beside,
+                    writers=writers,
+                    beside=beside,
                 )
             )
             paths |= of_file
@@ -371,6 +377,20 @@ class _Gathering:
                 f"This machine cannot verify {names}{more}. Only contents that checkpoints name "
                 "could be looked for in the commits."
             )
+
+
+def _written_last(
+    evidence: Iterable[Mapping[str, Sequence[FileStep]]],
+    commits: Iterable[Sequence[FileChange]],
+) -> set[str]:
+    """Return the paths where the last content that an agent wrote is not one that commits change.
+
+    Where it is, the commits say themselves what became of it.
+    """
+    steps = (step for paths in evidence for of_path in paths.values() for step in of_path)
+    last = {step.path: step for step in steps if step.author in (TOOLS, SHELL)}
+    changed = {(change.path, change.old) for changes in commits for change in changes}
+    return {path for path, step in last.items() if (path, step.new) not in changed}
 
 
 def _at_work(

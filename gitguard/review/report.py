@@ -38,9 +38,11 @@ FIELDS = (
 )
 """What of a state a report follows, in the order in which it shows it."""
 LIMITS = names_of(roles.LIMIT)
-TOOLS, SHELL, NOTED, OUTSIDE = AUTHORS = ("tools", "shell", "noted", "outside")
+TOOLS, SHELL, NOTED, OUTSIDE, UNKNOWN = AUTHORS = (
+    *("tools", "shell", "noted", "outside", "unknown"),
+)
 """Who changed a file: the agent's edit tools or a shell command, as a hook saw; the agent says so;
-nobody whom a hook saw."""
+nobody whom a hook saw; not known, where hooks saw the agent write it and not what was committed."""
 _BY_SIGHT = (SHELL, TOOLS, NOTED).index
 
 
@@ -337,8 +339,8 @@ def _author(item: Artifact) -> str:
 def _files(piece: Piece, entries: Iterable[TrackedItem]) -> Iterator[ReportedFile]:
     """Yield each file with who changed it.
 
-    Of a file in the commits, their content decides; of others, what hooks saw counts more than what
-    the agent says.
+    Of a file in the commits, their content decides; where that shows nothing and hooks saw the
+    agent write, nobody knows. Of others, what hooks saw counts more than what the agent says.
     """
     authors: dict[str, str] = {}
     for entry in entries:
@@ -353,7 +355,10 @@ def _files(piece: Piece, entries: Iterable[TrackedItem]) -> Iterator[ReportedFil
             author = file.author if file.author in AUTHORS else NOTED
             shown[file.path] = min(shown.get(file.path, NOTED), author, key=_BY_SIGHT)
     for path in sorted(committed | authors.keys()):
-        author = shown.get(path, OUTSIDE) if path in committed else authors[path]
+        author = authors.get(path, OUTSIDE)
+        if path in committed:
+            is_seen = path in piece.written or author in (TOOLS, SHELL)
+            author = shown.get(path, UNKNOWN if is_seen else OUTSIDE)
         yield ReportedFile(path, author, path in committed)
 
 

@@ -14,6 +14,7 @@ from gitguard.review.report import (
     OUTSIDE,
     SHELL,
     TOOLS,
+    UNKNOWN,
     Report,
     ReportCheckpoint,
     TrackedItem,
@@ -58,6 +59,7 @@ _AUTHORS = {
     SHELL: "Shell commands (hook saw)",
     NOTED: "In the session's work, seen by no hook",
     OUTSIDE: "Outside the agent's work, as far as content shows",
+    UNKNOWN: "The agent wrote here; whose the committed content is, is not known",
 }
 _NAMES = {field.name: field.option for field in TaskState.noted(*roles.SENTENCES)}
 """What one item of each field is called."""
@@ -284,7 +286,7 @@ def _user_words(report: Report) -> Iterator[Line]:
 
 
 def _files(report: Report) -> Iterator[Line]:
-    for author in (OUTSIDE, SHELL, NOTED, TOOLS):
+    for author in (OUTSIDE, UNKNOWN, SHELL, NOTED, TOOLS):
         paths = [file.path for file in report.files if file.author == author]
         size = 1 if author in (OUTSIDE, SHELL) else _PATHS
         for start in range(0, len(paths), size):

@@ -7,7 +7,7 @@ and these to what was decided, tried and asked for then.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from gitguard.errors import GitFailed, InvalidInput
 from gitguard.model.text import one_line, shorten
@@ -157,7 +157,7 @@ def why(
     code: CodeLine,
     commits: tuple[BlamedCommit, ...],
     histories: Histories,
-    links: Iterable[Link],
+    links: Sequence[Link],
     redact: Callable[[str], str],
 ) -> Why:
     """Return what stands behind the commits of a file's lines, the nearest first.
@@ -174,7 +174,19 @@ def why(
     ranked = sorted(best.values(), key=_order, reverse=True)
     reasons = tuple(_reason(near, code.path, redact) for near in ranked[:MOST])
     described = tuple(c.replace(subject=_subject(c, redact)) for c in commits)
-    unlinked = tuple(commit for commit, several in made.items() if not several)
+    paths = {commit.id: commit.path for commit in commits if not made[commit.id]}
+    foreign = {
+        link.commit.id
+        for link in links
+        if not link.is_ours and paths.get(link.commit.id) in {file.path for file in link.files}
+    }
+    unlinked = tuple(c for c, several in made.items() if not several and c not in foreign)
+    hidden = (
+        f"Commit {commit[:12]} holds work of a session that this machine has no record of; "
+        "--untrusted shows what it says."
+        for commit in made
+        if commit in foreign
+    )
     left = max(len(ranked) - MOST, 0)
     return Why(
         path=code.path,
@@ -183,7 +195,7 @@ def why(
         unlinked=unlinked,
         reasons=reasons,
         left_out=left,
-        notes=histories.notes,
+        notes=(*histories.notes, *hidden),
     )
 
 

@@ -90,7 +90,8 @@ def test_a_file_is_explained_by_the_conversation_that_wrote_it_whoever_else_is_i
 ) -> None:
     assert explained(talk, "totals.py") == "Write totals.py that adds prices up"
     of_usage = explained(talk, "usage.md")
-    assert "Write usage.md" in of_usage and "One example is enough" in of_usage
+    assert "Write usage.md" in of_usage
+    assert "One example is enough" in of_usage
     assert "totals" not in of_usage
 
 
@@ -111,3 +112,34 @@ def test_a_report_names_the_commit_in_whose_time_something_came_up(talk: Convers
     )[0]
     assert failed == talk.git("rev-parse", "--short", "HEAD~1").strip()
     assert ended == talk.git("rev-parse", "--short", "HEAD").strip()
+
+
+def test_where_an_agent_wrote_and_its_lines_are_too_few_nobody_is_said_to_have_written_the_file(
+    talk: Conversation,
+) -> None:
+    talk.prompt("Write changes.md")
+    writes(talk, "changes.md", "# Changes\n\n- One line of the agent's.\n")
+    ends(talk, "It is written.")
+    file = talk.root / "changes.md"
+    file.write_text(file.read_text() + "- One line by hand.\n")
+    commits(talk, "Changes")
+    page = talk.guard.review.report("HEAD~1..HEAD")
+    assert (
+        "**The agent wrote here; whose the committed content is, is not known** changes.md" in page
+    )
+    assert "outside" not in page.lower()
+
+
+def test_a_clone_says_where_it_has_no_record_and_not_that_no_work_is_known(
+    talk: Conversation, tmp_path: Path
+) -> None:
+    talk.git("clone", "--quiet", str(talk.root), str(tmp_path / "second" / "repo"))
+    clone = Conversation(tmp_path / "second")
+    row = clone.guard.review.course("HEAD~2..HEAD~1").rows[0]
+    assert "has no record of" in row.problem
+    (note,) = (n for n in clone.guard.review.piece("HEAD~2..HEAD~1").notes if "cannot verify" in n)
+    assert "main" in note
+    page = clone.guard.review.report("HEAD~2..HEAD")
+    assert "opens a checkpoint" not in page, "it would be refused here"
+    here = talk.guard.review.report("HEAD~2..HEAD")
+    assert "`gitguard --session main show cp_008` opens a checkpoint" in here

@@ -83,5 +83,5 @@ def test_why_ends_with_1_where_no_checkpoint_names_the_commit(place: Place) -> N
     place.type("git commit -qm Old --allow-empty; echo a > a; git add a; git commit -qm New")
     done = place.run("gitguard why a")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "no work of an agent is known in it" in done.stderr
+    assert "no agent's work on this file is known in it" in done.stderr
     assert "error: no decision or failure explains `a`" in done.stderr
