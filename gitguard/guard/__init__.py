@@ -11,7 +11,7 @@ from gitguard.errors import GitguardError, InvalidInput, MissingState
 from gitguard.model import triggers
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.circumstances import Circumstances
-from gitguard.store.session.conversations import read_conversation
+from gitguard.store.session.conversations import THIS_SESSION, read_conversation
 from gitguard.store.session.current import load_user_config, open_workspace
 from gitguard.store.session.state_file import Durable
 
@@ -378,7 +378,8 @@ class Guard:
     def resume(self, host_session: str = "") -> str:
         """Return the block that hands the state back; the history is verified first.
 
-        host_session is the conversation that asks; how often it was compacted is said.
+        host_session is the conversation that asks; how often it was compacted is said. Outside of
+        one a person asks, who sees the task that conversations are at.
         """
         from gitguard.pressure.runway import spiral_reason
         from gitguard.sessions.resume.building import resume_block, take_over
@@ -386,7 +387,8 @@ class Guard:
         store = self.store()
         record = read_conversation(self.workspace, store.session, host_session)
         spiral = spiral_reason(record.epoch, record.summary_tokens, record.window)
-        return resume_block(store, spiral=spiral, notes=take_over(store), conversation=host_session)
+        asking = "" if host_session == THIS_SESSION else host_session
+        return resume_block(store, spiral=spiral, notes=take_over(store), conversation=asking)
 
     def override(self, host_session: str, reason: str) -> HostSession:
         """Lift a conversation's halt until the next compaction, or pressure 0.05 above it."""

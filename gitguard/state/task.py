@@ -406,6 +406,25 @@ def as_of(state: TaskState, conversation: str, now: str) -> TaskState:
     return own
 
 
+def as_heard(state: TaskState, conversation: str) -> TaskState:
+    """Return the state with the words of a conversation last, where it has a task of its own.
+
+    Of what was said in those that left tasks of their own open, limits and corrections stay, before
+    its words: none of it is its last request or its last answer.
+    """
+    goal_from = state.goal_from
+    if not conversation or goal_from is None or goal_from.conversation != conversation:
+        return state
+    open_tasks = (task for task in state.earlier if task.status in OPEN_STATUSES)
+    apart = {task.origin.conversation for task in open_tasks} - {"", conversation}
+    if not apart:
+        return state
+    theirs = (e for e in state.exchanges if e.origin.conversation in apart)
+    limits = (e for e in theirs if e.kind in (CONSTRAINT, CORRECTION))
+    heard = (e for e in state.exchanges if e.origin.conversation not in apart)
+    return state.replace(exchanges=(*limits, *heard))
+
+
 def _open_task_of(state: TaskState, conversation: str) -> EarlierTask | None:
     goal_from = state.goal_from
     is_its_own = goal_from is None or goal_from.conversation in ("", conversation)

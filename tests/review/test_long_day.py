@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
 
 from gitguard.review.sentences import sentences
+from gitguard.store.session.conversations import THIS_SESSION
 from tests.support.conversation import Conversation
 from tests.support.staged import made_in, staged
 
@@ -143,3 +145,27 @@ def test_a_clone_says_where_it_has_no_record_and_not_that_no_work_is_known(
     assert "opens a checkpoint" not in page, "it would be refused here"
     here = talk.guard.review.report("HEAD~2..HEAD")
     assert "`gitguard --session main show cp_008` opens a checkpoint" in here
+
+
+def test_each_of_two_conversations_is_handed_its_own_request_and_its_own_answer(
+    talk: Conversation,
+) -> None:
+    first, second = (talk.guard.resume(name) for name in ("S1", "S2"))
+    assert "Goal (the user's words): Write totals.py that adds prices up" in first
+    assert "The last answer: totals.py adds prices up." in first
+    assert "It is written." not in first
+    assert first.count("Write usage.md") == 1, "as a task beside it"
+    assert "Goal (the user's words): Write usage.md with one example" in second
+    assert "The last answer: It is written." in second
+    assert "adds prices up." not in second
+
+
+def test_a_person_who_asks_for_the_block_during_a_turn_sees_what_the_turn_is_for(
+    tmp_path: Path,
+) -> None:
+    talk = Conversation(tmp_path / "third", host_process=os.getpid())
+    talk.prompt("Write a.py with one function")
+    block = talk.guard.resume(THIS_SESSION)
+    assert "is at work in this checkout" in block
+    assert "Write a.py with one function" in block
+    assert "Goal (the user's words): (missing)" not in block

@@ -33,7 +33,7 @@ from gitguard.sessions.resume.sections import sections_of, without_folder
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.spoken import about_words
-from gitguard.state.task import as_of, without
+from gitguard.state.task import as_heard, as_of, without
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.standing import PUT_BACK, judge
 
@@ -158,7 +158,7 @@ def resume_of(
     if beside is None:
         beside = conversations_beside(store, conversation)
     if conversation:
-        state = without(state, beside.busy)
+        state = as_heard(without(state, beside.busy), conversation)
     header = _header(store, head, head.code.branch, spiral)
     changes = _changes(store, head, newest, part.entries)
     header = header.replace(
