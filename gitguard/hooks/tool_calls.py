@@ -121,7 +121,7 @@ def _not_kept(conversation: Conversation, reason: str) -> str:
     conversation.record = conversation.record.replace(told_not_kept=files)
     if not files or files == before:
         return ""
-    return one_line(f"gitguard: no copy was saved before `{reason}` of {files}")
+    return one_line(f"gitguard: before `{reason}` no copy was saved of {files}")
 
 
 def _destructive_reason(conversation: Conversation) -> str:

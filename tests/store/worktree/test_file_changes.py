@@ -130,7 +130,7 @@ def test_before_a_destructive_command_the_person_reads_what_no_snapshot_has(
     (begun_talk.root / ".env").write_text("TOKEN=1\n")
     reply = begun_talk.send("PreToolUse.Bash", **{**call, "tool_use_id": "toolu_10"})
     reason = "its name says that it holds secrets"
-    said = f"gitguard: no copy was saved before `git clean -f` of .env ({reason})"
+    said = f"gitguard: before `git clean -f` no copy was saved of .env ({reason})"
     assert reply == {"systemMessage": said}
     again = {**call, "tool_use_id": "toolu_11"}
     assert begun_talk.send("PreToolUse.Bash", **again) == {}, "it was said of the same files"
