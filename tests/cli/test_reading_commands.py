@@ -130,7 +130,8 @@ def test_what_only_asks_or_reads_writes_nothing_in_the_workspace(
 ) -> None:
     before, refs = contents(talk), talk.git("for-each-ref")
     result = ran(talk, command)
-    assert result.exit_code == 0, result.output
+    finds_nothing = command.startswith("why")  # no work of the agent's is in that file
+    assert result.exit_code == int(finds_nothing), result.output
     assert talk.git("for-each-ref") == refs
     assert contents(talk) == before
 
