@@ -215,13 +215,14 @@ def credit_of(change: FileChange, steps: StepIndex) -> Credit | None:
     if credit is None and (change.old_path != change.path or not change.old):
         # It may have been moved before it was committed.
         path = steps.path_of.get(change.new, "") if change.new else ""
+        change = (change.copied_from(path) if path and not change.old else None) or change
         credit = _credit(change, steps.life_of(path) if path else ())
         credit = credit or _by_lines(change, steps.writers_of(change))
     return credit
 
 
 def _credit(change: FileChange, steps: Sequence[FileStep]) -> Credit | None:
-    if not any(step.is_agents for step in steps):
+    if change.old == change.new or not any(step.is_agents for step in steps):
         return None
     return _by_content(change, steps) or _by_patch(change, steps) or _by_lines(change, steps)
 
