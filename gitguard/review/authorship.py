@@ -120,8 +120,8 @@ class FileChange(Value):
     old: str
     """The id of the parent's content; empty where it has no such file."""
     new: str
-    lines: Callable[[], LineChange] = lambda: NOTHING
-    copied_from: Callable[[str], FileChange | None] = lambda _: None
+    lines: Callable[[], LineChange]
+    copied_from: Callable[[str], FileChange | None] | None = None
     """Returns the change against another file, if the parent has one at a path."""
 
     @cached_property
@@ -207,15 +207,16 @@ def first_credit(change: FileChange, by_evidence: Iterable[StepIndex]) -> Credit
 def credit_of(change: FileChange, steps: StepIndex) -> Credit | None:
     """Return which of a session's steps a file of a commit holds; None where nothing tells."""
     life = steps.life_of(change.path) or steps.life_of(change.old_path)
-    if not change.old:
+    copied_from = change.copied_from if not change.old else None
+    if copied_from is not None:
         # The parent may have the file where it lay before it was moved.
-        sources = (change.copied_from(step.moved_from) for step in life if step.moved_from)
+        sources = (copied_from(step.moved_from) for step in life if step.moved_from)
         change = next(filter(None, sources), change)
     credit = _credit(change, life)
     if credit is None and (change.old_path != change.path or not change.old):
         # It may have been moved before it was committed.
         path = steps.path_of.get(change.new, "") if change.new else ""
-        change = (change.copied_from(path) if path and not change.old else None) or change
+        change = (copied_from(path) if copied_from is not None and path else None) or change
         credit = _credit(change, steps.life_of(path) if path else ())
         credit = credit or _by_lines(change, steps.writers_of(change))
     return credit
