@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 UNKNOWN_STATE = (
-    "[gitguard: this machine did not write the task state in this workspace, so it is not shown. "
-    "What happens now is saved apart and follows when the user runs `gitguard repair --trust`.]"
+    "[gitguard: this machine has no record of the task state in this workspace, so it is not "
+    "shown. What happens now is saved apart and follows when the user runs "
+    "`gitguard repair --trust`.]"
 )
 _COPY = "the working file cannot be used; this is this machine's copy of the state"
 _COPY_ALONE = "the branch is gone, and this is this machine's copy of the state"

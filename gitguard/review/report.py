@@ -177,8 +177,14 @@ class Report(Value):
 
     @property
     def peak(self) -> ReportCheckpoint | None:
-        """The checkpoint with the highest pressure."""
-        measured = [stop for stop in self.stops if stop.pressure is not None]
+        """The checkpoint with the highest pressure, of those after the piece of work began."""
+        measured: list[ReportCheckpoint] = []
+        sessions: set[str] = set()
+        for stop in self.stops:
+            is_before = stop.session not in sessions and not stop.commit
+            sessions.add(stop.session)
+            if stop.pressure is not None and not is_before:
+                measured.append(stop)
         return max(measured, key=lambda stop: stop.pressure or 0, default=None)
 
 

@@ -37,6 +37,8 @@ from gitguard.state.task import TaskState
 
 _UNFOLDED = 3
 """Lines of a kind that are shown without unfolding anything."""
+_UNTIED_HERE = "No agent's work found here"
+"""Of files, where checkpoints alone could tell, which do not name what no commit held by then."""
 _REMOVED = "removed"
 _HEAVY = 9
 _PATHS = 4
@@ -168,7 +170,7 @@ def unfolded(report: Report) -> tuple[Line, ...]:
         ("Never checked", _lines(report, report.of(*names_of(roles.ASSUMPTION), stands=True))),
         ("Blocked by", _lines(report, report.of(*names_of(roles.OBSTACLE), stands=True))),
         ("Failed check", _lines(report, failing, "with")),
-        ("Changed outside", map(Line, outside)),
+        (_UNTIED_HERE if foreign else "Changed outside", map(Line, outside)),
         ("Halted", _taken_for(report, HALT)),
         ("Redacted", _redactions(report)),
         ("Not sound", [Line(v.text) for v in report.verdicts if not v.is_sound]),

@@ -177,7 +177,7 @@ def _bring_up(
     head = target.chain.head()
     if head.standing == standing.REMOTE_ONLY:
         raise Untrusted(
-            f"only `{head.remote}` has the session, and this machine did not write it",
+            f"only `{head.remote}` has the session, and this machine has no record of writing it",
             f"Ask the user to look at it and to run `gitguard --session {target.session.name} "
             "repair --trust`",
         )

@@ -136,7 +136,7 @@ def keep_apart(
         apart.keep_note(workspace, session, apart.PendingNote(document, new_task, lists))
     saved = Saved(
         triggers.MANUAL,
-        pending="this machine did not write the task state in this workspace",
+        pending="this machine has no record of the task state in this workspace",
         way_out="Review it with `gitguard log --untrusted`, then run `gitguard repair "
         "--trust`, which "
         "adds this note",

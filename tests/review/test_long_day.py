@@ -135,15 +135,19 @@ def test_where_an_agent_wrote_and_its_lines_are_too_few_nobody_is_said_to_have_w
 def test_a_clone_says_where_it_has_no_record_and_not_that_no_work_is_known(
     talk: Conversation, tmp_path: Path
 ) -> None:
+    (talk.root / "notes.txt").write_text("By hand.\n")
+    commits(talk, "Notes")
     talk.git("clone", "--quiet", str(talk.root), str(tmp_path / "second" / "repo"))
     clone = Conversation(tmp_path / "second")
-    row = clone.guard.review.course("HEAD~2..HEAD~1").rows[0]
+    row = clone.guard.review.course("HEAD~3..HEAD~2").rows[0]
     assert "has no record of" in row.problem
-    (note,) = (n for n in clone.guard.review.piece("HEAD~2..HEAD~1").notes if "cannot verify" in n)
+    (note,) = (n for n in clone.guard.review.piece("HEAD~3..HEAD~2").notes if "cannot verify" in n)
     assert "main" in note
-    page = clone.guard.review.report("HEAD~2..HEAD")
+    page = clone.guard.review.report("HEAD~3..HEAD")
+    assert "**No agent's work found here** notes.txt" in page
     assert "opens a checkpoint" not in page, "it would be refused here"
-    here = talk.guard.review.report("HEAD~2..HEAD")
+    here = talk.guard.review.report("HEAD~3..HEAD")
+    assert "**Changed outside** notes.txt" in here
     assert "`gitguard --session main show cp_008` opens a checkpoint" in here
 
 

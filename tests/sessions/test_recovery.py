@@ -366,7 +366,7 @@ def test_a_damaged_anchor_stops_nothing_for_good(begun: Guard, damage: bytes) ->
     begun.forget()
     saved = begun.ensure().saved
     assert saved is not None
-    assert "this machine did not write it" in saved.pending
+    assert "this machine has no record of writing it" in saved.pending
     begun.trust()
     assert begun.ensure().state.goal == "Ours"
     assert begun.checkpoint("Goes on.").sequence == 3

@@ -207,7 +207,7 @@ def _standing_problem(head: Head, ref: str) -> GitguardError | None:
         return _absence_problem(head, ref)
     if head.standing == UNTRUSTED:
         return Untrusted(
-            f"`{ref}` is at {theirs}, and this machine did not write it",
+            f"`{ref}` is at {theirs}, and this machine has no record of writing it",
             "Look at it with `gitguard log --untrusted` and `gitguard show --untrusted`, then run "
             "`gitguard repair --trust`, or begin another session with `gitguard session use NAME`",
         )
@@ -241,8 +241,8 @@ def reading_problem(head: Head, ref: str) -> GitguardError | None:
     """Say why nothing of a branch may be shown as ours, None when all of it is."""
     if head.standing == REMOTE_ONLY:
         return Untrusted(
-            f"only `{head.remote}` has this session, at {head.id[:12]}, and this machine did not "
-            "write it",
+            f"only `{head.remote}` has this session, at {head.id[:12]}, and this machine has no "
+            "record of writing it",
             "Look at it with `gitguard log --untrusted`, then adopt it with `gitguard repair "
             "--trust`",
         )
