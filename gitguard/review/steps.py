@@ -42,8 +42,10 @@ _TEXT_LIMIT = 2 << 20
 """Bytes of a file whose lines are compared."""
 _OF_HOOKS = frozenset((triggers.TURN_START, triggers.TURN_END, triggers.SESSION_END))
 """What only hooks take checkpoints for."""
-_BEGINS_WORK = frozenset((triggers.TURN_END, triggers.SESSION_END, triggers.START))
+_BEGINS_WORK = frozenset((triggers.TURN_END, triggers.SESSION_END))
 """Checkpoints after which a turn begins."""
+_AFTER_PROMPT = frozenset((triggers.TURN_START, triggers.START))
+"""Checkpoints that are taken when a turn has begun, but for the first of a session."""
 
 
 def lines_between(reader: ObjectReader, old: str, new: str) -> LineChange:
@@ -209,26 +211,38 @@ class CourseSteps:
         """
         while place > 0:
             trigger = self._course.triggers[place]
-            if trigger == triggers.TURN_START:
-                return place - 1  # it was taken after the prompt
-            is_within_turn = self._has_hooks and trigger not in _BEGINS_WORK
-            if not is_within_turn and not self._is_unchanged(place):
+            if self._has_hooks and trigger in _AFTER_PROMPT:
+                return place - 1
+            if self._has_hooks and trigger not in _BEGINS_WORK:
+                place -= 1
+                continue
+            began = self._turn_before(place)
+            if not self._is_unchanged(place, began):
                 return place
+            place = began
+        return place
+
+    def _turn_before(self, place: int) -> int:
+        """Return the checkpoint at which the turn began that ended with one."""
+        place -= 1
+        while self._has_hooks and place > 0:
+            if self._course.triggers[place] in _BEGINS_WORK | _AFTER_PROMPT:
+                break
             place -= 1
         return place
 
     def ends_at(self, place: int) -> int:
         """Return the last checkpoint after one up to which no file changed, at a turn's end."""
         last = place
-        while last + 1 < len(self._course.ids) and self._is_unchanged(last + 1):
+        while last + 1 < len(self._course.ids) and self._is_unchanged(last + 1, last):
             last += 1
         while self._has_hooks and last > place and self._course.triggers[last] not in _BEGINS_WORK:
             last -= 1
         return last
 
-    def _is_unchanged(self, place: int) -> bool:
-        """Say whether no file changed between a checkpoint and the one before."""
-        newer_id, older_id = self._course.files[place], self._course.files[place - 1]
+    def _is_unchanged(self, place: int, earlier: int) -> bool:
+        """Say whether no file changed between a checkpoint and an earlier one."""
+        newer_id, older_id = self._course.files[place], self._course.files[earlier]
         if newer_id and newer_id == older_id:
             return True
         newer, older = self._snapshot(newer_id), self._snapshot(older_id)

@@ -173,3 +173,52 @@ def test_a_person_who_asks_for_the_block_during_a_turn_sees_what_the_turn_is_for
     assert "is at work in this checkout" in block
     assert "Write a.py with one function" in block
     assert "Goal (the user's words): (missing)" not in block
+
+
+def test_of_a_long_mixed_day_no_line_is_false(talk: Conversation) -> None:
+    review = talk.guard.review
+    printed = {
+        **{path: explained(talk, path) for path in ("readme", "parser.py", "totals.py")},
+        **{f"{n}": review.report(f"HEAD~{n + 1}..HEAD~{n}") for n in (2, 1, 0)},
+        **{name: talk.guard.resume(name) for name in ("S1", "S2")},
+    }
+    parser, totals, usage = "Write parser.py that", "Write totals.py that", "Write usage.md with"
+    both = {parser, totals, usage, "Never overwrite readme", "One example is enough"}
+    true_of = {
+        "readme": set(),
+        "parser.py": {parser, totals, "python3 test_parser.py"},
+        "totals.py": {totals},
+        "2": set(),
+        "1": {parser, "Never overwrite readme", "python3 test_parser.py"},
+        "0": {totals, usage, "One example is enough", "Never overwrite readme"},  # until then
+        "S1": {*both, "totals.py adds prices up."},
+        "S2": {*both, "It is written."},
+    }
+    words = set[str]().union(*true_of.values())
+    told = {page: {said for said in words if said in text} for page, text in printed.items()}
+    assert told == true_of
+    assert not [
+        page
+        for page, text in printed.items()
+        if "removed " in text.lower().replace("removed ones", "")
+    ]
+
+
+def test_what_a_turn_said_that_took_a_checkpoint_in_its_middle_is_not_of_the_next_turns_commit(
+    tmp_path: Path,
+) -> None:
+    talk = Conversation(tmp_path / "fourth")
+    talk.prompt("Write a.py with one function")
+    writes(talk, "a.py", "def alpha(tree):\n    return tree.left.left\n")
+    failure = {"what": "Recursion", "error": "It is too deep"}
+    talk.guard.note({"failed_attempts": [failure]}, host_session="S1")
+    ends(talk, "a.py has one function.")
+    commits(talk, "Alpha")
+    talk.prompt("Write b.py with another function")
+    writes(talk, "b.py", "def beta(tree):\n    return tree.right.right\n")
+    ends(talk, "b.py has another function.")
+    commits(talk, "Beta")
+    page = talk.guard.review.report("HEAD~1..HEAD")
+    assert "**request** Write b.py" in page
+    assert "**request** Write a.py" not in page, "the goal is the first request"
+    assert "Recursion" not in page
