@@ -140,7 +140,10 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "
             f"`{range_text:.80}` alone means `{range_text:.80}..HEAD`, which has no commit",
             f"`{range_text:.80}~1..{range_text:.80}` is that commit",
         )
-    ends = f"{commit_range.head[:12]} has no commit that {commit_range.base[:12]} lacks"
+    base, head = commit_range.base[:12], commit_range.head[:12]
+    ends = f"{head} has no commit that {base} lacks"
+    if head == base:
+        ends = f"it begins and ends at {head}. Name one, such as `{head}~3..{head}`"
     return piece.replace(notes=(f"The range is empty: {ends}.", *piece.notes))
 
 

@@ -209,7 +209,7 @@ def sections_of(report: Report) -> tuple[Section, ...]:
     lists: tuple[tuple[str, Iterable[Line], bool], ...] = (
         ("Constraints and invariants, removed ones first", limits, False),
         ("Decisions", decisions, True),
-        ("Failed, and not seen to succeed", _failed(report, unmended), True),
+        ("Failed, and not seen to succeed in its task", _failed(report, unmended), True),
         ("Failed first, fixed later", _lines(report, overcome), False),
         ("Assumptions nobody checked", _lines(report, unchecked), True),
         ("Blockers and open issues", _lines(report, unsolved, labels=_NAMES), True),

@@ -370,4 +370,4 @@ def test_ranges_are_what_git_takes_for_them(work: Work) -> None:
     assert [c.subject for c in review.piece("..main").commits] == ["Write b"]
     empty = review.piece("HEAD..HEAD")
     assert empty.commits == ()
-    assert "The range is empty" in empty.notes[0]
+    assert "The range is empty: it begins and ends at" in empty.notes[0]
