@@ -65,7 +65,10 @@ def where_it_stands(state: TaskState) -> list[str]:
     """Return goal, phase and next action, a line each: a state cannot fake a signal's line."""
     goal = state.stated_goal
     following = "(the last request was answered)" if state.is_answered else state.stated_next_action
-    named = {"Goal": goal, "Phase": state.current_phase, "Next action": following}
+    # A request that is newer may have overtaken what was noted.
+    is_older = bool(following) and state.is_noted("next_action") and state.is_next_older
+    title = "Next action (older than the last request)" if is_older else "Next action"
+    named = {"Goal": goal, "Phase": state.current_phase, title: following}
     return [
         f"{name}: {shorten(one_line(text), 300) or '(missing)'}" for name, text in named.items()
     ]

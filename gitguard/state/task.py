@@ -20,6 +20,7 @@ from gitguard.state.items import (
     OUTCOMES,
     PERSON,
     SAID,
+    SMALL_TALK,
     Artifact,
     Command,
     Decision,
@@ -281,6 +282,19 @@ class TaskState(Record):
             exchange.kind == CONCLUSION
             and exchange.origin.conversation == asked.conversation
             and exchange.origin.turn >= asked.turn
+            for exchange in self.exchanges
+        )
+
+    @property
+    def is_next_older(self) -> bool:
+        """Whether the user asked for something after the next action was noted."""
+        noted = self.next_from
+        return noted is not None and any(
+            exchange.origin.by == USER
+            and not exchange.origin.is_read
+            and exchange.when > noted.when
+            and exchange.kind != SMALL_TALK
+            and not (exchange.kind == CONSTRAINT and exchange.settles)  # a refusal of a call
             for exchange in self.exchanges
         )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.cli.startup_lines import where_it_stands
 from gitguard.review.sentences import sentences
 from gitguard.store.session.conversations import THIS_SESSION
 from tests.support.conversation import Conversation
@@ -222,3 +223,14 @@ def test_what_a_turn_said_that_took_a_checkpoint_in_its_middle_is_not_of_the_nex
     assert "**request** Write b.py" in page
     assert "**request** Write a.py" not in page, "the goal is the first request"
     assert "Recursion" not in page
+
+
+def test_a_next_action_that_a_request_followed_is_said_to_be_older(talk: Conversation) -> None:
+    talk.guard.note({"next_action": "Commit it"}, host_session="S2")
+    assert "Next action: Commit it" in where_it_stands(talk.guard.state())
+    talk.clock.pass_by(5)
+    talk.beside("S2").prompt("Write limits.py with three rules")
+    talk.guard.checkpoint("Asked")
+    assert "Next action (older than the last request): Commit it" in where_it_stands(
+        talk.guard.state()
+    )

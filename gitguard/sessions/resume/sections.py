@@ -362,9 +362,7 @@ def _next_action(state: TaskState, reader: BlockReader) -> BlockSection:
     request stands for itself.
     """
     if state.is_noted("next_action") and state.stated_next_action.strip():
-        request, noted = newest_request(state), state.next_from
-        is_older = request is not None and noted is not None and request.when > noted.when
-        title = "Next action (older than the request)" if is_older else "Next action"
+        title = "Next action (older than the request)" if state.is_next_older else "Next action"
         return single(title, item_of(state.next_action, state.next_from, reader), 10)
     planned = _next_step(state)
     if planned is not None:
