@@ -36,6 +36,7 @@ ORIGIN = records(by=TEXT, is_read=st.booleans(), elsewhere=st.booleans())
 STATE: st.SearchStrategy[SimpleNamespace] = records(
     **dict.fromkeys(("stated_goal", "task_id", "session_id", "status", "current_phase"), TEXT),
     **dict.fromkeys(("next_action", "state_confidence", "updated_at"), TEXT),
+    is_answered=st.booleans(),
     last_action=st.none() | records(summary=TEXT, outcome=TEXT, at=TEXT),
     failed_attempts=lists_of(what=TEXT, error=TEXT, when=TEXT, origin=ORIGIN),
     decisions=lists_of(label=TEXT, what=TEXT, why=TEXT, when=TEXT, origin=ORIGIN),
@@ -49,7 +50,8 @@ STATE: st.SearchStrategy[SimpleNamespace] = records(
         when=TEXT,
         origin=ORIGIN,
     ),
-    earlier=lists_of(goal=TEXT, outcome=TEXT, when=TEXT),
+    earlier=lists_of(task_id=TEXT, goal=TEXT, outcome=TEXT, when=TEXT),
+    earlier_notes=lists_of(task_id=TEXT, kind=TEXT, text=TEXT),
 )
 NOTED = st.lists(st.tuples(TEXT, lists_of(text=TEXT, origin=ORIGIN)), max_size=3)
 AROUND = records(
