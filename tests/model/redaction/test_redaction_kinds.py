@@ -157,7 +157,8 @@ def test_a_token_in_a_path_goes_and_the_same_letters_in_base64_stay() -> None:
 
 
 def test_ordinary_code_has_hardly_a_finding() -> None:
-    paths = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
+    stdlib = Path(sysconfig.get_path("stdlib"))
+    paths = sorted(path for path in stdlib.glob("*.py") if path.is_file())  # Debian links to /etc
     findings, files, size = findings_in(paths)
     assert findings <= 0.5 * size / 1e6
     assert files <= findings
