@@ -120,13 +120,12 @@ def _filled(
 def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:
     """Whether the goal is only what the user asked in another conversation, or one works at it.
 
-    A goal that the agent noted stays until the agent replaces it.
+    A goal that was noted outside of any other conversation at work stays until it is replaced.
     """
     if not state.stated_goal:
         return False
-    busy = conversation.beside().busy
     goal_from = state.goal_from.conversation if state.goal_from is not None else ""
-    if goal_from in busy or (busy and not goal_from and not conversation.record.turns):
+    if goal_from in conversation.beside().busy:
         return True
     if state.is_noted("goal"):
         return False

@@ -74,6 +74,14 @@ def test_beside_a_noted_goal_a_conversation_begins_a_task_of_its_own(
     assert [task.goal for task in state.earlier] == ["Write a.txt carefully"]
 
 
+def test_beside_a_conversation_at_work_a_goal_that_was_noted_outside_of_any_stays(
+    talk: Conversation, other: Conversation
+) -> None:
+    talk.guard.note({"goal": "Ship version 2"})
+    other.prompt("Write b.txt with two lines")
+    assert talk.guard.state().goal == "Ship version 2"
+
+
 def test_what_each_conversation_notes_goes_to_its_own_task(
     talk: Conversation, other: Conversation
 ) -> None:
