@@ -21,10 +21,12 @@ def shown_changes(plan: StateChange) -> list[FieldChange]:
 def show_plan(console: Console, plan: StateChange, *, in_sentences: bool = False) -> None:
     """Print what would change in the state: its fields, or sentences about what it holds."""
     lines = [line for change in shown_changes(plan) for line in change.lines()]
-    told = console.guard.history.sentences(plan) if in_sentences and lines else ()
+    sentences = console.guard.history.sentences(plan) if in_sentences and lines else ()
     # Who said a thing may be all that differs, which no sentence tells.
-    if told:
-        lines = [line.text for line in difference_lines(told, console.guard.clock(), _whole(plan))]
+    if sentences:
+        lines = [
+            line.text for line in difference_lines(sentences, console.guard.clock(), _whole(plan))
+        ]
     lines = lines or ["The state stays the same."]
     if plan.checkpoint is not None:
         shown = plan.checkpoint
@@ -33,8 +35,8 @@ def show_plan(console: Console, plan: StateChange, *, in_sentences: bool = False
 
 
 def _whole(plan: StateChange) -> str:
-    wanted = plan.checkpoint.name if plan.checkpoint is not None else "CHECKPOINT"
-    return f"gitguard restore {wanted} --dry-run --json"
+    name = plan.checkpoint.name if plan.checkpoint is not None else "CHECKPOINT"
+    return f"gitguard restore {name} --dry-run --json"
 
 
 def ask_about(

@@ -70,9 +70,9 @@ def _items(offered: Iterable[tuple[str, str]]) -> list[CompletionItem]:
 
 def _guard(context: click.Context) -> Guard:
     """Open the workspace that the options before the word name; shells run no command for it."""
-    given = {"root": "", "session": ""}
+    options = {"root": "", "session": ""}
     around: click.Context | None = context
     while around is not None:
-        given = {name: value or around.params.get(name) or "" for name, value in given.items()}
+        options = {name: value or around.params.get(name) or "" for name, value in options.items()}
         around = around.parent
-    return open_guard(given["root"], given["session"])
+    return open_guard(options["root"], options["session"])

@@ -53,8 +53,8 @@ def ask_after_work(
         f"[gitguard: {counted(since, 'tool call')} without a note. Note decisions, dead ends and "
         "the next step: `gitguard note …`]"
     )
-    asked = is_to_ask or (record.asked_notes and not has_noted)
-    record = record.replace(asked_calls=calls, asked_at=now, asked_notes=asked)
+    is_asked = is_to_ask or (record.asked_notes and not has_noted)
+    record = record.replace(asked_calls=calls, asked_at=now, asked_notes=is_asked)
     return record, line if is_to_ask else ""
 
 

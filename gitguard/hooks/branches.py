@@ -13,7 +13,7 @@ from gitguard.model.config.config import FOLLOW_BRANCH
 from gitguard.model.text import one_line, shorten
 from gitguard.sessions.branch_change import branch_change, refuse
 from gitguard.state import entries
-from gitguard.store.session.current import current_name
+from gitguard.store.session.current import ChosenBranch, choose_branch, current_name
 from gitguard.store.session.store import HOOK_LOCK_TIMEOUT
 
 TYPE_CHECKING = False
@@ -68,7 +68,12 @@ def _change_to_follow(conversation: Conversation) -> BranchChange | None:
     if is_fixed or conversation.is_apart or not current_name(workspace):
         return None
     session = conversation.store.session
-    return branch_change(workspace, conversation.repository(), session, config.store.ref_prefix)
+    change = branch_change(workspace, conversation.repository(), session, config.store.ref_prefix)
+    if change is None or change.before:
+        return change
+    # Nothing tells on which branch the session was chosen, so it is this one.
+    choose_branch(workspace, ChosenBranch(session.name, change.branch))
+    return None
 
 
 def _moves(conversation: Conversation, change: BranchChange) -> bool:

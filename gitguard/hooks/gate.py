@@ -77,12 +77,15 @@ def rearmed(record: HostSession, pressure: Pressure, config: Config) -> HostSess
     elif saved >= gauge.warn_critical * window and gauge.is_below(share, gauge.warn_critical):
         saved = gauge.warn_compact * window
     warned = min(record.warned, gauge.warning_at(share, record.warned))
-    told, advised = (
+    told_tokens, advised_tokens = (
         0 if gauge.is_below(share, tokens / window) else tokens
         for tokens in (record.told_tokens, record.advised_tokens)
     )
     return record.replace(
-        checkpointed_tokens=saved, warned=warned, told_tokens=told, advised_tokens=advised
+        checkpointed_tokens=saved,
+        warned=warned,
+        told_tokens=told_tokens,
+        advised_tokens=advised_tokens,
     )
 
 

@@ -75,9 +75,9 @@ def _reaches_band(record: HostSession, pressure: Pressure, config: Config) -> bo
 
 def _has_risen(record: HostSession, pressure: Pressure, config: Config) -> bool:
     """Say whether the gauge is new: it was told below its level, or a step of the window ago."""
-    told, window = record.told_tokens, pressure.window.tokens
-    is_first = told < config.gauge.show_from * window
-    return is_first or pressure.used >= told + config.gauge.checkpoint_step * window
+    tokens, window = record.told_tokens, pressure.window.tokens
+    is_first = tokens < config.gauge.show_from * window
+    return is_first or pressure.used >= tokens + config.gauge.checkpoint_step * window
 
 
 def _warn(

@@ -245,8 +245,8 @@ def _checked_by(step: SimpleCommand) -> Target | None:
         subcommands = _WITH_SUBCOMMANDS.get(name, _ANY)
         if words[:1] == [] or words[0] not in subcommands:
             return Target(name, tuple(words))
-    if words[:2] == ["run", "test"]:
-        words = words[1:]  # `npm run test` is `npm test`
+    if name in ("npm", "pnpm", "yarn") and words[:2] == ["run", "test"]:
+        words = words[1:]  # which is `npm test`
     for place, word in enumerate(words[:2]):
         if word in subcommands:
             return Target(f"{name} {word}", (*words[:place], *words[place + 1 :]))

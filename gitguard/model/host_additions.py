@@ -18,7 +18,8 @@ _LONGEST_ATTRIBUTES = 300
 """Characters; a bound keeps the search for the end of a tag short."""
 _OURS = re.compile(
     r"\s*(?:<gitguard-resume\b[^>]*>.*?</gitguard-resume>|\[gitguard: [^\n]*\](?=\s|$)"
-    r"|\[Context: (?:unknown|\d+ ?% \|)[^\n]*|STATUS:[A-Z_]+\n[^\n]*)",
+    r"|\[Context: (?:unknown|\d+ ?% \|)[^\n]*"
+    r"|STATUS:(?:MISSING_STATE|HALT_CONTEXT_LIMIT|COMPLETE)\n[^\n]*)",
     re.DOTALL,
 )
 """What gitguard hands to an agent with a prompt, before the user's words."""

@@ -224,13 +224,13 @@ def _stop(
 
 def _is_answered(document: Mapping[str, Any]) -> bool:
     """Say of a state's document what `TaskState.is_answered` does of a state."""
-    asked, exchanges = document.get("next_from"), document.get("exchanges")
-    if not isinstance(asked, dict) or asked.get("by") != USER or not isinstance(exchanges, list):
+    prompt, exchanges = document.get("next_from"), document.get("exchanges")
+    if not isinstance(prompt, dict) or prompt.get("by") != USER or not isinstance(exchanges, list):
         return False
     answers = (e for e in exchanges if isinstance(e, dict) and e.get("kind") == CONCLUSION)
     return any(
-        origin.get("conversation") == asked.get("conversation")
-        and origin.get("turn", 0) >= asked.get("turn", 0)
+        origin.get("conversation") == prompt.get("conversation")
+        and origin.get("turn", 0) >= prompt.get("turn", 0)
         for origin in (answer.get("origin", {}) for answer in answers)
     )
 

@@ -23,7 +23,7 @@ class BranchChange(Value):
 
     branch: str
     before: str
-    """The branch or the detached commit on which the current session was chosen."""
+    """The branch or detached commit on which the current session was chosen; empty if unknown."""
     was_refused: bool = False
     """Whether the branch's session could not be used before, as the agent was told."""
 
@@ -45,9 +45,6 @@ def branch_change(
     if branch == before or workspace.redactor.text(branch) != branch:
         return None
     if workspace.place.operation:
-        return None
-    if not before:  # nothing tells on which branch it was chosen, so it is this one
-        choose_branch(workspace, ChosenBranch(session.name, branch))
         return None
     was_refused = chosen is not None and chosen.refused == branch
     return BranchChange(branch, before, was_refused)

@@ -102,11 +102,11 @@ def _cut_from(source: SessionStore, branch: str, repository: Repository) -> Sess
     A branch of a remote stands for the local branch of its name.
     """
     cut_from = repository.branch_history(branch).cut_from
-    names = [name for name in (cut_from, cut_from.partition("/")[2]) if name]
-    for cut in names:
-        for name, record in _records(source.workspace).items():
-            if record.own_branch == cut == record.key:
-                return SessionStore(source.workspace, Session(record.key, name), source.config)
+    if cut_from and repository.refs(f"refs/remotes/{cut_from}"):
+        cut_from = cut_from.partition("/")[2]
+    for name, record in _records(source.workspace).items():
+        if cut_from and record.own_branch == cut_from == record.key:
+            return SessionStore(source.workspace, Session(record.key, name), source.config)
     return None
 
 

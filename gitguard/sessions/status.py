@@ -137,7 +137,7 @@ def _next_session(store: SessionStore) -> Iterator[str]:
     try:
         repository = store.repository()
         change = branch_change(workspace, repository, store.session, config.store.ref_prefix)
-        session = session_of(store, change.branch, repository) if change is not None else None
+        session = session_of(store, change.branch, repository) if change and change.before else None
     except GitguardError:
         return  # what cannot be read is told by the session's own faults
     if session is not None and session.name != store.session.name:

@@ -115,8 +115,8 @@ def _covers(newer: Target, older: Target) -> bool:
         return True
     if not is_check(older):
         return False
-    older_options, older_paths = _parted(older.arguments)
-    options, paths = _parted(newer.arguments)
+    older_options, older_paths = _parted(older)
+    options, paths = _parted(newer)
     unfiltered = tuple(o for o in older_options if not o.startswith(_NARROWING))
     if options not in (older_options, unfiltered):
         return False
@@ -133,17 +133,19 @@ def _is_within(path: str, wider: str, marks: tuple[str, ...]) -> bool:
     if path == wider:
         return True
     top = wider.removesuffix("...").rstrip("/")
-    return bool(marks) and (top in ("", ".") or path.startswith(tuple(top + m for m in marks)))
+    if top in ("", "."):
+        return bool(marks) and not path.startswith(("/", "~", ".."))
+    return path.startswith(tuple(top + mark for mark in marks))
 
 
-def _parted(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]]:
+def _parted(target: Target) -> tuple[tuple[str, ...], frozenset[str]]:
     """Return the options, with what may be their values, and the paths.
 
     What is printed and whether what is wrong is mended at once makes no difference.
     """
     options, paths = [], set()
     takes_value = False
-    for argument in arguments:
+    for argument in target.arguments:
         if _NO_MATTER.fullmatch(argument):
             takes_value = False
         elif argument[:1] == "-":
@@ -152,6 +154,6 @@ def _parted(arguments: tuple[str, ...]) -> tuple[tuple[str, ...], frozenset[str]
         elif takes_value:
             options[-1] += f" {argument}"
             takes_value = False
-        elif argument != "discover":  # what `unittest` does without it
+        elif (target.program, argument) != ("unittest", "discover"):  # what it does without it
             paths.add(argument.removeprefix("./").rstrip("/") or ".")
     return tuple(sorted(options)), frozenset(paths)

@@ -267,23 +267,26 @@ class TaskState(Record):
     @property
     def headline(self) -> str:
         """What comes next, or how the last request was answered; empty where neither is known."""
-        if not self.is_answered:
-            return self.stated_next_action
-        answers = [exchange for exchange in self.exchanges if exchange.kind == CONCLUSION]
-        return f"answered: {answers[-1].text}"
+        answers = self._answers()
+        return f"answered: {answers[-1].text}" if answers else self.stated_next_action
 
     @property
     def is_answered(self) -> bool:
         """Whether the next action is a prompt, and an answer to it has ended the turn since."""
-        asked = self.next_from
-        if asked is None or asked.by != USER:
-            return False
-        return any(
-            exchange.kind == CONCLUSION
-            and exchange.origin.conversation == asked.conversation
-            and exchange.origin.turn >= asked.turn
+        return bool(self._answers())
+
+    def _answers(self) -> list[Exchange]:
+        """Return the answers of the conversation whose prompt is the next action, since then."""
+        prompt = self.next_from
+        if prompt is None or prompt.by != USER:
+            return []
+        return [
+            exchange
             for exchange in self.exchanges
-        )
+            if exchange.kind == CONCLUSION
+            and exchange.origin.conversation == prompt.conversation
+            and exchange.origin.turn >= prompt.turn
+        ]
 
     @property
     def is_next_older(self) -> bool:

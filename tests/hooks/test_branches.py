@@ -423,6 +423,11 @@ def test_after_a_switch_status_says_which_session_the_next_prompt_goes_to(
     talk.git("switch", "-q", "-c", "login")
     [warning] = [w for w in talk.guard.status().warnings if "next prompt" in w]
     assert warning.endswith("the next prompt goes to a new session `login`")
+    talk.git("branch", "x/main", "main")
+    talk.git("switch", "-q", "-c", "docs", "x/main")
+    context = turn(talk, "Write the docs")
+    assert "begins empty" in context, "a local branch is no remote's"
+    talk.git("switch", "-q", "login")
     turn(talk, "Fix the login page")
     talk.git("switch", "-q", "main")
     [warning] = [w for w in talk.guard.status().warnings if "next prompt" in w]

@@ -188,3 +188,14 @@ def test_a_prompt_that_was_answered_is_no_next_action_and_no_headline(talk: Conv
     talk.guard.note({"next_action": "Count the tests"})
     talk.send("Stop", last_assistant_message="There are 20.")
     assert talk.guard.state().stated_next_action == "Count the tests"
+
+
+def test_a_headline_is_the_answer_of_the_conversation_that_was_asked(talk: Conversation) -> None:
+    other = talk.beside("S2")
+    finished(other, "Fix the login page", answer="The login page is fixed.")
+    finished(talk, "Port the parser to Rust", answer="The parser is ported.")
+    state = talk.guard.state()
+    newest = state.exchanges[-1]
+    later = newest.replace(text="Another one's", origin=newest.origin.replace(conversation="S2"))
+    state = state.replace(exchanges=(*state.exchanges, later))
+    assert state.headline == "answered: The parser is ported."

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitguard.model.events import Pressure, Window
 from gitguard.model.host_additions import prompt_line
 from gitguard.state.items import CONSTRAINT, REQUEST
 from gitguard.state.words import gist, kind_of_prompt
@@ -17,7 +18,8 @@ BLOCK = '<gitguard-resume session="main">\nGoal: x\n</gitguard-resume>'
 @pytest.mark.parametrize(
     "ours",
     [
-        "[Context: 62% | 124k/200k tokens]",
+        Pressure(0.62, 124_000, Window(200_000, "host"), "hook").gauge_line(saved=True),
+        Pressure(0.62, 124_000, Window(200_000, "assumed"), "hook").gauge_line(),
         "[Context: 82% | 164k/200k tokens (window assumed)] Save what matters.",
         "[Context: unknown]",
         "[gitguard: 30 tool calls without a note.]",
@@ -40,6 +42,7 @@ def test_what_gitguard_put_before_a_prompt_is_taken_out_of_it(ours: str) -> None
             "Bob wrote: [quoted: you must not touch [a.txt)] Is he right?",
         ),
         ("Is 3 > 2 always?", "Is 3 > 2 always?"),
+        ("STATUS:BROKEN\nMend it", "STATUS:BROKEN Mend it"),
         ("echo x\n>> never", "echo x [quoted: > never]"),
     ],
 )

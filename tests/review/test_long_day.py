@@ -103,7 +103,7 @@ def test_an_answer_of_another_conversation_makes_no_answered_request_the_next_ac
 ) -> None:
     state = talk.guard.state()
     assert state.is_answered
-    assert state.headline == "answered: totals.py adds prices up."
+    assert state.headline == "answered: It is written."
     assert "The last request was answered" in [s.text for s in sentences(None, state)]
 
 

@@ -362,12 +362,12 @@ class SessionWorktree:
         """
         if before is None:
             return seen
+        if before.look == seen.look:
+            return seen.replace(waiting=before.waiting)
         from gitguard.store.session.written import authors_of, changed_paths, writings
 
         since = self._journal.read(before.journal_id, before.journal_offset)
         authors = authors_of(since.unfolded)
-        if before.look == seen.look:
-            return seen.replace(waiting=before.waiting)
         # What was captured came from hooks; only without that the record has to be asked.
         has_hooks = bool(since.unfolded) or bool(
             read_record(self._workspace, self._session).host_sessions

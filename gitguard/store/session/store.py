@@ -308,8 +308,8 @@ class SessionStore:
             self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
         self.sweep()
         self.worktree.tidy(before, seen, trigger)
-        has_moved = before is not None and before.look.commit not in ("", head.code.head)
-        return saved.replace(left=before.look.commit) if before and has_moved else saved
+        left = before.look.commit if before is not None else ""
+        return saved.replace(left=left) if left != head.code.head else saved
 
     def _is_refused(self) -> bool:
         """Say whether nothing of ours may be used here: another repository lies at this path."""
