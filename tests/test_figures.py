@@ -20,7 +20,7 @@ from gitguard.model.config.config import (
 from gitguard.model.shell import programs
 from gitguard.pressure import gauge, runway
 from gitguard.sessions import maintenance, signed_head
-from gitguard.state import capture, spoken, thread, words
+from gitguard.state import capture, prompts, spoken, thread
 from gitguard.state.checkpoint import (
     TOOLS,
     CheckpointRecord,
@@ -68,8 +68,8 @@ SENTENCES = {
         f"the newest {thread.MOST_REQUESTS} others, the newest {thread.MOST_MARKED} that correct",
         f"the newest {thread.MOST_CONCLUSIONS} answers",
         f"keep {thread.AT_LENGTH:,} characters each, the others {thread.SHORT}",
-        f"fewer than {words.SHORT_REPLY} characters after an answer of more than "
-        f"{words.LONG_ANSWER}",
+        f"fewer than {prompts.SHORT_REPLY} characters after an answer of more than "
+        f"{prompts.LONG_ANSWER}",
         f"{MOST['tools_used']} tools, {MOST['files_read']} files read, {MOST['artifacts']} "
         "artifacts",
         f"{MOST['failed_attempts']} failures, {MOST['commands']} commands and {MOST['plan']} plan",

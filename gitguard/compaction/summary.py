@@ -10,8 +10,8 @@ from gitguard.compaction.extraction import TouchedFiles, extract
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.sessions.resume.filling import BlockSection, Filled, fill
+from gitguard.state.prompts import kind_of_prompt
 from gitguard.state.thread import KEY_GIST, MARKED
-from gitguard.state.words import kind_of_prompt
 from gitguard.transcripts.fitting.chunks import Unit
 from gitguard.transcripts.fitting.compaction import CompactionPlan
 from gitguard.transcripts.fitting.facts import SAID_BY_USER, entries_of, said_in

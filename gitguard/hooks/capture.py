@@ -59,7 +59,7 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
     """Journal a prompt, with what the agent had asked or said at length where it answers that."""
     if not prompt:
         return
-    from gitguard.state.words import question_answered
+    from gitguard.state.prompts import question_answered
 
     answer = "" if conversation.has_changed_task else conversation.record.answer
     settles = question_answered(answer, conversation.event.prompt)
@@ -90,9 +90,9 @@ def _filled(
     """
     from gitguard.state.changes import fill_from_prompt
     from gitguard.state.items import ROUTINE, SMALL_TALK, Origin
+    from gitguard.state.prompts import gist, kind_of_prompt
     from gitguard.state.spoken import kept_words
     from gitguard.state.task import START, as_of, following
-    from gitguard.state.words import gist, kind_of_prompt
 
     store, host_session = conversation.store, conversation.event.host_session
     own_state = as_of(state, host_session, store.now)
@@ -138,8 +138,8 @@ def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:
 
 def record_answer(conversation: Conversation) -> None:
     """Journal what the answer that ends a turn states."""
+    from gitguard.state.answers import conclusions
     from gitguard.state.thread import AT_LENGTH
-    from gitguard.state.words import conclusions
 
     # Secrets are taken out first: a part of one would not be known for one.
     answer = _without_secrets(conversation, conversation.event.answer.strip())
@@ -152,8 +152,8 @@ def record_answer(conversation: Conversation) -> None:
 
 def record_summary(conversation: Conversation) -> None:
     """Journal the parts of the host's own summary that say where the work stands."""
+    from gitguard.state.answers import standing_of
     from gitguard.state.thread import AT_LENGTH
-    from gitguard.state.words import standing_of
 
     summary = _without_secrets(conversation, conversation.event.summary)
     entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))
@@ -193,7 +193,7 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
         messages = messages[:-1]  # the prompt itself, which the host wrote down before it told us
     if len(messages) > _MOST_MESSAGES:
         messages = [messages[0], *messages[-_MOST_MESSAGES:]]
-    from gitguard.state.words import question_answered
+    from gitguard.state.prompts import question_answered
 
     earlier: list[JournalEntry] = []
     answer = ""

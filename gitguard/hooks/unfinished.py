@@ -104,7 +104,7 @@ def _words_of_turn(
     since is when the turn began or the one before it ended. Nothing that the user said marks this
     in the transcript if the host began the turn.
     """
-    from gitguard.state.words import conclusions, telling
+    from gitguard.state.answers import conclusions, telling
     from gitguard.transcripts import find_format
 
     texts: list[str] = []

@@ -50,14 +50,15 @@ def kept_words(text: str, words: str, *, by_user: bool = True) -> str:
         return text
     if words == WORDS_OFF:
         return ""
-    from gitguard.state.words import conclusions, gist
+    from gitguard.state.answers import conclusions
+    from gitguard.state.prompts import gist
 
     return gist(text, SHORT_WORDS) if by_user else conclusions(text, SHORT_WORDS)
 
 
 def _short_answer(answer: str) -> str:
     from gitguard.model.text import shorten
-    from gitguard.state.words import gist
+    from gitguard.state.prompts import gist
 
     question, _, said = answer.partition(ANSWERED)
     return f"{shorten(question, _QUESTION)}{ANSWERED}{gist(said, SHORT_WORDS)}"

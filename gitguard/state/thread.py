@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import AGENT, USER
+from gitguard.state.answers import conclusions, telling
 from gitguard.state.items import (
     ANSWER,
     CONCLUSION,
@@ -25,7 +26,7 @@ from gitguard.state.items import (
     derived_id,
     labelled_text,
 )
-from gitguard.state.words import conclusions, gist, kind_of_prompt, telling
+from gitguard.state.prompts import gist, kind_of_prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

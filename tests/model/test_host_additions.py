@@ -9,7 +9,7 @@ import pytest
 from gitguard.model.events import Pressure, Window
 from gitguard.model.host_additions import prompt_line
 from gitguard.state.items import CONSTRAINT, REQUEST
-from gitguard.state.words import gist, kind_of_prompt
+from gitguard.state.prompts import gist, kind_of_prompt
 from tests.support.conversation import Conversation
 
 BLOCK = '<gitguard-resume session="main">\nGoal: x\n</gitguard-resume>'

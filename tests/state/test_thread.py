@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gitguard.model.text import timestamp
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state.items import CONSTRAINT, REQUEST, SMALL_TALK, Exchange, Origin
+from gitguard.state.prompts import kind_of_prompt
 from gitguard.state.thread import (
     AT_LENGTH,
     MARKED,
@@ -24,7 +25,6 @@ from gitguard.state.thread import (
     said_by_user,
     summary,
 )
-from gitguard.state.words import kind_of_prompt
 
 LONG = "The parser reads the file and builds a tree of it. " * 60
 """3,060 characters."""

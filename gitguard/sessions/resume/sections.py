@@ -22,6 +22,7 @@ from gitguard.sessions.resume.reader import (
     single,
 )
 from gitguard.state import roles
+from gitguard.state.answers import next_step_of, without_label
 from gitguard.state.items import (
     ACTIVE,
     AGENT_KINDS,
@@ -38,8 +39,9 @@ from gitguard.state.items import (
     UNFINISHED,
     Exchange,
 )
+from gitguard.state.prompts import is_replaced
+from gitguard.state.sentences import sentences, words_of
 from gitguard.state.thread import MARKED, is_heard, is_refusal
-from gitguard.state.words import is_replaced, next_step_of, sentences, without_label, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,9 +14,10 @@ from collections.abc import Iterable, Iterator
 from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER, Block, TranscriptEntry
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import shorten
+from gitguard.state.answers import telling
 from gitguard.state.items import ROUTINE, SMALL_TALK, Exchange, Origin
+from gitguard.state.prompts import question_answered
 from gitguard.state.thread import SHORT, read_prompt, said_by_agent, shortened
-from gitguard.state.words import question_answered, telling
 from gitguard.transcripts.fitting.chunks import Unit
 
 SAID_BY_USER = "- User: "

@@ -23,10 +23,10 @@ from gitguard.state.items import (
     PlanStep,
     texts,
 )
+from gitguard.state.prompts import gist
 from gitguard.state.snapshot import Work
 from gitguard.state.task import LastAction, TaskState, new_task
 from gitguard.state.thread import refused_by_user, said_by_agent, said_by_user
-from gitguard.state.words import gist
 from tests.support.state_documents import BY_HOOK, notes
 
 NOW = "2026-01-31T09:30:00Z"
