@@ -1,18 +1,52 @@
-"""A text's sentences and words, and the marks that carry a meaning in nearly every sentence."""
+"""A text's sentences, terms and shape, told by signs and scripts and by no language's words."""
 
 from __future__ import annotations
 
 from gitguard.model.text import late_pattern, one_line
+from gitguard.model.value import Value
 
 READ = 16_384
 """Characters of a text that are looked at, half of them at its end."""
 _WORD = late_pattern(r"[\w']+")
-_SENTENCE_ENDS = late_pattern(r"(?<=[.!?。！？])\s+")
+_CLOSERS = "\"'”’»)\\]」』】》）*_"
+_SENTENCE_ENDS = late_pattern(
+    # `.!?` end a sentence before a blank, `!?` also between characters of scripts without blanks.
+    rf"(?<![.!?])[.!?]++[{_CLOSERS}]*+(?:\s++|(?<=[^\x00-\x7f][!?])(?=[^\x00-\x7f\W]))"
+    # The marks of other scripts end one wherever they stand; those of full width not in numbers.
+    rf"|(?:[。｡！？؟۔।॥།።፧։။។៕‼⁇⁈⁉]|．(?!\d))++[{_CLOSERS}]*+\s*+"
+)
+_ABBREVIATED = late_pattern(r"(?:^|[\s(])(?:[^\W\d_]{1,4}|[^\W\d_]\.[^\W\d_]|\d+)\.$")
+"""A short word, initials or a number before a point: what goes on in small letters goes on."""
+_INITIAL = late_pattern(r"(?:^|[\s(.])[A-Za-zΑ-ωА-я]\.$")
+_LONGEST_ABBREVIATED = 12
 _NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _ORDINAL = late_pattern(r"^(\d{1,2})\.\s+")
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
-_ENDS = frozenset(".:;,!?…。！？")
+_ENDS = frozenset(".:;,!?…。｡．！？：；，؟۔।॥།።፧։။។៕")
+_QUESTIONS = ("?", "？", "؟", "፧", "\u037e", "⁇", "⁈")
 _MARKUP = late_pattern(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|`")
+
+_HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"
+_HIRAGANA = "\u3041-\u309f"
+_UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
+"""Thai, Lao, Tibetan, Burmese and Khmer, which have no blanks between words either."""
+_SYLLABLES = "\uac00-\ud7a3"
+_SCRIPTS = late_pattern(
+    rf"(?P<pairs>[{_HAN}]+|[{_UNSPACED}]+)|(?P<word>[{_KATAKANA}]{{2,}})|[{_HIRAGANA}{_KATAKANA}]"
+)
+_TERM = late_pattern(
+    r"[^\s!\"$-,;<=>?\[\]\\^`{|}~¡§«·»¿‐-‧‰-⁞、-〃〈-〠！-／：-＠［-｀｛-･،؛؟۔।॥።፧։၊။។៕…]+"
+)
+"""A run without blanks or punctuation; `_ . : / - @ #` hold names, versions and paths together."""
+_NAME = late_pattern(r"\d|[_./:@#]|(?<=[a-z])[A-Z]")
+_QUOTED = late_pattern(
+    r"`([^`\n]{2,60})`|\"([^\"\n]{2,60})\"|[“„«「『]([^”“»」』\n]{2,60})[”“»」』]"
+)
+_SHORTEST_WORD = 3
+_PATH = late_pattern(r"(?:^|[\s(\"'`])(?:~|\.{0,2})/[\w.-]|\w/[\w.-]|\w\w\.[a-z]\w{0,4}(?!\w)")
+_IDENTIFIER = late_pattern(r"\w_\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|::|\w\(\)|(?:^|\s)--?[a-z]")
+_CODE = late_pattern(r"`|=>|[=!]=|&&|\|\||\w\(\)")
 
 
 class Marks:
@@ -47,8 +81,116 @@ def sentences(text: str) -> list[str]:
     whole: list[str] = []
     for line in text[:READ].splitlines():
         if not _NOISE.match(line.strip()):
-            whole += _SENTENCE_ENDS.split(_without_markup(line.strip()))
+            whole += _split(_without_markup(line.strip()))
     return [sentence for sentence in whole if sentence] or [one_line(text[:READ])]
+
+
+def _split(line: str) -> list[str]:
+    """Return the sentences of a line."""
+    parts: list[str] = []
+    begin = 0
+    for end in _SENTENCE_ENDS.finditer(line):
+        place = end.end()
+        if end[0][0] == "." and _goes_on(line[begin : end.start() + 1], line[place : place + 1]):
+            continue
+        parts.append(line[begin:place].strip())
+        begin = place
+    return [*parts, line[begin:].strip()]
+
+
+def _goes_on(before: str, after: str) -> bool:
+    """Say whether a point ends no sentence, as after an abbreviation or the number of a thing."""
+    word = before[-_LONGEST_ABBREVIATED:]
+    if _INITIAL.search(word):
+        return True
+    return (after.islower() or after.isdigit()) and bool(_ABBREVIATED.search(word))
+
+
+def is_question(sentence: str) -> bool:
+    """Say whether a sentence ends as a question."""
+    return sentence.rstrip(" \t\n\"'”’»)]」』】》）*_").endswith(_QUESTIONS)
+
+
+def terms_of(text: str) -> frozenset[str]:
+    """Return the terms of a text, in lower case.
+
+    Names, numbers, paths and what is quoted count whole, words with three letters. Scripts without
+    blanks between words give pairs of characters; hiragana, which is mostly grammar, gives none.
+    """
+    text = text[:READ]
+    quoted = ("".join(filter(None, groups)) for groups in _QUOTED.findall(text))
+    terms = {quotation.strip().casefold() for quotation in quoted}
+    for token in _TERM.findall(text):
+        token = token.strip(".:-").rstrip("/")
+        if not token.isascii() and _SCRIPTS.search(token):
+            terms |= _terms_without_blanks(token)
+        else:
+            terms |= _terms_of_token(token)
+    return frozenset(terms - {""})
+
+
+def _terms_of_token(token: str) -> set[str]:
+    lowered = token.casefold()
+    if _NAME.search(token):
+        return {lowered}
+    words = {word for word in lowered.split("-") if _is_word(word)}
+    return words | {lowered} if len(words) > 1 else words
+
+
+def _is_word(word: str) -> bool:
+    # A syllable of Hangul is a character, and has two or three letters.
+    shortest = 2 if "\uac00" <= word[:1] <= "\ud7a3" else _SHORTEST_WORD
+    return len(word) >= shortest and any(map(str.isalnum, word))
+
+
+def _terms_without_blanks(token: str) -> set[str]:
+    terms: set[str] = set()
+    begin = 0
+    for run in _SCRIPTS.finditer(token):
+        terms |= _terms_of_token(token[begin : run.start()].strip(".:-"))
+        begin = run.end()
+        if run["word"]:
+            terms.add(run["word"])
+        pairs = run["pairs"] or ""
+        terms.update(pairs[i : i + 2] for i in range(len(pairs) - 1))
+    return terms | _terms_of_token(token[begin:].strip(".:-"))
+
+
+class Shape(Value):
+    """What a text is by its signs, in any language."""
+
+    has_path: bool = False
+    has_identifier: bool = False
+    has_number: bool = False
+    has_code: bool = False
+    has_quotation: bool = False
+    is_list_item: bool = False
+    is_question: bool = False
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it holds nothing but words."""
+        return not (
+            self.has_path
+            or self.has_identifier
+            or self.has_number
+            or self.has_code
+            or self.has_quotation
+        )
+
+
+def shape_of(text: str) -> Shape:
+    """Return a text's shape."""
+    text = text[:READ].strip()
+    return Shape(
+        has_path=bool(_PATH.search(text)),
+        has_identifier=bool(_IDENTIFIER.search(text)),
+        has_number=any(map(str.isdigit, text)),
+        has_code=bool(_CODE.search(text)),
+        has_quotation=text.startswith(">") or bool(_QUOTED.search(text)),
+        is_list_item=bool(_LIST_ITEM.match(text)),
+        is_question=is_question(text),
+    )
 
 
 def _without_markup(line: str) -> str:
