@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import re
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,15 +27,23 @@ from tests.benches.real_replay import (
     entries_of,
     events_of,
     is_by_user,
+    moved_in_time,
     prompt_of,
     text_of,
+    without_end,
 )
 
 DATA = Path(__file__).parent / "real_conversations_data" / "facts.json"
-RAW = 2_800
-"""Characters at the conversation's end that the baseline hands over as they stand."""
+BUDGETS = (700, 1_400, 2_000)
+LENGTH = 2_800
+"""Characters of a block of 700 tokens, which chance and the tail get as well."""
+SEEDS = 20
+"""Draws of random sentences; the share of facts in them then varies by about one in a hundred."""
 NO_SOURCES = 3
-SITUATIONS = ("new", "killed", "raw")
+BASELINES = ("chance", "tail", "summary")
+SITUATIONS = ("new", "killed", "compacted", "with summary")
+
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 
 @dataclass(frozen=True)
@@ -58,16 +69,44 @@ class Source:
     ref: str
     commit: str
     path: str
+    language: str
+    subject: str
+    compactions: int
     facts: tuple[Fact, ...]
 
 
 @dataclass(frozen=True)
+class FactScore:
+    """A fact's share in each column: 0 or 1, but for chance; and what it is counted by."""
+
+    shares: dict[str, float]
+    attributes: dict[str, str]
+
+
+@dataclass(frozen=True)
 class Score:
-    """Which facts of a conversation are in each text, by place; the blocks' tokens."""
+    """The share of each fact, by place, in each column that a conversation has; texts' sizes."""
 
     source: Source
-    present: dict[str, tuple[bool, ...]]
-    tokens: dict[str, int]
+    shares: dict[str, tuple[float, ...]]
+    sizes: dict[str, int]
+
+    def facts(self) -> list[FactScore]:
+        """Return each fact's score."""
+        source = self.source
+        about = {
+            "conversation": source.name,
+            "language": source.language,
+            "subject": source.subject,
+            "compactions": str(source.compactions),
+        }
+        return [
+            FactScore(
+                {column: shares[place] for column, shares in self.shares.items()},
+                {**about, "kind": fact.kind, "way": fact.way},
+            )
+            for place, fact in enumerate(source.facts)
+        ]
 
 
 def sources() -> list[Source]:
@@ -81,68 +120,102 @@ def _source(document: dict[str, Any]) -> Source:
     return Source(**{**document, "facts": tuple(facts)})
 
 
-def score(source: Source, path: Path, budget: int, show: int) -> Score:
-    """Replay a conversation to its end and to a kill, and look for its facts."""
-    entries = entries_of(path)
-    texts = {"raw": raw_end(entries)}
-    for name in ("new", "killed"):
-        with tempfile.TemporaryDirectory() as folder:
-            events = events_of(entries, is_killed=name == "killed")
-            texts[name] = Replay(Path(folder), budget).block_after(entries, events)
-    present = {name: tuple(f.is_in(texts[name]) for f in source.facts) for name in SITUATIONS}
-    if show:
-        print(f"--- {source.name}\n{texts['new']}")
-        for fact, is_there in zip(source.facts, present["new"], strict=True):
-            print(f"{'+' if is_there else '-'} {fact.kind}: {fact.text}")
-    return Score(source, present, {name: len(texts[name]) // 4 for name in SITUATIONS})
-
-
-def raw_end(entries: Iterable[tuple[str, Entry]]) -> str:
-    """Return the last characters of what the user and the agent said."""
-    said = [
+def said(entries: Iterable[tuple[str, Entry]]) -> str:
+    """Return what the user and the agent said."""
+    texts = [
         text_of(entry)
         for _, entry in entries
         if is_by_user(prompt_of(entry))
         or (entry.get("type") == "assistant" and not entry.get("isSidechain"))
     ]
-    return "\n".join(text for text in said if text.strip())[-RAW:]
+    return "\n".join(text for text in texts if text.strip())
 
 
-def recall(scores: Sequence[Score], by: str) -> dict[str, dict[str, int]]:
-    """Count facts, all and those present in each situation, by an attribute of the fact."""
-    counts: dict[str, Counter[str]] = {}
-    for each in scores:
-        for place, fact in enumerate(each.source.facts):
-            count = counts.setdefault(getattr(fact, by), Counter())
-            count["facts"] += 1
-            for name in SITUATIONS:
-                count[name] += each.present[name][place]
-    return {name: dict(count) for name, count in sorted(counts.items())}
+def random_sentences(text: str, seed: int) -> str:
+    """Return sentences of a text, drawn with a seed, that fill as many characters as a block."""
+    sentences = [part.strip() for part in _SENTENCE_END.split(text) if part.strip()]
+    random.Random(seed).shuffle(sentences)
+    return "\n".join(sentences)[:LENGTH]
+
+
+def host_summary(entries: Iterable[tuple[str, Entry]]) -> str:
+    """Return the host's newest summary of the conversation, empty if it made none."""
+    summaries = [text_of(entry) for _, entry in entries if entry.get("isCompactSummary")]
+    return summaries[-1] if summaries else ""
+
+
+def blocks(entries: list[tuple[str, Entry]]) -> Iterator[tuple[str, str]]:
+    """Yield the blocks of a conversation with their columns: killed, ended and compacted."""
+    entries = moved_in_time(entries, time.time() - 3600)
+    events = events_of(entries)
+    before = without_end(events)
+    with tempfile.TemporaryDirectory() as folder:
+        replay = Replay(Path(folder), entries)
+        replay.begin(events[0].at)
+        replay.tell(before)
+        for budget in BUDGETS:
+            yield f"killed {budget}", replay.block_of_new_conversation(budget)
+        replay.tell(events[len(before) :])
+        for budget in BUDGETS:
+            yield f"new {budget}", replay.block_of_new_conversation(budget)
+            yield f"compacted {budget}", replay.block_after_compaction(budget)
+
+
+def score(source: Source, folder: Path) -> tuple[Score, dict[str, str]]:
+    """Look for a conversation's facts in all texts; return the blocks as well."""
+    entries = entries_of(folder / f"{source.name}.jsonl")
+    text, summary = said(entries), host_summary(entries)
+    texts = {"tail": text[-LENGTH:], **dict(blocks(entries))}
+    if summary:
+        texts["summary"] = summary
+        for budget in BUDGETS:
+            texts[f"with summary {budget}"] = f"{summary}\n{texts[f'compacted {budget}']}"
+    draws = [random_sentences(text, seed) for seed in range(SEEDS)]
+    chance = tuple(sum(map(fact.is_in, draws)) / SEEDS for fact in source.facts)
+    shares = {name: tuple(float(f.is_in(texts[name])) for f in source.facts) for name in texts}
+    sizes = {name: len(text) for name, text in texts.items()}
+    return Score(source, {"chance": chance, **shares}, sizes), texts
+
+
+def table(title: str, rows: Mapping[str, Sequence[FactScore]]) -> list[str]:
+    """Return a Markdown table of the shares of facts in percent, a block's at each budget."""
+    lines = [
+        f"| {title} | facts | {' | '.join((*BASELINES, *SITUATIONS))} |",
+        f"| --- | {' | '.join(['---:'] * (len(BASELINES) + len(SITUATIONS) + 1))} |",
+    ]
+    for name, facts in rows.items():
+        cells = [_share(facts, baseline) for baseline in BASELINES]
+        for situation in SITUATIONS:
+            cells.append(" · ".join(_share(facts, f"{situation} {size}") for size in BUDGETS))
+        lines.append(f"| {name} | {len(facts)} | {' | '.join(cells)} |")
+    return [*lines, ""]
+
+
+def _share(facts: Sequence[FactScore], column: str) -> str:
+    shares = [fact.shares[column] for fact in facts if column in fact.shares]
+    return f"{100 * sum(shares) / len(shares):.0f}" if shares else "–"
 
 
 def report(scores: Sequence[Score]) -> str:
-    """Return the figures as Markdown tables."""
-    lines = [
-        "| conversation | facts | new | killed | raw text | tokens |",
-        "| --- | ---: | ---: | ---: | ---: | ---: |",
-    ]
-    for each in scores:
-        counts = " | ".join(str(sum(each.present[name])) for name in SITUATIONS)
-        name, size = each.source.name, len(each.source.facts)
-        lines.append(f"| {name} | {size} | {counts} | {each.tokens['new']} |")
-    total = sum(len(each.source.facts) for each in scores)
-    sums = [sum(sum(each.present[name]) for each in scores) for name in SITUATIONS]
-    shares = " | ".join(f"{count} ({count / total:.0%})" for count in sums)
-    lines.append(f"| all | {total} | {shares} | |")
-    for by in ("kind", "way"):
-        lines += [
-            "",
-            f"| {by} | facts | new | killed | raw text |",
-            "| --- | ---: | ---: | ---: | ---: |",
-        ]
-        for name, count in recall(scores, by).items():
-            cells = " | ".join(str(count.get(s, 0)) for s in SITUATIONS)
-            lines.append(f"| {name} | {count['facts']} | {cells} |")
+    """Return the shares of facts, all and by each of their attributes."""
+    facts = [fact for score in scores for fact in score.facts()]
+    lines = [f"Blocks at {' · '.join(f'{size:,}' for size in BUDGETS)} tokens.", ""]
+    lines += table("all", {"all": facts})
+    for name in ("conversation", "kind", "way", "language", "subject", "compactions"):
+        rows: dict[str, list[FactScore]] = {}
+        for fact in facts:
+            rows.setdefault(fact.attributes[name], []).append(fact)
+        lines += table(name, rows)
+    sizes = [f"{s.source.name} {s.sizes['summary']:,}" for s in scores if "summary" in s.sizes]
+    return "\n".join([*lines, f"Characters of the host's summaries: {', '.join(sizes) or 'none'}"])
+
+
+def show(result: Score, texts: dict[str, str], budget: int) -> str:
+    """Return a new conversation's block of a budget, and which facts are in it."""
+    column = f"new {budget}"
+    lines = [f"--- {result.source.name}", texts[column]]
+    for fact, share in zip(result.source.facts, result.shares[column], strict=True):
+        lines.append(f"{'+' if share else '-'} {fact.kind}: {fact.text}")
     return "\n".join(lines)
 
 
@@ -150,23 +223,29 @@ def main() -> int:
     """Measure the conversations whose files are there."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=Path, required=True, help="folder of NAME.jsonl files")
-    parser.add_argument("--budget", type=int, choices=(700, 1500, 2000), default=700)
+    parser.add_argument("--only", nargs="*", metavar="NAME", help="conversations to measure")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="show the first N blocks")
+    parser.add_argument("--budget", type=int, choices=BUDGETS, default=700, help="which to show")
+    parser.add_argument("--jobs", type=int, default=2, help="conversations replayed at once")
     options = parser.parse_args()
-    paths = {each.name: options.sources / f"{each.name}.jsonl" for each in sources()}
-    there = [each for each in sources() if paths[each.name].is_file()]
-    for each in sources():
-        if each not in there:
-            where = f"{each.repository} {each.ref} {each.path}"
-            print(f"not measured: {each.name} is not in the folder ({where})", file=sys.stderr)
+    there = []
+    for source in sources():
+        if options.only and source.name not in options.only:
+            continue
+        if (options.sources / f"{source.name}.jsonl").is_file():
+            there.append(source)
+        else:
+            where = f"{source.repository} {source.ref} {source.path}"
+            print(f"not measured: {source.name} is not in the folder ({where})", file=sys.stderr)
     if not there:
         print("none of the sources is there, so nothing was measured", file=sys.stderr)
         return NO_SOURCES
-    scores = [
-        score(each, paths[each.name], options.budget, number < options.show)
-        for number, each in enumerate(there)
-    ]
+    with ProcessPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(partial(score, folder=options.sources), there))
+    for result, texts in results[: options.show]:
+        print(show(result, texts, options.budget))
+    scores = [result for result, _ in results]
     print(json.dumps([asdict(each) for each in scores]) if options.json else report(scores))
     return 0
 

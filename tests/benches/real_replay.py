@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,20 @@ def entries_of(path: Path) -> list[tuple[str, Entry]]:
         if isinstance(entry, dict):
             entries.append((line, entry))
     return entries
+
+
+def moved_in_time(entries: list[tuple[str, Entry]], end: float) -> list[tuple[str, Entry]]:
+    """Return the lines with their times moved, at the same distances, so that the last is end."""
+    by = end - max((_time(entry, 0) for _, entry in entries), default=end)
+    moved = []
+    for line, entry in entries:
+        at = _time(entry, 0)
+        if at:
+            stamp = datetime.fromtimestamp(at + by, UTC).isoformat(timespec="milliseconds")
+            entry = {**entry, "timestamp": stamp.replace("+00:00", "Z")}
+            line = json.dumps(entry, ensure_ascii=False)
+        moved.append((line, entry))
+    return moved
 
 
 def _parts(entry: Entry) -> list[Entry]:
@@ -170,6 +185,8 @@ class _Teller:
             return
         if entry.get("subtype") == "compact_boundary":
             trigger = (entry.get("compactMetadata") or {}).get("trigger", "auto")
+            if trigger == "manual":
+                self.end_turn()
             yield {"hook_event_name": "PreCompact", "trigger": trigger}
         elif entry.get("isCompactSummary"):
             summary = text_of(entry)
@@ -231,33 +248,40 @@ def _plain(content: object) -> str:
     return str(content or "")
 
 
-def events_of(entries: list[tuple[str, Entry]], *, is_killed: bool) -> list[Event]:
-    """Return the hook calls of a transcript; after a kill, the last turn has no Stop."""
+def events_of(entries: list[tuple[str, Entry]]) -> list[Event]:
+    """Return the hook calls of a transcript; its last turn ends where it has an answer."""
     teller, at = _Teller(entries), 0.0
     for number, (_, entry) in enumerate(entries, start=1):
         at = _time(entry, at)
         teller.hear(number, at, entry)
-    if not is_killed:
-        teller.end_turn()
+    teller.end_turn()
     return teller.events
+
+
+def without_end(events: list[Event]) -> list[Event]:
+    """Return the events up to a kill in the last turn."""
+    is_ended = events[-1].payload["hook_event_name"] == "Stop"
+    return events[:-1] if is_ended else events
 
 
 class Replay:
     """A throw-away repository, sealed places, and the hooks that are called there."""
 
-    def __init__(self, folder: Path, budget: int) -> None:
-        self._root = folder / "repo"
+    def __init__(self, folder: Path, entries: list[tuple[str, Entry]]) -> None:
+        self._folder = folder / "replay"
+        self._entries = entries
+        self._written = 0
+        self._root = self._folder / "repo"
         self._root.mkdir(parents=True)
-        self._transcript = folder / f"{SESSION}.jsonl"
+        self._transcript = self._folder / f"{SESSION}.jsonl"
         self._clock = Clock()
-        config = folder / "config"
-        config.mkdir()
-        (config / "config.yaml").write_text(f"resume:\n  max_tokens: {budget}\n")
+        self._config = self._folder / "config"
+        self._config.mkdir()
         self._places = UserDirs(
-            state_home=str(folder / "state"),
-            config_home=str(config),
+            state_home=str(self._folder / "state"),
+            config_home=str(self._config),
             environment={"PATH": os.environ["PATH"]},
-            home=str(folder),
+            home=str(self._folder),
         )
         self._git("init", "--quiet", "--initial-branch=main")
         self._git("commit", "--quiet", "--allow-empty", "--message", "first")
@@ -281,27 +305,49 @@ class Replay:
         event = hooks.parse_event(document, {"CLAUDE_PROJECT_DIR": str(self._root)}, self._clock())
         return hooks.render_reply(event, self._guard().handle(event, hooks.ABILITIES))
 
-    def block_after(self, entries: list[tuple[str, Entry]], events: list[Event]) -> str:
-        """Tell the events; return what a new conversation is then given before its first prompt."""
-        self._clock.advance(events[0].at)
+    def begin(self, at: float) -> None:
+        """Begin the conversation."""
+        self._clock.advance(at)
         self._guard().ensure()
         self._send({"hook_event_name": "SessionStart", "source": "startup"}, SESSION)
-        written = 0
+
+    def tell(self, events: Iterable[Event]) -> None:
+        """Send the events, each with the lines that stand in the transcript by then."""
         with self._transcript.open("a", encoding="utf-8") as file:
             for event in events:
                 self._clock.advance(event.at)
-                file.writelines(f"{line}\n" for line, _ in entries[written : event.lines])
+                lines = self._entries[self._written : event.lines]
+                file.writelines(f"{line}\n" for line, _ in lines)
                 file.flush()
-                written = max(written, event.lines)
-                payload = self._here(event.payload, entries)
+                self._written = max(self._written, event.lines)
+                payload = self._here(event.payload)
                 self._write(payload)
                 self._send(payload, SESSION)
-        self._clock.advance(self._clock() + 60)
-        start = {"hook_event_name": "SessionStart", "source": "startup"}
-        answers = [self._send(start, SUCCESSOR)]
-        answers.append(
-            self._send({"hook_event_name": "UserPromptSubmit", "prompt": "go on"}, SUCCESSOR)
-        )
+
+    def block_of_new_conversation(self, budget: int) -> str:
+        """Return what a new conversation is given with its first prompt."""
+        return self._tried([], "startup", SUCCESSOR, budget)
+
+    def block_after_compaction(self, budget: int) -> str:
+        """Return what the conversation is given with its next prompt, behind a compaction."""
+        compaction = {"hook_event_name": "PreCompact", "trigger": "manual"}
+        return self._tried([compaction], "compact", SESSION, budget)
+
+    def _tried(self, first: list[Entry], start: str, session: str, budget: int) -> str:
+        """Return what hooks answer when a context begins; everything is then as before."""
+        saved, now = self._folder.with_name("saved"), self._clock.now
+        shutil.copytree(self._folder, saved, symlinks=True)
+        (self._config / "config.yaml").write_text(f"resume:\n  max_tokens: {budget}\n")
+        self._clock.advance(now + 60)
+        payloads = [
+            *first,
+            {"hook_event_name": "SessionStart", "source": start},
+            {"hook_event_name": "UserPromptSubmit", "prompt": "go on"},
+        ]
+        answers = [self._send(payload, session) for payload in payloads]
+        shutil.rmtree(self._folder)
+        saved.rename(self._folder)
+        self._clock.now = now
         return "\n".join(_context(answer) for answer in answers if answer)
 
     def _write(self, payload: Entry) -> None:
@@ -313,9 +359,9 @@ class Replay:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
 
-    def _here(self, payload: Entry, entries: list[tuple[str, Entry]]) -> Entry:
+    def _here(self, payload: Entry) -> Entry:
         """Let paths of the source's folder point into the throw-away repository."""
-        there = next((str(entry["cwd"]) for _, entry in entries if entry.get("cwd")), "")
+        there = next((str(entry["cwd"]) for _, entry in self._entries if entry.get("cwd")), "")
         if not there or "tool_input" not in payload:
             return payload
         given = {

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
-from .real_replay import Entry, Event, events_of, moved_path
+from .real_conversations import random_sentences
+from .real_replay import Entry, Event, Replay, events_of, moved_in_time, moved_path, without_end
 
 NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"
 
@@ -38,7 +40,7 @@ def queued(second: int, text: str) -> tuple[Entry, Entry]:
 
 
 def told(*entries: Entry) -> list[Event]:
-    return events_of([(json.dumps(entry), entry) for entry in entries], is_killed=False)
+    return events_of([(json.dumps(entry), entry) for entry in entries])
 
 
 def names(events: list[Event]) -> list[str]:
@@ -97,3 +99,46 @@ def test_paths_of_the_sources_folder_point_into_the_repository(
     path: str, there: str, moved: str
 ) -> None:
     assert moved_path(path, there, "/r") == moved
+
+
+def test_a_compaction_that_the_user_asked_for_comes_behind_the_end_of_the_turn() -> None:
+    boundary: Entry = {"type": "system", "subtype": "compact_boundary"}
+    manual = {**boundary, "compactMetadata": {"trigger": "manual"}}
+    talk = [user(1, "Port it"), agent(2, "Done.")]
+    assert names(told(*talk, at(9, manual))) == ["UserPromptSubmit", "Stop", "PreCompact"]
+    assert names(told(*talk, at(9, boundary))) == ["UserPromptSubmit", "PreCompact", "Stop"]
+
+
+def test_lines_carry_the_time_of_the_replay_at_the_same_distances() -> None:
+    lines = [user(1, "Port it"), {"type": "summary"}, agent(31, "Done.")]
+    moved = moved_in_time([(json.dumps(line), line) for line in lines], 1_800_000_030)
+    assert [entry.get("timestamp") for _, entry in moved] == [
+        "2027-01-15T08:00:00.000Z",
+        None,
+        "2027-01-15T08:00:30.000Z",
+    ]
+    assert [json.loads(line) for line, _ in moved] == [entry for _, entry in moved]
+
+
+def test_blocks_of_any_situation_leave_the_replay_as_it_was(tmp_path: Path) -> None:
+    lines = [user(1, "Port the ledger to Zig"), agent(2, "The ledger is ported to Zig.")]
+    entries = [(json.dumps(line), line) for line in lines]
+    replay = Replay(tmp_path, entries)
+    events = events_of(entries)
+    replay.begin(events[0].at)
+    replay.tell(without_end(events))
+    assert "is ported" not in replay.block_of_new_conversation(700)
+    replay.tell(events[1:])
+    first = replay.block_of_new_conversation(700)
+    assert "Port the ledger" in first
+    assert "is ported" in first
+    assert "Port the ledger" in replay.block_after_compaction(700)
+    assert replay.block_of_new_conversation(700) == first
+
+
+def test_chance_draws_the_same_sentences_with_the_same_seed() -> None:
+    text = "\n".join(f"Sentence {number}. 第{number}句。" for number in range(900))
+    drawn = random_sentences(text, 1)
+    assert len(drawn) == 2_800
+    assert drawn == random_sentences(text, 1) != random_sentences(text, 2)
+    assert any(line.startswith("第") for line in drawn.splitlines())
