@@ -152,10 +152,11 @@ def record_answer(conversation: Conversation) -> None:
 
 def record_summary(conversation: Conversation) -> None:
     """Journal the parts of the host's own summary that say where the work stands."""
-    from gitguard.state.answers import standing_of
+    from gitguard.state.host_summary import standing_of, without_thinking
     from gitguard.state.thread import AT_LENGTH
 
-    summary = _without_secrets(conversation, conversation.event.summary)
+    # Secrets are taken out first: a part of one would not be known for one.
+    summary = conversation.workspace.redactor.text(without_thinking(conversation.event.summary))
     entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))
     conversation.store.journal.append(entry)
 

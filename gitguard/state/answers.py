@@ -45,16 +45,6 @@ _PASSING = Marks(
 _STEP_LABEL = late_pattern(
     r"(?:the )?(?:next(?: steps?| up)?|todo|remaining)\s*[:—–]\s*(?=\S)", re.I
 )
-_BLANK = r"[^\S\n]*"
-"""Blanks within a line; matched across lines, each of many empty ones would be read many times."""
-_HEADINGS = late_pattern(
-    rf"^{_BLANK}(?:#+|\d+\.|\*\*){_BLANK}([A-Z][^\n:*]{{2,60}})[:*]*{_BLANK}$", re.MULTILINE
-)
-_ANALYSIS = late_pattern(r"<analysis>.*?</analysis>", re.DOTALL)
-_SUMMARY_TAGS = late_pattern(r"</?summary>")
-_STANDING = late_pattern(
-    r"pending|current|next|open|remaining|progress|error|problem", re.IGNORECASE
-)
 
 
 def conclusions(answer: str, limit: int) -> str:
@@ -88,23 +78,6 @@ def _within(whole: list[str], places: Iterable[int], room: int) -> set[int]:
         chosen.add(i)
         room -= len(whole[i]) + 1
     return chosen
-
-
-def standing_of(summary: str, limit: int) -> str:
-    """Return what a host's summary says of pending and current work, and of what comes next.
-
-    Without headings of that name, it is read as an answer is.
-    """
-    # What the model thought aloud before it wrote the summary is no part of it.
-    summary = _SUMMARY_TAGS.sub("", _ANALYSIS.sub("", summary))
-    parts = _HEADINGS.split(summary)
-    # The text before the first heading, then a heading and its text in turn.
-    chosen = [
-        f"{heading.strip()}: {body.strip()}"
-        for heading, body in zip(parts[1::2], parts[2::2], strict=True)
-        if _STANDING.search(heading)
-    ]
-    return conclusions("\n".join(chosen) or summary, limit)
 
 
 def telling(text: str, limit: int) -> str:
