@@ -210,9 +210,8 @@ def report(scores: Sequence[Score]) -> str:
     return "\n".join([*lines, f"Characters of the host's summaries: {', '.join(sizes) or 'none'}"])
 
 
-def show(result: Score, texts: dict[str, str], budget: int) -> str:
-    """Return a new conversation's block of a budget, and which facts are in it."""
-    column = f"new {budget}"
+def show(result: Score, texts: dict[str, str], column: str) -> str:
+    """Return a block, and which facts are in it."""
     lines = [f"--- {result.source.name}", texts[column]]
     for fact, share in zip(result.source.facts, result.shares[column], strict=True):
         lines.append(f"{'+' if share else '-'} {fact.kind}: {fact.text}")
@@ -227,6 +226,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="show the first N blocks")
     parser.add_argument("--budget", type=int, choices=BUDGETS, default=700, help="which to show")
+    parser.add_argument("--situation", choices=SITUATIONS[:3], default="new", help="which to show")
     parser.add_argument("--jobs", type=int, default=2, help="conversations replayed at once")
     options = parser.parse_args()
     there = []
@@ -244,7 +244,7 @@ def main() -> int:
     with ProcessPoolExecutor(options.jobs) as pool:
         results = list(pool.map(partial(score, folder=options.sources), there))
     for result, texts in results[: options.show]:
-        print(show(result, texts, options.budget))
+        print(show(result, texts, f"{options.situation} {options.budget}"))
     scores = [result for result, _ in results]
     print(json.dumps([asdict(each) for each in scores]) if options.json else report(scores))
     return 0

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from .real_conversations import random_sentences
+from .real_conversations import random_sentences, sources
 from .real_replay import Entry, Event, Replay, events_of, moved_in_time, moved_path, without_end
 
 NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"
@@ -142,3 +143,13 @@ def test_chance_draws_the_same_sentences_with_the_same_seed() -> None:
     assert len(drawn) == 2_800
     assert drawn == random_sentences(text, 1) != random_sentences(text, 2)
     assert any(line.startswith("第") for line in drawn.splitlines())
+
+
+def test_the_facts_name_each_conversation_once_and_hold_valid_patterns() -> None:
+    names = [source.name for source in sources()]
+    assert len(names) == len(set(names))
+    for source in sources():
+        assert source.facts
+        for fact in source.facts:
+            assert not fact.is_in("")
+            assert all(re.compile(term) for term in fact.terms)
