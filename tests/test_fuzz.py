@@ -283,7 +283,8 @@ def test_any_configuration_is_read_or_an_error_of_ours(
             assert getattr(found.thresholds, name) <= getattr(DEFAULTS.thresholds, name)
         assert found.gauge.checkpoint_at <= DEFAULTS.gauge.checkpoint_at
         assert found.gauge.show_from <= DEFAULTS.gauge.show_from
-        assert found.resume.max_tokens <= DEFAULTS.resume.max_tokens
+        for name in found.resume.kinds:
+            assert getattr(found.resume, name) <= getattr(DEFAULTS.resume, name)
         assert (found.store, found.handoff) == (DEFAULTS.store, DEFAULTS.handoff)
         assert found.redaction.allow == DEFAULTS.redaction.allow
         assert not found.reference_mode

@@ -13,6 +13,7 @@ import pytest
 from gitguard.cli.app import app
 from gitguard.model.codec import load_json, load_yaml
 from gitguard.model.config.config import DEFAULTS, read_config
+from gitguard.model.tokens import tokens_of
 from gitguard.model.triggers import TRIGGERS
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.state.task import read_state
@@ -64,7 +65,7 @@ def test_the_message_example_is_a_checkpoint() -> None:
 
 def test_the_resume_example_keeps_its_budget() -> None:
     block = generated.example_resume().split("```\n")[1]
-    assert len(block) <= 4 * DEFAULTS.resume.max_tokens
+    assert tokens_of(block) <= DEFAULTS.resume.after_compaction
 
 
 def test_links_lead_somewhere() -> None:

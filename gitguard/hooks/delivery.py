@@ -14,6 +14,7 @@ from gitguard.store.session.host_session import Delivery
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
+    from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import OwnState, UnusableState
 
@@ -54,7 +55,14 @@ def bootstrap(conversation: Conversation) -> HookReply:
         block = "" if beside.busy else _handoff(conversation)
         if not block:
             spiral = _spiral(conversation)
-            block = stable_block(conversation.store, head, spiral=spiral, beside=beside)
+            block = stable_block(
+                conversation.store,
+                head,
+                spiral=spiral,
+                beside=beside,
+                conversation=conversation.event.host_session,
+                is_compacted=conversation.record.epoch > 0,
+            )
         _note_told(conversation, block)
         _note_delivery(conversation, head, block)
     return HookReply(context=block)
@@ -68,7 +76,7 @@ def block_of_copy(conversation: Conversation) -> str:
     from gitguard.sessions.resume.building import resume_of, stable_block
     from gitguard.store.session.standing import STOP, judge
 
-    spiral, store = _spiral(conversation), conversation.store
+    spiral, store, record = _spiral(conversation), conversation.store, conversation.record
     try:
         our_state = state_file.newest_own(store.states.read())
         head, note = store.chain.head(), _COPY
@@ -77,8 +85,15 @@ def block_of_copy(conversation: Conversation) -> str:
         else:
             head = store.readable_head()
         if our_state is None:
-            return stable_block(store, head, spiral=spiral)
-        return resume_of(store, our_state, head, spiral=spiral, notes=(note,))
+            return stable_block(store, head, spiral=spiral, is_compacted=record.epoch > 0)
+        return resume_of(
+            store,
+            our_state,
+            head,
+            spiral=spiral,
+            notes=(note,),
+            has_context=_has_context(record),
+        )
     except GitguardError as error:
         conversation.note_fault(error)
         return ""
@@ -157,10 +172,19 @@ def _fresh_block(
             ),
             conversation=conversation.event.host_session,
             beside=beside,
+            has_context=_has_context(conversation.record),
         )
     _note_told(conversation, block)
     _note_delivery(conversation, head, block)
     return block
+
+
+def _has_context(record: HostSession) -> bool:
+    """Whether the agent has something beside the block: its own talk, a summary of it, or both.
+
+    What a host clears away is gone too, but the user wanted it gone.
+    """
+    return bool(record.turns or record.epoch or record.continues or record.delivery)
 
 
 def _spiral(conversation: Conversation) -> str:

@@ -34,8 +34,6 @@ else:
 
 _KEPT = "\n\t"
 _DROPPED = frozenset({"Cc", "Cf", "Cs", "Co", "Cn"})
-_SHORTEST_WITH_END = 120
-"""Characters below which the end of a cut text says too little to stand alone."""
 _STAMPS = late_pattern(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z")
 _LINE_ENDS = str.maketrans("\u2028\u2029", "  ")
 
@@ -115,15 +113,6 @@ def shorten(text: str, limit: int) -> str:
     head = text[: max(limit - 1, 0)]
     word_end = head.rfind(" ")
     return (head[:word_end] if word_end > limit // 2 else head).rstrip() + "…"
-
-
-def shorten_middle(text: str, limit: int) -> str:
-    """Cut to at most limit characters out of the middle, at words' ends, marked with `…`."""
-    if len(text) <= limit or limit < _SHORTEST_WITH_END:
-        return shorten(text, limit)
-    head = shorten(text, limit - limit // 3)
-    end = text[len(head) + len(text) - limit + 1 :]
-    return f"{head} {end.partition(' ')[2].lstrip()}".rstrip()
 
 
 def cut_middle(text: str, head: int, tail: int) -> str:

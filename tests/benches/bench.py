@@ -19,6 +19,7 @@ import gitguard
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.events import PlanItem, Transcript
 from gitguard.model.redaction.redactor import Redactor
+from gitguard.model.tokens import tokens_of
 from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.state import entries as journal
 from gitguard.state.capture import work_of
@@ -354,11 +355,11 @@ def verify_many_sessions(folder: Path, runs: int) -> Row:
 
 
 def resume_size(folder: Path, runs: int) -> Row:
-    """Tokens of a full block (four characters each) over the limit of 700."""
+    """Tokens of a full block over the limit of 700."""
     state = full_state(60)
     origin = Header("main", "cp_100", "0" * 40)
     block = build_resume(state, work_of((), state, 0), origin, max_tokens=700)
-    return limited("resume block, tokens", len(block) / 4, 700)
+    return limited("resume block, tokens", tokens_of(block), 700)
 
 
 ROWS = (

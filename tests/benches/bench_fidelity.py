@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from gitguard.model.tokens import tokens_of
 from tests.benches.fidelity_facts import (
     ALWAYS,
     LENGTH,
@@ -45,7 +46,6 @@ CELLS = tuple(sorted({*((n, tokens) for n in COUNTS for tokens in BUDGETS), *FLO
 SITUATIONS = ("a compaction", "a normal end", "kill -9")
 PAGE = Path(__file__).parents[2] / "references" / "design" / "fidelity.md"
 _BLOCK = re.compile(r"<gitguard-resume [^>]*>.*?</gitguard-resume>", re.DOTALL)
-_CHARACTERS_PER_TOKEN = 4
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ class Outcome:
 
     @property
     def block_tokens(self) -> int:
-        return max(tokens(seen.block) for seen in self.seen)
+        return max(tokens_of(seen.block) for seen in self.seen)
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Row:
     def growth(self) -> int:
         """The most tokens by which a request is longer than that of the control run."""
         pairs = zip(self.ours.seen, self.control.seen, strict=True)
-        return max(tokens(ours.request) - tokens(other.request) for ours, other in pairs)
+        return max(tokens_of(ours.request) - tokens_of(other.request) for ours, other in pairs)
 
     @property
     def has_floor(self) -> bool:
@@ -105,16 +105,11 @@ class Row:
             if not seen.block:
                 yield f"after {situation}: no block in the request"
                 continue
-            if tokens(seen.block) > self.allowed:
-                yield f"after {situation}: the block takes {tokens(seen.block)} tokens"
+            if tokens_of(seen.block) > self.allowed:
+                yield f"after {situation}: the block takes {tokens_of(seen.block)} tokens"
             wanted = [f for f in seen.missing if self.has_floor or f.kind in ALWAYS]
             yield from (f"after {situation}: missing `{fact.text}`" for fact in wanted)
             yield from (f"after {situation}: {said}" for said in passed_over(seen))
-
-
-def tokens(text: str) -> int:
-    """Return the tokens of a text by the rule of four characters, rounded up."""
-    return -(-len(text) // _CHARACTERS_PER_TOKEN)
 
 
 def passed_over(seen: Seen) -> Iterator[str]:

@@ -12,6 +12,7 @@ import tempfile
 from collections import Counter
 from pathlib import Path
 
+from gitguard.model.tokens import tokens_of
 from tests.benches.memory_conversations import STALE, Fact, Turn, conversation
 from tests.support.conversation import Conversation
 
@@ -61,7 +62,9 @@ def block_after(
     turns, facts = conversation(seed, count)
     talk = Conversation(folder)
     (folder / "config").mkdir(exist_ok=True)
-    (folder / "config" / "config.yaml").write_text(f"resume:\n  max_tokens: {tokens}\n")
+    (folder / "config" / "config.yaml").write_text(
+        f"resume: {{after_compaction: {tokens}, new_conversation: {tokens}}}\n"
+    )
     replay(talk, turns, likely, random.Random(seed))
     talk.clock.pass_by(3600)
     return talk.beside("S2").prompt("What is next?"), facts
@@ -90,7 +93,7 @@ def _print_cell(count: int, tokens: int, likely: float, seeds: range, *, shows: 
     for seed in seeds:
         with tempfile.TemporaryDirectory() as folder:
             block, facts = block_after(seed, count, tokens, likely, Path(folder))
-        used += len(block) // 4
+        used += tokens_of(block)
         for fact in facts:
             for name in (fact.way, f"  {fact.kind}"):
                 there[name] += 1

@@ -75,7 +75,9 @@ class Scene:
         command.symlink_to(COMMAND)
         config = self.home / ".config/gitguard/config.yaml"
         config.parent.mkdir(parents=True)
-        config.write_text(f"resume:\n  max_tokens: {self.tokens}\n")
+        config.write_text(
+            f"resume: {{after_compaction: {self.tokens}, new_conversation: {self.tokens}}}\n"
+        )
 
     def gitguard(self, env: dict[str, str], *args: str) -> str:
         """Run the command as the user would; empty in the control run."""

@@ -337,7 +337,8 @@ class Replay:
         """Return what hooks answer when a context begins; everything is then as before."""
         saved, now = self._folder.with_name("saved"), self._clock.now
         shutil.copytree(self._folder, saved, symlinks=True)
-        (self._config / "config.yaml").write_text(f"resume:\n  max_tokens: {budget}\n")
+        lengths = f"resume: {{after_compaction: {budget}, new_conversation: {budget}}}\n"
+        (self._config / "config.yaml").write_text(lengths)
         self._clock.advance(now + 60)
         payloads = [
             *first,

@@ -499,13 +499,15 @@ def example_snapshot() -> str:
 def example_resume() -> str:
     """Return the block that hands the example back."""
     origin = Header("feature/tokenizer", "cp_007", "9f2c51d07b3e4a6688d1c0ffee0123456789abcd")
-    block = build_resume(example_state(), Work(), origin, max_tokens=DEFAULTS.resume.max_tokens)
+    block = build_resume(
+        example_state(), Work(), origin, max_tokens=DEFAULTS.resume.after_compaction
+    )
     return f"""# The resume block
 
 {GENERATED}
-An agent gets this block after a compaction or a crash, and in a new conversation. It
-has at most 700 tokens of four characters. Each list begins with its newest items, and says how
-many did not fit.
+An agent gets this block after a compaction, in at most 700 tokens, and in a new conversation or
+after a crash, in at most 2,000. Each list begins with its newest items, and says how many did not
+fit.
 
 ```
 {block.rstrip()}

@@ -90,6 +90,7 @@ def test_without_files_the_defaults_are_in_force(guard: Guard) -> None:
         ("gauge: {warn_hand_over: 0}", "the gauge's warnings must rise"),
         ("gauge: {hand_over_heavy: 0.7}", "the gauge's levels of delegation must rise"),
         ("treshholds: {}", "`treshholds` is not a setting"),
+        ("resume: {max_tokens: 500}", "`resume.max_tokens` is not a setting"),
         ("window: {default: 15999}", "15,999"),
         ("window: {cap: 15999}", "15,999"),
         ("window: {models: {m: 15999}}", "15,999"),
@@ -137,11 +138,13 @@ def test_a_configuration_that_is_a_link_is_read(
 
 
 def test_a_repository_only_tightens(user: Path, repository: Path, open_guard: OpenGuard) -> None:
-    user.write_text("thresholds: {warning: 0.5}\nwindow: {cap: 100000}\nresume: {max_tokens: 500}")
+    user.write_text(
+        "thresholds: {warning: 0.5}\nwindow: {cap: 100000}\nresume: {after_compaction: 500}"
+    )
     repository.write_text(
         "thresholds: {warning: 0.6, compress: 0.65, critical: 0.95}\n"
         "window: {cap: 150000, default: 900000, models: {m: 900000}}\n"
-        "resume: {max_tokens: 9000}\n"
+        "resume: {after_compaction: 9000, new_conversation: 900}\n"
         "gauge: {show_from: 0.9, checkpoint_at: 0.75}\n"
         "store: {ref_prefix: refs/gitguard/, directory: elsewhere}\n"
         "destructive: [make clean]\n"
@@ -155,7 +158,7 @@ def test_a_repository_only_tightens(user: Path, repository: Path, open_guard: Op
         0,
         {},
     )
-    assert config.resume.max_tokens == 500
+    assert (config.resume.after_compaction, config.resume.new_conversation) == (500, 900)
     assert (config.gauge.show_from, config.gauge.checkpoint_at) == (0.70, 0.75)
     assert config.store == DEFAULTS.store
     assert config.destructive == ("make clean",)

@@ -508,7 +508,7 @@ def test_a_hook_begins_nothing_in_a_clone_that_tracks_a_configuration(
 ) -> None:
     folder = Path(guard.workspace.folder)
     folder.mkdir()
-    (folder / "config.yaml").write_text("resume: {max_tokens: 600}\n")
+    (folder / "config.yaml").write_text("resume: {new_conversation: 600}\n")
     git("add", "--force", ".gitguard")
     git("commit", "--quiet", "--message", "Settings")
     victim = Guard(str(git.root), guard.workspace.places, guard.clock)

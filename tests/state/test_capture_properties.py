@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gitguard.model.codec import dump_json
 from gitguard.model.events import PlanItem
 from gitguard.model.text import seconds, timestamp
+from gitguard.model.tokens import tokens_of
 from gitguard.model.transcript import USER
 from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.state import entries as journal
@@ -20,11 +21,11 @@ from gitguard.state.thread import is_heard
 
 NOW = "2026-01-31T09:30:00Z"
 STATE_LIMIT = 64 * 1024
-CHARACTERS_PER_TOKEN = 4
 
 WORDS = st.sampled_from(
     ["port", "the", "parser", "never", "instead", "12", "Fixed", "fails.", "next:", "ok", "yes",
-     "no,", "`x`", "\n", "##", "- ", "é", "日本", "\u2028", "\x07", '"', "\\", "😀"]
+     "no,", "`x`", "\n", "##", "- ", "é", "日本", "\u2028", "\x07", '"', "\\", "😀",
+     "не надо", "解析器必须接受旧文件。", "파서는"]
 )  # fmt: skip
 
 
@@ -162,6 +163,6 @@ def test_a_block_that_leaves_something_out_uses_nine_tenths_of_its_room(
     block = build_resume(
         state, work, Header("main", "cp_012", "a" * 40, now=NOW), max_tokens=tokens
     )
-    assert len(block) <= tokens * CHARACTERS_PER_TOKEN
+    assert tokens_of(block) <= tokens
     if "Not shown:" in block or " more" in block:
-        assert len(block) >= 0.9 * tokens * CHARACTERS_PER_TOKEN, block
+        assert tokens_of(block) >= 0.9 * tokens, block

@@ -174,8 +174,14 @@ class WindowConfig(ConfigSection):
 class ResumeConfig(ConfigSection):
     """The block that hands the state back."""
 
-    max_tokens: int = fields.count(
-        "Size of the resume block, in tokens of four characters.", default=700
+    after_compaction: int = fields.count(
+        "Tokens of the resume block after a compaction, where the host's summary stands beside it; "
+        "also in a conversation that you clear or resume, and once the task is done.",
+        default=700,
+    )
+    new_conversation: int = fields.count(
+        "Tokens of the block in a new conversation, after a crash too, and of `gitguard resume`.",
+        default=2000,
     )
 
 
@@ -371,7 +377,12 @@ def tighten(user: Config, repository: Config) -> Config:
         thresholds=Thresholds(**_lower(user.thresholds, repository.thresholds, Thresholds.kinds)),
         gauge=GaugeConfig(**least | rising),
         window=user.window.replace(cap=min(caps, default=0)),
-        resume=ResumeConfig(min(user.resume.max_tokens, repository.resume.max_tokens)),
+        resume=ResumeConfig(
+            **{
+                n: min(getattr(user.resume, n), getattr(repository.resume, n))
+                for n in ResumeConfig.kinds
+            }
+        ),
         capture=CaptureConfig(max(user.capture.words, repository.capture.words, key=WORDS.index)),
         destructive=tuple(dict.fromkeys(user.destructive + repository.destructive)),
     )

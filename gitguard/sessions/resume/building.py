@@ -24,6 +24,7 @@ from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.commit import parse_commit
 from gitguard.model.text import one_line, seconds, shorten, timestamp
+from gitguard.model.tokens import QUARTERS, quarters_of
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.sessions.beside import ALONE, conversations_beside
@@ -41,6 +42,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from gitguard.model.config.config import ResumeConfig
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.sessions.beside import Beside
     from gitguard.state.checkpoint import Code
@@ -145,11 +147,13 @@ def resume_of(
     notes: tuple[str, ...] = (),
     conversation: str = "",
     beside: Beside | None = None,
+    has_context: bool = False,
 ) -> str:
     """Return the block of a state in force, with notes for its reader.
 
     spiral says why a new conversation would keep more than a compaction, if it would. beside is who
-    is at work beside the reader; it is looked up unless it is passed.
+    is at work beside the reader; it is looked up unless it is passed. has_context says that the
+    block does not stand alone (`tokens_for`).
 
     The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
     """
@@ -172,7 +176,8 @@ def resume_of(
     )
     entries = tuple(e for e in part.entries if e.host_session not in beside.at_work)
     work = capture.work_of(entries, state, store.clock())
-    return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)
+    max_tokens = tokens_for(store.config.resume, state, has_context=has_context)
+    return build_resume(state, work, header, max_tokens=max_tokens)
 
 
 def _by_files(store: SessionStore) -> tuple[tuple[str, str], ...]:
@@ -186,7 +191,13 @@ def _by_files(store: SessionStore) -> tuple[tuple[str, str], ...]:
 
 
 def stable_block(
-    store: SessionStore, head: Head, *, spiral: str = "", beside: Beside = ALONE
+    store: SessionStore,
+    head: Head,
+    *,
+    spiral: str = "",
+    beside: Beside = ALONE,
+    conversation: str = "",
+    is_compacted: bool = False,
 ) -> str:
     """Return the block of the newest checkpoint, the same text until the next one.
 
@@ -196,6 +207,10 @@ def stable_block(
     counts as well, leaves nothing of that cache; nor does one that begins or ends to work beside
     the reader. Until the second checkpoint it also tells what is
     archived of an older session. Empty while there is no checkpoint, or nothing to tell.
+
+    It is not part of the transcript, so one that became shorter at the second run would take back
+    what it told at the first. A conversation that took a task over keeps the long block until it
+    is compacted; one that began the task has it in its context, and gets the short one.
     """
     newest = store.chain.verify(head)
     if newest is None:
@@ -212,7 +227,15 @@ def stable_block(
     work = _committed_work(state, snapshot)
     header = _header(store, head, newest.checkpoint.code.branch, spiral)
     header = header.replace(notes=older + header.notes, beside=beside)
-    return build_resume(state, work, header, max_tokens=store.config.resume.max_tokens)
+    has_context = is_compacted or _is_at_own_task(state, conversation)
+    max_tokens = tokens_for(store.config.resume, state, has_context=has_context)
+    return build_resume(state, work, header, max_tokens=max_tokens)
+
+
+def _is_at_own_task(state: TaskState, conversation: str) -> bool:
+    """Whether a conversation set the goal itself, and so has heard all of the task."""
+    origin = state.goal_from
+    return origin is not None and bool(conversation) and origin.conversation == conversation
 
 
 def _committed_work(state: TaskState, snapshot: Beginning | None) -> Work:
@@ -387,7 +410,6 @@ def _commits_between(repository: Repository, old: str, new: str) -> int:
 
 LEAST_TOKENS = 300
 """The smallest block: below it the required sections would not all find a few words' room."""
-_CHARACTERS_PER_TOKEN = 4
 _KEY_LIMIT = 60
 _NEWS = 600
 """Seconds below which the head says nothing of the block's age."""
@@ -418,6 +440,15 @@ class Header(Value):
     """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
 
+def tokens_for(config: ResumeConfig, state: TaskState, *, has_context: bool) -> int:
+    """Return the length of a block by what its reader has beside it.
+
+    A conversation that was compacted has the host's summary, one that is resumed its transcript.
+    Who begins anew has nothing else while the task is open, and needs little once it is done.
+    """
+    return config.after_compaction if has_context or state.is_done else config.new_conversation
+
+
 def is_due(host_session: HostSession, head: str) -> bool:
     """Say whether a conversation lacks this epoch's block, or another writer moved the head."""
     delivery = host_session.delivery
@@ -425,11 +456,11 @@ def is_due(host_session: HostSession, head: str) -> bool:
 
 
 def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: int) -> str:
-    """Return the block, at most max_tokens of four characters each.
+    """Return the block, which takes at most max_tokens as `tokens_of` counts them.
 
     Fewer than `LEAST_TOKENS` count as these: a required section is never dropped.
     """
-    budget = max(max_tokens, LEAST_TOKENS) * _CHARACTERS_PER_TOKEN
+    budget = max(max_tokens, LEAST_TOKENS) * QUARTERS
     header = header.replace(age=_age(state, header))
     fixed = _render((), header)
     reader = BlockReader(
@@ -440,7 +471,7 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
         may_go_on=bool(header.beside.at_work),
     )
     sections = (*_about(header), *sections_of(state, work, reader), *_of_files(header))
-    return _render(fill(sections, budget - len(fixed)), header)
+    return _render(fill(sections, budget - quarters_of(fixed)), header)
 
 
 def _age(state: TaskState, header: Header) -> str:

@@ -1,8 +1,10 @@
-"""Fills a budget of characters with the items of titled sections, what is needed most first.
+"""Fills a budget of tokens with the items of titled sections, what is needed most first.
 
 Every text can be shown in steps: a few words of it, a fact's length, a paragraph, all of it. The
 steps of all sections stand in one order that does not depend on the budget, and as many of them are
 taken as fit; the next one is cut to what is left. So a larger budget never shows fewer items.
+
+All lengths are in quarters of a token, of which a plain ASCII character takes one.
 
 The order: the first item of each required section; what was noted in required sections; what was
 derived there; the rest of their long texts; then the same for the other sections. Inside each of
@@ -12,7 +14,7 @@ the others.
 
 from __future__ import annotations
 
-from gitguard.model.text import shorten, shorten_middle
+from gitguard.model.tokens import fit, fit_middle, quarters_of
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Step = tuple[int, float, int, int, int]
-    """The round, the turn in it, the section's place; the item, and the characters to show."""
+    """The round, the turn in it, the section's place; the item, and the quarters to show."""
 
 _FEW_WORDS = 20
 _HALF_A_LINE = 40
@@ -42,8 +44,8 @@ class BlockItem(Value):
 
     @property
     def length(self) -> int:
-        """Characters of all of it."""
-        return len(self.text) + len(self.remark)
+        """Quarters of a token that all of it takes."""
+        return quarters_of(self.text) + quarters_of(self.remark)
 
 
 class BlockSection(Value):
@@ -59,7 +61,7 @@ class BlockSection(Value):
     has_stub: bool = True
     """Whether a required section shows a few words before others show whole items."""
     paragraph: int = _PARAGRAPH
-    """Characters of each item that are shown before any is shown whole."""
+    """Quarters of each item that are shown before any is shown whole."""
     most: int = 0
     """The most percent of the room that it takes; 0 for any."""
     keeps_end: bool = False
@@ -107,9 +109,9 @@ def fill(sections: tuple[BlockSection, ...], room: int) -> tuple[Filled, ...]:
 
 
 def length(filled: tuple[Filled, ...]) -> int:
-    """Return the most characters that the sections take, line ends counted."""
+    """Return the most quarters that the sections take, line ends counted."""
     return _ABSENT + sum(
-        _size(f, len(f.texts), f.cut, sum(len(text) for text in f.texts)) for f in filled
+        _size(f, len(f.texts), f.cut, sum(map(quarters_of, f.texts))) for f in filled
     )
 
 
@@ -149,7 +151,7 @@ def _steps(sections: tuple[BlockSection, ...], room: int) -> list[Step]:
 
 
 def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int]]:
-    """Yield round, item and characters for one section, in the order of its wishes."""
+    """Yield round, item and quarters for one section, in the order of its wishes."""
     items = section.items
     wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, i))
     wishes = wishes[: max(room // (_BULLET + 1), 1)]  # more lines than that fit nowhere
@@ -181,32 +183,32 @@ class _SectionFilling:
         self.size = self._measure(0, 0, 0)
 
     def take(self, item: int, limit: int) -> None:
-        """Show an item up to limit characters."""
+        """Show an item up to limit quarters."""
         whole = self._section.items[item]
         text = self._cut_to(whole, limit)
-        self._length += len(text) - len(self._shown.get(item, ""))
+        self._length += quarters_of(text) - quarters_of(self._shown.get(item, ""))
         self._shown[item] = text
-        if len(text) == whole.length:
+        if text == whole.text + whole.remark:
             self._cut.discard(item)
         else:
             self._cut.add(item)
         self.size = self._measure(len(self._shown), len(self._cut), self._length)
 
     def squeeze(self, item: int, spare: int) -> None:
-        """Show of an item, or more of it, what spare characters beyond the present size allow."""
+        """Show of an item, or more of it, what spare quarters beyond the present size allow."""
         shown = self._shown.get(item)
         lines, cut = {*self._shown, item}, {*self._cut, item}
         overhead = self._measure(len(lines), len(cut), self._length) - self.size
-        limit = spare - overhead + len(shown or "")
+        limit = spare - overhead + quarters_of(shown or "")
         text = self._cut_to(self._section.items[item], limit)
-        if limit >= _FEW_WORDS and len(text) > len(shown or ""):
+        if limit >= _FEW_WORDS and quarters_of(text) > quarters_of(shown or ""):
             self.take(item, limit)
 
     def _cut_to(self, item: BlockItem, limit: int) -> str:
-        room = limit - len(item.remark)
-        if room < _FEW_WORDS <= len(item.text):
-            return shorten(item.text, limit)
-        cut = shorten_middle if self._section.keeps_end else shorten
+        room = limit - quarters_of(item.remark)
+        if room < _FEW_WORDS <= quarters_of(item.text):
+            return fit(item.text, limit)
+        cut = fit_middle if self._section.keeps_end else fit
         return cut(item.text, room) + item.remark
 
     def filled(self) -> Filled:
@@ -219,8 +221,8 @@ class _SectionFilling:
 
 def _size(section: Filled, shown: int, cut: int, text: int) -> int:
     if not shown:
-        return len(_absence(section)) + len("; ")
-    heading = len(_heading(section, shown, cut))
+        return quarters_of(_absence(section)) + len("; ")
+    heading = quarters_of(_heading(section, shown, cut))
     return heading + text + (1 + shown * _BULLET if section.is_list else len(" \n"))
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from gitguard import Guard
+from gitguard.model.tokens import tokens_of
 from gitguard.sessions.resume.building import stable_block
 from gitguard.state import entries
 from gitguard.state.circumstances import Circumstances
@@ -56,7 +57,25 @@ def test_it_holds_the_newest_checkpoint(begun: Guard) -> None:
     assert block.startswith("<gitguard-resume ")
     assert "Goal: The goal" in block
     assert "- committed" in block
-    assert len(block) <= 4 * begun.config.resume.max_tokens
+    assert tokens_of(block) <= begun.config.resume.new_conversation
+
+
+def test_who_took_the_task_over_keeps_the_long_block_until_a_compaction(guard: Guard) -> None:
+    """What a system prompt no longer says is gone: it is in no transcript."""
+    guard.ensure()
+    decisions = [{"what": f"Decision {number} of many that fill a block"} for number in range(150)]
+    guard.note({"goal": "The goal", "decisions": decisions}, host_session="S1")
+    guard.checkpoint("because")
+    store = guard.store()
+
+    def tokens(conversation: str, *, is_compacted: bool = False) -> int:
+        head = store.readable_head()
+        block = stable_block(store, head, conversation=conversation, is_compacted=is_compacted)
+        return tokens_of(block)
+
+    assert tokens("S2") > guard.config.resume.after_compaction
+    assert tokens("S2", is_compacted=True) <= guard.config.resume.after_compaction
+    assert tokens("S1") <= guard.config.resume.after_compaction
 
 
 def test_nothing_changes_it_before_the_next_checkpoint(
