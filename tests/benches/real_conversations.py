@@ -62,7 +62,10 @@ class Fact:
 
 @dataclass(frozen=True)
 class Source:
-    """A conversation: its file's name among the sources, its public address, its facts."""
+    """A conversation: its file's name among the sources, its public address, its facts.
+
+    A conversation that is held out was never looked at while rules were made.
+    """
 
     name: str
     repository: str
@@ -73,6 +76,7 @@ class Source:
     subject: str
     compactions: int
     facts: tuple[Fact, ...]
+    held_out: bool = False
 
 
 @dataclass(frozen=True)
@@ -110,9 +114,15 @@ class Score:
 
 
 def sources() -> list[Source]:
-    """Return the development set."""
+    """Return the development set and the conversations that are held out."""
     loaded = json.loads(DATA.read_text(encoding="utf-8"))
     return [_source(document) for document in loaded]
+
+
+def chosen(names: Sequence[str] | None, *, held_out: bool) -> list[Source]:
+    """Return the conversations of these names, or all: those that are held out, or the others."""
+    part = [source for source in sources() if source.held_out == held_out]
+    return [source for source in part if not names or source.name in names]
 
 
 def _source(document: dict[str, Any]) -> Source:
@@ -223,6 +233,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sources", type=Path, required=True, help="folder of NAME.jsonl files")
     parser.add_argument("--only", nargs="*", metavar="NAME", help="conversations to measure")
+    parser.add_argument("--held-out", action="store_true", help="measure what no rule was made on")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--show", type=int, default=0, metavar="N", help="show the first N blocks")
     parser.add_argument("--budget", type=int, choices=BUDGETS, default=700, help="which to show")
@@ -230,9 +241,7 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2, help="conversations replayed at once")
     options = parser.parse_args()
     there = []
-    for source in sources():
-        if options.only and source.name not in options.only:
-            continue
+    for source in chosen(options.only, held_out=options.held_out):
         if (options.sources / f"{source.name}.jsonl").is_file():
             there.append(source)
         else:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .real_conversations import random_sentences, sources
+from .real_conversations import chosen, random_sentences, sources
 from .real_replay import Entry, Event, Replay, events_of, moved_in_time, moved_path, without_end
 
 NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"
@@ -153,3 +153,11 @@ def test_the_facts_name_each_conversation_once_and_hold_valid_patterns() -> None
         for fact in source.facts:
             assert not fact.is_in("")
             assert all(re.compile(term) for term in fact.terms)
+
+
+def test_conversations_that_are_held_out_are_measured_only_when_asked_for() -> None:
+    held_out = chosen(None, held_out=True)
+    others = chosen(None, held_out=False)
+    assert held_out
+    assert {source.name for source in held_out}.isdisjoint(source.name for source in others)
+    assert chosen([held_out[0].name], held_out=False) == []
