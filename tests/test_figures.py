@@ -43,6 +43,7 @@ from tests.support.pages import PAGES, ROOT, on_every
 LIMITS, BOUNDS = ReadLimits(), capture.BOUNDS
 FILES, HANDOFF, MAINTENANCE = DEFAULTS.files, DEFAULTS.handoff, DEFAULTS.maintenance
 MOST = {name: bound.items for name, bound in BOUNDS.items()}
+KEPT = sorted({*thread.KEPT}, reverse=True)
 KIB, MIB = 1 << 10, 1 << 20
 RARELY = {5: "fifth"}
 SENTENCES = {
@@ -65,9 +66,8 @@ SENTENCES = {
         f"so that {brief._LEAST_ROOM:,} remain",
     ),
     "references/design/capture.md": (
-        f"the newest {thread.MOST_REQUESTS} others, the newest {thread.MOST_MARKED} that correct",
-        f"the newest {thread.MOST_CONCLUSIONS} answers",
-        f"keep {thread.AT_LENGTH:,} characters each, the others {thread.SHORT}",
+        f"A message of more than {thread.FULL} characters is a full one",
+        f"keeps up to {KEPT[0]:,} characters, then {KEPT[1]:,}, {KEPT[2]} and at last {KEPT[3]}",
         f"fewer than {prompts.SHORT_REPLY} characters after an answer of more than "
         f"{prompts.LONG_ANSWER}",
         f"{MOST['tools_used']} tools, {MOST['files_read']} files read, {MOST['artifacts']} "
@@ -143,7 +143,7 @@ SENTENCES = {
         f"{HANDOFF.total_characters:,} in all",
     ),
     "references/guides/security.md": (
-        f"up to {thread.AT_LENGTH:,} characters of the newest and {thread.SHORT} of the others",
+        f"up to {thread.AT_LENGTH:,} characters of the newest and {thread.SHORT} of the oldest",
         f"| {spoken.SHORT_WORDS} characters |",
         f"more than {shell_commands._LONGEST:,} characters that may name gitguard",
     ),

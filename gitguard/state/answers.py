@@ -4,25 +4,29 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.text import late_pattern, shorten
-from gitguard.state.sentences import READ, Marks, sentences, without_code
+from gitguard.model.text import late_pattern, one_line, shorten
+from gitguard.model.value import Value
+from gitguard.state.sentences import READ, Marks, Shape, sentences, shape_of, without_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-_BEGINNING, _END = 420, 330
-"""Characters of a long answer's beginning and end that are kept."""
-_STATES = Marks(
-    "found because cause causes caused result results fixed resolved decided chose chosen instead "
-    "pass passes passed fail fails failed failing failure error errors broken verified confirmed "
-    "measured recommend should must remaining todo pending blocked limit never only twice missing "
-    "faster slower percent lost leak leaks works implemented created added removed renamed changed "
-    "moved updated committed written wrote done built ported tested documented merged deployed "
-    "shipped completed finished pushed installed enabled disabled replaced kept left",
-    *("turns out", "turned out", "root cause", "open question", "not yet", "now takes"),
-    *("now uses", "now has", "now is"),
-)
+_GAP = "…"
+"""What stands for the sentences that are left out between two that are kept."""
+_WORTH_A_CUT = 60
+"""Characters of room from which on a sentence is shown in part that does not fit in whole."""
+_EDGE = 3
+"""Sentences at the beginning of the first paragraph, and at the end of the last one, that weigh
+more for their place."""
+_LONG = 300
+"""Characters of a sentence that takes the room of two."""
+_MOST_SPANS = 64
+"""Spans of code that are looked for in an answer's sentences."""
+_CODE = late_pattern(r"`([^`\n]{2,120})`")
+_HEADING = late_pattern(r"#{1,6}\s|\*\*[^*]+\*\*:?$")
+_LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
+_RULER = late_pattern(r"[-:|=_*+~─━\s]+")
 _NEXT = Marks(
     "next todo i'll nächste",
     *("remaining work", "remaining steps", "remaining tasks", "remaining items", "remaining:"),
@@ -47,57 +51,241 @@ _STEP_LABEL = late_pattern(
 )
 
 
-def conclusions(answer: str, limit: int) -> str:
-    """Return what an answer states, in at most limit characters: its beginning, its end, and the
-    telling sentences between, in their order.
+def conclusions(
+    answer: str,
+    limit: int,
+    *,
+    size_of: Callable[[str], int] = len,
+    cut: Callable[[str, int], str] = shorten,
+) -> str:
+    """Return the sentences of an answer that weigh most, in their order and at most limit long.
 
-    Code blocks are left out of a long one: what was written is in the files.
+    What is left out between them is marked. Code blocks are left out: what was written is in the
+    files. cut brings a text to a length, which is in characters unless size_of tells another one.
     """
-    text = answer.strip()
-    if len(text) > READ:
-        text = text[: READ // 2] + "\n" + text[-READ // 2 :]
-    whole = sentences(without_code(text))
-    if sum(map(len, whole)) + len(whole) <= limit:
-        return " ".join(whole)
-    chosen = _within(whole, range(len(whole)), limit * _BEGINNING // (_BEGINNING + _END) // 2)
-    chosen |= _within(whole, reversed(range(len(whole))), limit * _END // (_BEGINNING + _END) // 2)
-    room = limit - sum(len(whole[i]) + 1 for i in chosen)
-    for i, sentence in enumerate(whole):
-        if i not in chosen and _states(sentence) and len(sentence) + 3 <= room:
-            chosen.add(i)
-            room -= len(sentence) + 3
-    return shorten(" ".join(whole[i] for i in sorted(chosen)), limit)
-
-
-def _within(whole: list[str], places: Iterable[int], room: int) -> set[int]:
-    """Return the places of the first sentences that fit into room; of one there is at least one."""
-    chosen: set[int] = set()
-    for i in places:
-        if chosen and len(whole[i]) + 1 > room:
-            break
-        chosen.add(i)
-        room -= len(whole[i]) + 1
-    return chosen
+    passages = passages_of(answer)
+    whole = _joined(passages) or one_line(answer[:READ])
+    if size_of(whole) <= limit:
+        return whole
+    return _heaviest(passages, limit, size_of, cut) or cut(whole, limit)
 
 
 def telling(text: str, limit: int) -> str:
-    """Return the sentences of an answer that state something, in at most limit characters.
+    """Return the sentences of an answer that show something, in at most limit characters.
 
-    Empty where none does: what an agent says it will look at is over when it has looked, and what
-    it waits for has come by the next answer.
+    That is a number, a path, a name, code or a quotation. What an agent says it will look at is
+    over when it has looked.
     """
-    chosen: list[str] = []
-    room = limit
-    for sentence in sentences(without_code(text)):
-        is_lasting = _states(sentence) and not _PASSING.are_in(sentence)
-        if is_lasting and len(sentence) + 1 <= room:
-            chosen.append(sentence)
-            room -= len(sentence) + 1
-    return " ".join(chosen)
+    passages = passages_of(text)
+    evident = [p if p.features.is_evident else _LEFT_OUT for p in passages]
+    return _heaviest(evident, limit, len, shorten)
 
 
-def _states(sentence: str) -> bool:
-    return any(map(str.isdigit, sentence)) or _STATES.are_in(sentence)
+def _heaviest(
+    passages: list[Passage],
+    limit: int,
+    size_of: Callable[[str], int],
+    cut: Callable[[str, int], str],
+) -> str:
+    """Return the passages that weigh most, as many as fit in, and part of the next one."""
+    order = sorted(range(len(passages)), key=lambda i: -weight_of(passages[i].features))
+    chosen: dict[int, Passage] = {}
+    joint = size_of(f" {_GAP} ")
+    room, is_one_cut = limit - joint, False
+    for i in order:
+        passage = passages[i]
+        if passage is _LEFT_OUT:
+            continue
+        if size_of(passage.text) + joint > room:
+            if is_one_cut or room < size_of(passage.heading) + _WORTH_A_CUT:
+                continue
+            passage, is_one_cut = passage.replace(text=cut(passage.text, room - joint)), True
+        chosen[i] = passage
+        room -= size_of(passage.text) + joint
+    return _joined([chosen.get(i, _LEFT_OUT) for i in range(len(passages))])
+
+
+def _joined(passages: Iterable[Passage]) -> str:
+    """Return passages in one line; of gaps side by side there is one mark."""
+    parts: list[str] = []
+    for passage in passages:
+        if passage is not _LEFT_OUT or not (parts and parts[-1].endswith(_GAP)):
+            parts.append(passage.text)
+    return "" if parts == [_GAP] else " ".join(parts)
+
+
+# What is weighed
+
+
+class Features(Value):
+    """What shows of a sentence in any language."""
+
+    shape: Shape = Shape()
+    opens: bool = False
+    """Whether it is among the first of the first paragraph."""
+    closes: bool = False
+    """Whether it is among the last of the last paragraph."""
+    is_first: bool = False
+    """Whether its paragraph, or its item of a list, begins with it."""
+    is_listed: bool = False
+    is_headed: bool = False
+    is_long: bool = False
+
+    @property
+    def is_evident(self) -> bool:
+        """Whether it states something that can be looked up."""
+        return not (self.shape.is_plain or self.shape.is_question)
+
+
+_WEIGHTS = {
+    "opens": 1.5,
+    "closes": 1.2,
+    "is_first": 0.4,
+    "is_listed": 0.3,
+    "is_headed": 0.2,
+    "is_long": -0.4,
+}
+_WEIGHTS_OF_SHAPE = {
+    "has_path": 0.6,
+    "has_identifier": 0.5,
+    "has_number": 0.8,
+    "has_code": 0.5,
+    "has_quotation": 0.4,
+    "is_question": -0.3,
+}
+
+
+def weight_of(features: Features) -> float:
+    """Return how much a sentence is worth to whoever takes over."""
+    by_place = sum(weight for name, weight in _WEIGHTS.items() if getattr(features, name))
+    shape = features.shape
+    return by_place + sum(w for name, w in _WEIGHTS_OF_SHAPE.items() if getattr(shape, name))
+
+
+class Passage(Value):
+    """A sentence of an answer, behind the heading that it follows."""
+
+    text: str
+    features: Features = Features()
+    heading: str = ""
+    """The heading with which the text begins."""
+
+
+_LEFT_OUT = Passage(_GAP)
+
+
+def passages_of(answer: str) -> list[Passage]:
+    """Return the sentences of an answer, each with what shows of it, and marks of earlier gaps."""
+    text = answer.strip()
+    if len(text) > READ:
+        text = text[: READ // 2] + "\n" + text[-READ // 2 :]
+    spans = frozenset(_CODE.findall(text)[:_MOST_SPANS])
+    lines = _lines_of(without_code(text))
+    sizes: dict[int, int] = {}
+    for line in lines:
+        sizes[line.paragraph] = sizes.get(line.paragraph, 0) + len(line.sentences)
+    first, last = min(sizes, default=0), max(sizes, default=0)
+    passages: list[Passage] = []
+    places = dict.fromkeys(sizes, 0)
+    for line in lines:
+        for number, sentence in enumerate(line.sentences):
+            place = places[line.paragraph]
+            places[line.paragraph] += 1
+            if sentence == _GAP:
+                passages.append(_LEFT_OUT)
+                continue
+            heading = f"{line.heading} " if line.heading and number == 0 else ""
+            features = Features(
+                _shape_of(sentence, spans),
+                opens=line.paragraph == first and place < _EDGE,
+                closes=line.paragraph == last and place >= sizes[last] - _EDGE,
+                is_first=number == 0,
+                is_listed=line.is_listed,
+                is_headed=bool(heading),
+                is_long=len(sentence) > _LONG,
+            )
+            passages.append(Passage(heading + sentence, features, heading))
+    return passages
+
+
+def _shape_of(sentence: str, spans: frozenset[str]) -> Shape:
+    """Return a sentence's shape, with the code that lost its marks."""
+    shape = shape_of(sentence)
+    if shape.has_code or not any(span in sentence for span in spans):
+        return shape
+    return shape.replace(has_code=True)
+
+
+class _SentenceLine(Value):
+    """A line of an answer: the paragraph that it is of, and the heading right above it."""
+
+    paragraph: int
+    heading: str
+    is_listed: bool
+    sentences: tuple[str, ...]
+
+
+def _lines_of(text: str) -> list[_SentenceLine]:
+    """Return the lines that say something.
+
+    A heading is none of its own, and is gone if another one follows it. Nor is a ruler, a number or
+    the cell of a table; the row of a table is one.
+    """
+    lines: list[_SentenceLine] = []
+    paragraph, heading = 0, ""
+    raw_lines = [line.strip() for line in text.splitlines()]
+    for number, line in enumerate(raw_lines):
+        if not line:
+            paragraph += bool(lines) and lines[-1].paragraph == paragraph
+        elif _RULER.fullmatch(line):
+            continue
+        elif _is_heading(line):
+            heading = f"{' '.join(sentences(line)).rstrip(':：')}:"
+        elif line.startswith("|"):
+            is_above_ruler = any(map(_is_ruler_of_table, raw_lines[number + 1 : number + 2]))
+            row = "" if is_above_ruler else _row(line)
+            if row:
+                lines.append(_SentenceLine(paragraph, heading, True, (row,)))
+                heading = ""
+        elif parts := tuple(_parts_of(line)):
+            lines.append(_SentenceLine(paragraph, heading, bool(_LISTED.match(line)), parts))
+            heading = ""
+    return lines
+
+
+def _is_heading(line: str) -> bool:
+    return bool(_HEADING.match(line)) or line.endswith((":", "："))
+
+
+def _is_ruler_of_table(line: str) -> bool:
+    return line.startswith("|") and bool(_RULER.fullmatch(line))
+
+
+def _row(line: str) -> str:
+    """Return a row of a table as a sentence, empty if but one cell has words."""
+    cells = [" ".join(sentences(cell)) for cell in line.strip("|").split("|") if cell.strip()]
+    if len(cells) < 2 or not any(_has_letters(cell) for cell in cells):
+        return ""
+    return f"{cells[0]}: {', '.join(cells[1:])}."
+
+
+def _parts_of(line: str) -> Iterator[str]:
+    """Yield the sentences of a line that have words, and a mark for each gap between them."""
+    for sentence in sentences(line):
+        if sentence.startswith(f"{_GAP} "):
+            yield _GAP
+        words = sentence.removeprefix(f"{_GAP} ").removesuffix(f" {_GAP}")
+        if _has_letters(words):
+            yield words
+        if sentence.endswith(f" {_GAP}") or sentence == _GAP:
+            yield _GAP
+
+
+def _has_letters(text: str) -> bool:
+    return any(map(str.isalpha, text))
+
+
+# What comes next
 
 
 def next_step_of(answer: str) -> str:

@@ -12,6 +12,7 @@ from gitguard.model.text import one_line, shorten
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state.answers import conclusions, telling
 from gitguard.state.items import (
+    AGENT_KINDS,
     ANSWER,
     CONCLUSION,
     CONSTRAINT,
@@ -30,15 +31,31 @@ from gitguard.state.prompts import gist, kind_of_prompt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable, Sequence
 
 REFUSED = "refused"
 """What a refusal without words says."""
-AT_LENGTH, SHORT = 1500, 400
-"""Characters that are kept of the newest request and conclusion, and of each of the others."""
-MOST_MARKED, MOST_REQUESTS, MOST_CONCLUSIONS, MOST_EVENTS = 22, 22, 14, 4
-"""Messages that are kept: what corrects, constrains or refuses; other requests; conclusions; and
-events."""
+AT_LENGTH, SHORT = 2_400, 400
+KEPT = (AT_LENGTH, 1_000, 1_000, 600, 600, 600, SHORT)
+"""Characters that are kept of a message, by how many newer full ones the same speaker said."""
+FULL = 300
+"""Characters above which a message is a full one."""
+_MARKED, _REQUESTS, _ANSWERS, _MIDDLES, _EVENTS = CLASSES = (
+    "marked", "requests", "answers", "middles", "events",
+)  # fmt: skip
+_OF_THE_USER, _OF_THE_AGENT = (_MARKED, _REQUESTS), (_ANSWERS, _MIDDLES)
+KIB = 1 << 10
+ROOM = {
+    _MARKED: 6 * KIB,
+    _REQUESTS: 6 * KIB,
+    _ANSWERS: 9 * KIB,
+    _MIDDLES: 2 * KIB,
+    _EVENTS: 1 * KIB,
+}
+"""Bytes for what corrects, constrains or refuses; for other requests; for the agent's answers; for
+what it said in the middle of turns; and for events."""
+_AROUND = 240
+"""Bytes that the state takes for a message besides its words."""
 MARKED = frozenset({CORRECTION, CONSTRAINT})
 KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
 """Messages in a snapshot's thread, and characters of each and of one in its summary."""
@@ -47,18 +64,20 @@ KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
 def said_by_user(text: str, origin: Origin, *, settles: str = "", kind: str = "") -> Exchange:
     """Return a prompt as the thread keeps it while it is the newest."""
     kind = kind or kind_of_prompt(text, settles=bool(settles))
-    item_id = derived_id(USER, origin.conversation, origin.when, text)
+    item_id = derived_id(USER, *_moment(origin), text, settles)
     return Exchange(
         gist(text, AT_LENGTH), kind, settles, id=item_id, origin=origin.replace(by=USER)
     )
 
 
+def _moment(origin: Origin) -> tuple[str, str, str]:
+    """Return what tells messages of the same words apart: two turns may fit in one second."""
+    return origin.conversation, str(origin.turn), origin.when
+
+
 def refused_by_user(call: str, words: str, origin: Origin) -> Exchange:
     """Return a refusal of a call, with what the user said instead."""
-    refusal = said_by_user(words or REFUSED, origin, settles=call, kind=CONSTRAINT)
-    # Of calls at once, each is refused in the same words at the same time.
-    item_id = derived_id(USER, origin.conversation, origin.when, refusal.text, call)
-    return refusal.replace(id=item_id)
+    return said_by_user(words or REFUSED, origin, settles=call, kind=CONSTRAINT)
 
 
 def happened(text: str, origin: Origin) -> Exchange:
@@ -84,7 +103,7 @@ def read_prompt(text: str, origin: Origin, *, settles: str = "") -> Exchange:
 
 def said_by_agent(text: str, origin: Origin, *, ends_turn: bool = True) -> Exchange:
     """Return an answer, or words of a turn that did not end, as kept while they are the newest."""
-    item_id = derived_id(AGENT, origin.conversation, origin.when, text)
+    item_id = derived_id(AGENT, *_moment(origin), text)
     kind = CONCLUSION if ends_turn else UNFINISHED
     return Exchange(conclusions(text, AT_LENGTH), kind, id=item_id, origin=origin.replace(by=AGENT))
 
@@ -106,10 +125,8 @@ def extend(exchanges: tuple[Exchange, ...], messages: Iterable[Exchange]) -> tup
 def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange, ...]:
     if not message.text:
         return exchanges
-    if message.kind == EVENT:
+    if message.kind == EVENT or _is_by_user(message):
         return _bounded((*exchanges, message))
-    if _is_by_user(message):
-        return _bounded((*_with_newest_shortened(exchanges, message), message))
     if not exchanges:
         return exchanges  # before the first user message nothing is an exchange
     last = exchanges[-1]
@@ -118,12 +135,31 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
     if last.origin.conversation == message.origin.conversation:
         if last.kind == SMALL_TALK and not telling(message.text, SHORT):
             message = message.replace(kind=SMALL_TALK)
-        if (last.kind, message.kind) == (CONCLUSION, UNFINISHED):
-            # The host began this turn; the answer says where the work stood when one last ended.
-            return _bounded((*exchanges, message))
-        if not _is_by_user(last):
-            exchanges = exchanges[:-1]  # of several in a turn the last stands for its answer
-    return _bounded((*_with_newest_shortened(exchanges, message), message))
+        exchanges = _without_replaced(exchanges, message)
+    return _bounded((*exchanges, message))
+
+
+def _without_replaced(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange, ...]:
+    """Drop what the agent said since the last prompt and a message of its own takes the place of.
+
+    A full answer gives way to another full one alone: the host may begin turns of which there is
+    little to say. Of the middle of a turn, what tells something stays.
+    """
+    begin = len(exchanges)
+    while begin and exchanges[begin - 1].kind in AGENT_KINDS:
+        begin -= 1
+    return (
+        *exchanges[:begin],
+        *(e for e in exchanges[begin:] if not _is_replaced(e, message)),
+    )
+
+
+def _is_replaced(exchange: Exchange, message: Exchange) -> bool:
+    if exchange.origin.conversation != message.origin.conversation:
+        return False
+    if exchange.kind == UNFINISHED:
+        return not telling(exchange.text, SHORT)
+    return message.kind == CONCLUSION and (is_full(message) or not is_full(exchange))
 
 
 def _is_by_user(exchange: Exchange) -> bool:
@@ -135,40 +171,33 @@ def is_heard(exchange: Exchange) -> bool:
     return _is_by_user(exchange) and not exchange.origin.is_read
 
 
-def _with_newest_shortened(
-    exchanges: tuple[Exchange, ...], message: Exchange
-) -> tuple[Exchange, ...]:
-    """Shorten what was the newest of the same speaker before a message; small talk displaces none.
+def is_full(exchange: Exchange) -> bool:
+    """Say whether a message says enough that those before it need less room."""
+    return exchange.kind != UNFINISHED and len(exchange.text) > FULL
 
-    An older answer that states nothing is dropped with it. One of another conversation stays: it
-    shows that its request was answered.
+
+def answer_before_last(answers: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Return the newest answer that says where the work stood, if the last words say little.
+
+    answers has the agent's words, the newest first. Behind a turn that was cut off, any answer says
+    more than nothing.
     """
-    if message.kind == SMALL_TALK:
-        return exchanges
-    kept = list(exchanges)
-    for place in range(len(exchanges) - 1, -1, -1):
-        exchange = exchanges[place]
-        if exchange.kind in (SMALL_TALK, EVENT) or _is_by_user(exchange) != _is_by_user(message):
-            continue
-        short = shortened(exchange)
-        if not short.text and exchange.origin.conversation != message.origin.conversation:
-            short = exchange.replace(text=shorten(exchange.text, SHORT))
-        kept[place : place + 1] = (short,) if short.text else ()
-        if exchange.kind != UNFINISHED:  # an answer before it may be at length as well
-            break
-    return tuple(kept)
+    if not answers or is_full(answers[0]):
+        return ()
+    ended = [answer for answer in answers[1:] if answer.kind == CONCLUSION]
+    full = [answer for answer in ended if is_full(answer)]
+    return tuple(full or (ended if answers[0].kind == UNFINISHED else ()))[:1]
 
 
 def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Drop what there is no room for, the oldest of each class first; the first request stays."""
-    room = {
-        "marked": MOST_MARKED,
-        "requests": MOST_REQUESTS,
-        "conclusions": MOST_CONCLUSIONS,
-        "events": MOST_EVENTS,
-    }
+    """Shorten what is old, and drop the oldest of each class for which there is no room.
+
+    The first request and the newest message of each class stay.
+    """
+    exchanges = _shortened_by_age(exchanges)
+    room = _room_for(exchanges)
+    is_at_end, classes = True, set[str]()
     kept: list[Exchange] = []
-    is_at_end = True
     for place in range(len(exchanges) - 1, -1, -1):
         exchange = exchanges[place]
         if exchange.kind == SMALL_TALK:
@@ -177,24 +206,76 @@ def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
                 kept.append(exchange)
             continue
         is_at_end = False
-        name = "events" if exchange.kind == EVENT else "conclusions"
-        if _is_by_user(exchange):
-            name = "marked" if exchange.kind in MARKED else "requests"
-        room[name] -= 1
-        if room[name] >= 0 or (place == 0 and _is_by_user(exchange)):
+        name = _class_of(exchange)
+        room[name] -= _size(exchange)
+        is_first = place == 0 and _is_by_user(exchange)
+        if room[name] >= 0 or name not in classes or is_first:
             kept.append(exchange)
+        classes.add(name)
     return tuple(reversed(kept))
 
 
+def _shortened_by_age(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """Cut each message to the length that it keeps by the number of newer full ones.
+
+    Only full messages of the same speaker count, so that what the agent says in passing, and a
+    request of three words, cost the last full one nothing.
+    """
+    newer = {True: 0, False: 0}
+    kept: list[Exchange] = []
+    for exchange in reversed(exchanges):
+        if exchange.kind not in (SMALL_TALK, EVENT):
+            limit = KEPT[min(newer[_is_by_user(exchange)], len(KEPT) - 1)]
+            newer[_is_by_user(exchange)] += is_full(exchange)
+            if len(exchange.text) > limit:
+                exchange = _cut(exchange, limit)
+        kept.append(exchange)
+    return tuple(reversed(kept))
+
+
+def _room_for(exchanges: tuple[Exchange, ...]) -> dict[str, int]:
+    """Return the bytes for each class; what one of a pair leaves free is the other's."""
+    free = dict(ROOM)
+    for exchange in exchanges:
+        free[_class_of(exchange)] -= _size(exchange)
+    room = dict(ROOM)
+    for one, other in (_OF_THE_USER, _OF_THE_AGENT):
+        room[one] += max(free[other], 0)
+        room[other] += max(free[one], 0)
+    return room
+
+
+def _class_of(exchange: Exchange) -> str:
+    if exchange.kind == EVENT:
+        return _EVENTS
+    if not _is_by_user(exchange):
+        return _MIDDLES if exchange.kind == UNFINISHED else _ANSWERS
+    return _MARKED if exchange.kind in MARKED else _REQUESTS
+
+
+def _size(exchange: Exchange) -> int:
+    """Return about how many bytes a message takes in the state."""
+    return _AROUND + len(exchange.text.encode()) + len(exchange.settles.encode())
+
+
 def shortened(exchange: Exchange) -> Exchange:
-    """Return what is kept of a message that is not the newest any more; its text may be empty."""
-    if _is_by_user(exchange):
-        return exchange if len(exchange.text) <= SHORT else _with(exchange, gist)
-    return _with(exchange, telling)
+    """Return what is kept of a message that is one of the oldest."""
+    return exchange if len(exchange.text) <= SHORT else _cut(exchange, SHORT)
 
 
-def _with(exchange: Exchange, cut: Callable[[str, int], str]) -> Exchange:
-    return exchange.replace(text=cut(exchange.text, SHORT))
+def is_shortening(short: Exchange, exchange: Exchange) -> bool:
+    """Say whether a message is what the thread made of another one as newer ones came."""
+    for limit in sorted(set(KEPT), reverse=True):
+        if len(exchange.text) > limit:
+            exchange = _cut(exchange, limit)
+            if exchange == short:
+                return True
+    return False
+
+
+def _cut(exchange: Exchange, limit: int) -> Exchange:
+    cut = gist if _is_by_user(exchange) else conclusions
+    return exchange.replace(text=cut(exchange.text, limit))
 
 
 def labelled(exchange: Exchange) -> str:

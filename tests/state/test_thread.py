@@ -14,12 +14,12 @@ from gitguard.state.items import CONSTRAINT, REQUEST, SMALL_TALK, Exchange, Orig
 from gitguard.state.prompts import kind_of_prompt
 from gitguard.state.thread import (
     AT_LENGTH,
-    MARKED,
-    MOST_CONCLUSIONS,
-    MOST_MARKED,
-    MOST_REQUESTS,
+    KEPT,
+    ROOM,
     SHORT,
     extend,
+    is_full,
+    is_shortening,
     key_exchanges,
     said_by_agent,
     said_by_user,
@@ -73,14 +73,14 @@ def test_adding_what_is_there_already_changes_nothing(messages: list[Exchange]) 
 
 
 @given(CONVERSATIONS)
-def test_what_is_kept_is_bounded_in_number_and_length(messages: list[Exchange]) -> None:
+def test_what_is_kept_is_bounded_in_size(messages: list[Exchange]) -> None:
     kept = extend((), messages)
-    by_user = [e for e in kept if e.origin.by == USER]
-    assert len([e for e in by_user if e.kind in MARKED]) <= MOST_MARKED + 1
-    assert len([e for e in by_user if e.kind not in MARKED]) <= MOST_REQUESTS + 3
-    assert len([e for e in kept if e.origin.by == AGENT]) <= MOST_CONCLUSIONS + 2
-    assert len([e for e in kept if len(e.text) > SHORT]) <= 2
-    assert all(len(e.text) <= AT_LENGTH for e in kept)
+    assert sum(len(e.text) for e in kept) <= sum(ROOM.values()) + 2 * AT_LENGTH
+    for is_by_user in (True, False):
+        own = [e for e in kept if (e.origin.by == USER) == is_by_user and e.kind != SMALL_TALK]
+        for place, exchange in enumerate(own):
+            newer = sum(map(is_full, own[place + 1 :]))
+            assert len(exchange.text) <= KEPT[min(newer, len(KEPT) - 1)]
 
 
 def test_the_first_request_stays_however_long_the_conversation() -> None:
@@ -102,20 +102,66 @@ def test_small_talk_is_forgotten_with_the_answer_to_it_and_drives_nothing_out() 
     assert texts_of(said) == ["Port it", "Ported; 12 tests pass.", "Now document it"]
 
 
-def test_the_newest_request_and_conclusion_are_kept_at_length_and_older_ones_short() -> None:
-    stated = "The parser never reads the file twice. " * 60
-    said = [user(LONG, 1), agent(stated, 2), user(LONG, 3), agent(stated, 4)]
+def test_the_newest_request_and_answer_are_kept_at_length_and_the_oldest_short() -> None:
+    stated = "The parser never reads the file twice. " * 100
+    said = [m for n in range(8) for m in (user(LONG, n), agent(stated, n))]
     lengths = [len(text) for text in texts_of(said)]
-    assert lengths[0] <= SHORT
-    assert lengths[1] <= SHORT
-    assert SHORT < lengths[2] <= AT_LENGTH
-    assert SHORT < lengths[3] <= AT_LENGTH
+    for own in (lengths[0::2], lengths[1::2]):
+        assert own == sorted(own)
+        assert own[0] <= SHORT
+        assert SHORT < own[-2] < own[-1] <= AT_LENGTH
 
 
-def test_an_older_answer_that_states_nothing_is_forgotten() -> None:
-    said = [user("Port it", 1), agent("Let me look at the code.", 2), user("And?", 3)]
-    said.append(agent("12 tests pass.", 4))
-    assert texts_of(said) == ["Port it", "12 tests pass."]
+@pytest.mark.parametrize("ends_turn", [True, False])
+def test_what_is_said_in_passing_leaves_the_last_full_answer_at_length(ends_turn: bool) -> None:
+    full = agent("The parser never reads the file twice. " * 35, 2)
+    said = [user("Port it", 1), full, user("Push it", 3)]
+    said.append(said_by_agent("Pushed to `main`.", origin(4), ends_turn=ends_turn))
+    assert len(full.text) > 1_300
+    assert extend((), said)[1] == full
+
+
+def test_a_short_request_leaves_the_last_full_one_at_length() -> None:
+    first = user("Port the importer. " * 40, 1)
+    assert extend((), [first, agent("Ported.", 2), user("commit it", 3)])[0] == first
+
+
+def test_a_turn_that_the_host_began_and_that_says_little_takes_no_answers_place() -> None:
+    full = agent("The parser never reads the file twice. " * 35, 2)
+    said = [user("Port it", 1), full, agent("The build ended.", 3), agent("The watch ended.", 4)]
+    assert texts_of(said)[1:] == [full.text, "The watch ended."]
+    newer = agent("The writer never writes a row twice. " * 35, 5)
+    assert texts_of([*said, newer])[1:] == [newer.text]
+
+
+def test_of_the_middle_of_a_turn_stays_what_tells_something() -> None:
+    def middle(text: str, number: int) -> Exchange:
+        return said_by_agent(text, origin(number), ends_turn=False)
+
+    said = [user("Port it", 1), middle("Let me look at the code.", 2)]
+    said += [middle("The key lacks `tenant_id`.", 3), agent("It is ported.", 4)]
+    assert texts_of(said) == ["Port it", "The key lacks tenant_id.", "It is ported."]
+
+
+def test_turns_of_one_second_with_the_same_answer_lose_no_prompt() -> None:
+    def turn(prompt: str, number: int) -> list[Exchange]:
+        moment = origin().replace(turn=number)
+        return [said_by_user(prompt, moment), said_by_agent("Done.", moment)]
+
+    exchanges: tuple[Exchange, ...] = ()
+    for number, prompt in enumerate(("Port it", "Never drop a row", "Test it")):
+        exchanges = extend(exchanges, turn(prompt, number))
+    prompts = [e.text for e in exchanges if e.origin.by == USER]
+    assert prompts == ["Port it", "Never drop a row", "Test it"]
+
+
+@given(CONVERSATIONS)
+def test_whatever_the_thread_shortened_is_known_for_what_it_was(messages: list[Exchange]) -> None:
+    for exchange in extend((), messages):
+        before = next(message for message in messages if message.id == exchange.id)
+        if exchange.kind == before.kind:
+            assert exchange == before or is_shortening(exchange, before)
+            assert not is_shortening(exchange.replace(text=f"No {exchange.text}"), before)
 
 
 def test_the_last_of_several_agent_messages_is_the_answer() -> None:
@@ -178,13 +224,3 @@ def test_headings_and_list_items_of_an_answer_read_well_in_one_paragraph() -> No
 def test_a_command_to_the_host_is_what_its_arguments_say(prompt: str, kind: str) -> None:
     assert kind_of_prompt(prompt) == kind
     assert user(prompt).text == prompt, "the command stays with its arguments"
-
-
-def test_words_of_a_turn_that_did_not_end_leave_the_last_answer_at_length() -> None:
-    answer = "All 19 checks pass. " + "The parser now takes 3 seconds. " * 30
-    cut_off = said_by_agent("I found 2 leaks.", origin(3), ends_turn=False)
-    exchanges = extend((), [user("Port it", 1), agent(answer, 2), cut_off])
-    assert [exchange.kind for exchange in exchanges[1:]] == ["conclusion", "unfinished"]
-    assert len(exchanges[1].text) > SHORT
-    later = extend(exchanges, [user("And now?", 4), agent("Both leaks are fixed.", 5)])
-    assert [len(exchange.text) <= SHORT for exchange in later[1:3]] == [True, True]

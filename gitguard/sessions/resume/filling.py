@@ -14,12 +14,12 @@ the others.
 
 from __future__ import annotations
 
-from gitguard.model.tokens import fit, fit_middle, quarters_of
+from gitguard.model.tokens import fit, quarters_of
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     Step = tuple[int, float, int, int, int]
     """The round, the turn in it, the section's place; the item, and the quarters to show."""
@@ -64,8 +64,8 @@ class BlockSection(Value):
     """Quarters of each item that are shown before any is shown whole."""
     most: int = 0
     """The most percent of the room that it takes; 0 for any."""
-    keeps_end: bool = False
-    """Whether a cut item loses its middle: its end tells as much as its beginning."""
+    cut: Callable[[str, int], str] | None = None
+    """How the text of an item is brought to so many quarters, if not by leaving out its end."""
 
 
 class Filled(Value):
@@ -208,8 +208,10 @@ class _SectionFilling:
         room = limit - quarters_of(item.remark)
         if room < _FEW_WORDS <= quarters_of(item.text):
             return fit(item.text, limit)
-        cut = fit_middle if self._section.keeps_end else fit
-        return cut(item.text, room) + item.remark
+        is_whole = quarters_of(item.text) <= room
+        return (
+            item.text if is_whole else (self._section.cut or fit)(item.text, room)
+        ) + item.remark
 
     def filled(self) -> Filled:
         texts = tuple(self._shown[item] for item in sorted(self._shown))

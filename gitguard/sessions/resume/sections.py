@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 
 from gitguard.model.text import late_pattern, one_line, shorten
+from gitguard.model.tokens import fit, quarters_of
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
     NOBODY,
@@ -22,7 +23,7 @@ from gitguard.sessions.resume.reader import (
     single,
 )
 from gitguard.state import roles
-from gitguard.state.answers import next_step_of, without_label
+from gitguard.state.answers import conclusions, next_step_of, without_label
 from gitguard.state.items import (
     ACTIVE,
     AGENT_KINDS,
@@ -41,7 +42,7 @@ from gitguard.state.items import (
 )
 from gitguard.state.prompts import is_replaced
 from gitguard.state.sentences import sentences, words_of
-from gitguard.state.thread import MARKED, is_heard, is_refusal
+from gitguard.state.thread import MARKED, answer_before_last, is_heard, is_refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
 
 
 def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
-    """Return what the agent said last, and what it stated before that."""
+    """Return what the agent said last, the last full answer before it, and what came before."""
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
     last = BlockItem("")
     for newest in _not_noted(answers[:1], state):
@@ -242,32 +243,36 @@ def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...
         rest = newest.text.replace(announced(state), "").strip()
         if rest:
             last = said_item(newest.replace(text=rest), reader)
+    before = answer_before_last(answers)
+    answer_before = [said_item(answer, reader) for answer in _not_noted(before, state)]
     is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
-    ended = _ended_before(answers[0], state) if is_cut_off else []
-    last_ended = [said_item(answer, reader) for answer in _not_noted(ended, state)]
-    # One or two words, such as "Done.", say nothing once another answer has come.
-    earlier: dict[str, Exchange] = {}
-    for answer in _not_noted(answers[1 + len(ended) :], state):
-        if len(words_of(answer.text)) >= _FEWEST_WORDS:
-            earlier.setdefault(answer.text, answer)
     title = "Said before the turn was cut off" if is_cut_off else "The last answer"
     if is_cut_off and reader.may_go_on:
         title = "Said in a turn whose end was not seen"
     if answers and not is_cut_off and is_before_request(answers[0], state):
         title = "The answer before that request"
-    section = single(title, last, 12, paragraph=_CONCLUSION).replace(has_stub=False)
-    older = present(said_item(e, reader) for e in earlier.values())
+    # One or two words, such as "Done.", say nothing once another answer has come.
+    earlier: dict[str, Exchange] = {}
+    for answer in _not_noted((e for e in answers[1:] if e not in before), state):
+        if len(words_of(answer.text)) >= _FEWEST_WORDS:
+            earlier.setdefault(answer.text, answer)
+    # What was said in the middle of turns comes after what ended them.
+    ranked = sorted(earlier.values(), key=lambda answer: answer.kind == UNFINISHED)
+    older = present(said_item(answer, reader) for answer in ranked)
+    section = single(title, last, 12, paragraph=_CONCLUSION).replace(has_stub=False, cut=_heaviest)
+    is_next = bool(before) and before[0] is answers[1]
+    title = "The answer before that" if is_next else "The last full answer before that"
     return (
-        section.replace(keeps_end=not is_cut_off),
-        section.replace(title="The answer before that", items=present(last_ended), keeps_end=True),
-        BlockSection("Earlier answers", older, 8, has_stub=False, paragraph=_EARLIER_ANSWER),
+        section,
+        section.replace(title=title, items=present(answer_before)),
+        BlockSection(
+            "Earlier answers", older, 8, has_stub=False, paragraph=_EARLIER_ANSWER, cut=_heaviest
+        ),
     )
 
 
-def _ended_before(cut_off: Exchange, state: TaskState) -> list[Exchange]:
-    """Return the answer that a cut-off turn followed without a request between, if one is there."""
-    place = state.exchanges.index(cut_off)
-    return [e for e in state.exchanges[max(place - 1, 0) : place] if e.kind == CONCLUSION]
+def _heaviest(text: str, quarters: int) -> str:
+    return conclusions(text, quarters, size_of=quarters_of, cut=fit)
 
 
 _WAITING = late_pattern(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")

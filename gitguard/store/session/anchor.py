@@ -18,7 +18,7 @@ from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.record import Record
 from gitguard.state.items import Exchange, Item, derived_id
-from gitguard.state.thread import shortened
+from gitguard.state.thread import is_shortening
 from gitguard.store.disk import files
 from gitguard.store.session.workspace import is_session_name
 
@@ -439,10 +439,12 @@ def _stated_in(state: TaskState) -> Iterator[tuple[str, str]]:
 
 
 def _is_same(theirs: Item, ours: Item | None) -> bool:
-    """Whether an item is ours as it was, or as the thread shortens it once it is not the newest."""
+    """Whether an item is ours as it was, or as the thread shortens it once newer ones have come."""
     if ours is None or type(theirs) is not type(ours):
         return False
     mine, other = _marked(ours, elsewhere=False), _marked(theirs, elsewhere=False)
     if mine == other:
         return True
-    return isinstance(mine, Exchange) and shortened(mine) == other
+    if not isinstance(mine, Exchange) or not isinstance(other, Exchange):
+        return False
+    return is_shortening(other, mine)
