@@ -12,8 +12,6 @@ from __future__ import annotations
 
 QUARTERS = 4
 """Quarters in a token; also what `…` takes, which marks a cut."""
-_SHORTEST_WITH_END = 120
-"""Quarters below which the end of a cut text says too little to stand alone."""
 _LAST_OF_ONE_BYTE, _LAST_OF_TWO_BYTES = "\x7f", "\u07ff"
 
 
@@ -53,13 +51,3 @@ def fit(text: str, room: int) -> str:
     head = beginning(text, room - QUARTERS)
     word_end = head.rfind(" ")
     return (head[:word_end] if word_end > len(head) // 2 else head).rstrip() + "…"
-
-
-def fit_middle(text: str, room: int) -> str:
-    """Cut to at most room quarters out of the middle, at words' ends, marked with `…`."""
-    if quarters_of(text) <= room or room < _SHORTEST_WITH_END:
-        return fit(text, room)
-    head = fit(text, room - room // 3)
-    end = beginning(text[::-1], room - quarters_of(head) - 1)[::-1]
-    word_start = end.find(" ") + 1
-    return f"{head} {end[word_start if word_start <= len(end) // 2 else 0 :].lstrip()}".rstrip()
