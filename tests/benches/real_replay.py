@@ -27,6 +27,8 @@ _BESIDE_PROMPTS = ("<command-", "<local-command", "<system-", "Caveat: ", "<bash
 _COMMAND = re.compile(r"<command-name>(.*?)</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
+_ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?[\\/]+")
+"""How a path begins that names a place on a machine, of Windows too."""
 _INTERRUPTED = "[Request interrupted"
 _OPENED_IN_EDITOR = "<ide_"
 """How a part begins that the editor adds to what the user typed; no hook carries it."""
@@ -283,13 +285,12 @@ class Replay:
             environment={"PATH": os.environ["PATH"]},
             home=str(self._folder),
         )
-        self._git("init", "--quiet", "--initial-branch=main")
-        self._git("commit", "--quiet", "--allow-empty", "--message", "first")
 
     def _git(self, *arguments: str) -> None:
-        names = ("AUTHOR_NAME", "AUTHOR_EMAIL", "COMMITTER_NAME", "COMMITTER_EMAIL")
-        identity = {f"GIT_{name}": "x" for name in names}
-        env = {"PATH": os.environ["PATH"], "HOME": str(self._root.parent), **identity}
+        env = {"PATH": os.environ["PATH"], "HOME": str(self._root.parent)}
+        for who in ("AUTHOR", "COMMITTER"):
+            env |= {f"GIT_{who}_NAME": "x", f"GIT_{who}_EMAIL": "x"}
+            env[f"GIT_{who}_DATE"] = f"@{self._clock.now:.0f} +0000"
         subprocess.run(["git", *arguments], cwd=self._root, env=env, check=True)
 
     def _guard(self) -> Guard:
@@ -308,6 +309,8 @@ class Replay:
     def begin(self, at: float) -> None:
         """Begin the conversation."""
         self._clock.advance(at)
+        self._git("init", "--quiet", "--initial-branch=main")
+        self._git("commit", "--quiet", "--allow-empty", "--message", "first")
         self._guard().ensure()
         self._send({"hook_event_name": "SessionStart", "source": "startup"}, SESSION)
 
@@ -356,21 +359,30 @@ class Replay:
         if payload["hook_event_name"] != "PostToolUse" or "file_path" not in payload["tool_input"]:
             return
         path = Path(payload["tool_input"]["file_path"])
-        if path.is_relative_to(self._root):
+        if path.is_relative_to(self._folder):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
+            os.utime(path, (self._clock.now, self._clock.now))
 
     def _here(self, payload: Entry) -> Entry:
-        """Let paths of the source's folder point into the throw-away repository."""
+        """Let paths of the source's machine point into the throw-away folder."""
         there = next((str(entry["cwd"]) for _, entry in self._entries if entry.get("cwd")), "")
         if not there or "tool_input" not in payload:
             return payload
         given = {
-            name: moved_path(value, there, str(self._root)) if name.endswith("_path") else value
+            name: self._path(value, there) if name.endswith("_path") else value
             for name, value in payload["tool_input"].items()
             if isinstance(value, str) or not name.endswith("_path")
         }
         return {**payload, "tool_input": given}
+
+    def _path(self, path: str, there: str) -> str:
+        moved = os.path.normpath(moved_path(path, there, str(self._root)))
+        if not _ABSOLUTE.match(moved) or Path(moved).is_relative_to(self._root):
+            return moved
+        return str(
+            self._folder / "elsewhere" / _ABSOLUTE.sub("", moved, count=1).replace("\\", "/")
+        )
 
 
 def moved_path(path: str, there: str, here: str) -> str:

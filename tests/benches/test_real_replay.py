@@ -161,3 +161,20 @@ def test_conversations_that_are_held_out_are_measured_only_when_asked_for() -> N
     assert held_out
     assert {source.name for source in held_out}.isdisjoint(source.name for source in others)
     assert chosen([held_out[0].name], held_out=False) == []
+
+
+@pytest.mark.parametrize("path", ["/other/notes.md", r"C:\other\notes.md", "/../other/notes.md"])
+def test_files_outside_of_the_sources_folder_exist_beside_the_repository(
+    tmp_path: Path, path: str
+) -> None:
+    write = {"type": "tool_use", "id": "c1", "name": "Write", "input": {"file_path": path}}
+    call = {"type": "assistant", "cwd": "/repo", "message": {"content": [write]}}
+    lines = [user(1, "Note it"), at(2, call), result(3, "c1"), agent(4, "Noted.")]
+    entries = [(json.dumps(line), line) for line in lines]
+    replay = Replay(tmp_path, entries)
+    replay.begin(0)
+    replay.tell(events_of(entries))
+    assert (tmp_path / "replay" / "elsewhere" / "other" / "notes.md").is_file()
+    block = replay.block_of_new_conversation(700)
+    assert "notes.md" in block
+    assert "(gone)" not in block
