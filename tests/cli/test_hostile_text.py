@@ -153,7 +153,7 @@ def test_no_text_closes_the_fence_of_the_resume_block(text: str) -> None:
     block = build_resume(state, Work(topic=text, last_tool=text), origin, max_tokens=700)
     first, *inner, last = block.split("\n")
     assert re.fullmatch(
-        r'<gitguard-resume session="[^"<>]*" checkpoint="cp_001" commit="0{12}">', first
+        r'<gitguard-resume session="[^"<>]*" checkpoint="cp_001" commit="0{7}">', first
     )
     assert last == "</gitguard-resume>"
     assert not re.search("gitguard-resume", "\n".join(inner), re.IGNORECASE)

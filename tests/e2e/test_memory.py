@@ -46,20 +46,20 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     # Every line is judged: nothing of the test that failed and was mended, nothing untrue.
     block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
     assert block.splitlines()[2:] == [
-        f"Goal (the user's first request): {GOAL}",
+        f"Goal (first request): {GOAL}",
         "Interrupted: Bash: touch started; sleep 60",
-        f"The user's last request: {REQUEST}",
-        "Said before the turn was cut off: Waiting for the loader.",
+        f"Last request: {REQUEST}",
+        "Said before the cut-off: Waiting for the loader.",
         "Earlier answers:",
         "- Findings: The loader left out the first row, 1 of 2 values."
         " Loading 40,000 rows takes 310 ms.",
-        "Checks, as last run:",
+        "Checks:",
         f"- {FAILING}: passed — Ran 1 test in 0.000s OK",
         "Files:",
         "- totals.csv",
         "- report.py",
         "- test_report.py",
-        "Full state: `gitguard show state`. Record progress: `gitguard note`.",
+        "More: `gitguard show summary`. Take notes: `gitguard note`.",
     ]
     assert guarded.faults() == []
 
@@ -111,7 +111,7 @@ def test_an_unrelated_task_says_nothing_of_the_goal_before_it(
     model.script(Step("ok"))
     guarded.claude.run("where were we?")
     block = block_in(model)
-    assert "Goal (the user's words): Paint the logo of the website green" in block
+    assert "Goal (user's words): Paint the logo of the website green" in block
     assert block.count("report module") == 1, "one line of what was before"
     assert guarded.state()["goal"] == "Paint the logo of the website green"
 
@@ -133,9 +133,9 @@ def test_two_tasks_with_a_branch_switch_in_between_each_have_a_block_of_their_ow
     model.script(Step("ok"))
     guarded.claude.run("where were we?")
     on_main = block_in(model)
-    assert "Goal (the user's words): Paint the logo of the website green" in on_logo
+    assert "Goal (user's words): Paint the logo of the website green" in on_logo
     assert "report" not in on_logo
-    assert "Goal (the user's words): Write a report module with a total" in on_main
+    assert "Goal (user's words): Write a report module with a total" in on_main
     assert "logo" not in on_main
     assert guarded.faults() == []
 

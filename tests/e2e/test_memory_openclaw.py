@@ -49,20 +49,20 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     # Every line is judged: nothing of the test that failed and was mended, nothing untrue.
     block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
     assert block.splitlines()[2:] == [
-        f"Goal (the user's first request): {GOAL}",
+        f"Goal (first request): {GOAL}",
         "Interrupted: exec: touch started; sleep 60",
-        f"The user's last request: {REQUEST}",
-        "Said before the turn was cut off: Waiting for the loader.",
+        f"Last request: {REQUEST}",
+        "Said before the cut-off: Waiting for the loader.",
         "Earlier answers:",
         "- Findings: The loader left out the first row, 1 of 2 values."
         " Loading 40,000 rows takes 310 ms.",
-        "Checks, as last run:",
+        "Checks:",
         f"- {FAILING}: passed — Ran 1 test in 0.000s OK",
         "Files:",
         "- totals.csv",
         "- report.py",
         "- test_report.py",
-        "Full state: `gitguard show state`. Record progress: `gitguard note`.",
+        "More: `gitguard show summary`. Take notes: `gitguard note`.",
     ]
     assert guarded.faults() == []
 
@@ -79,7 +79,7 @@ def test_a_correction_survives_a_new_conversation_and_what_was_mended_does_not(
     guarded.openclaw.send("where were we?")
     block = block_in(model)
     assert block.count(REQUEST) == 1, block
-    assert f"Goal (the user's first request): {GOAL}" in block
+    assert f"Goal (first request): {GOAL}" in block
     assert "AssertionError" not in block
     assert "Failed" not in block
 
@@ -96,5 +96,5 @@ def test_an_unrelated_task_says_nothing_of_the_goal_before_it(
     model.script(says("ok"))
     guarded.openclaw.send("where were we?")
     block = block_in(model)
-    assert "Goal (the user's words): Paint the logo of the website green" in block
+    assert "Goal (user's words): Paint the logo of the website green" in block
     assert block.count("report module") == 1, "one line of what was before"

@@ -71,7 +71,7 @@ def test_a_prompt_stands_in_the_block_as_what_the_user_said_until_the_agent_sets
     skill = Path(__file__).parents[2] / "templates" / "SKILL.md"
     assert "`(the user's words)`" in skill.read_text()
     block = talk.beside("S2").prompt()
-    assert "Goal (the user's words): Begin" in block
+    assert "Goal (user's words): Begin" in block
     assert "you recorded" not in block
     talk.guard.note({"goal": "Ship it"})
     assert "Goal: Ship it" in talk.beside("S3").prompt()
@@ -612,7 +612,7 @@ def test_a_broken_state_stops_the_agent_with_the_way_out(talk: Conversation) -> 
     assert "gitguard repair --local" in answer["stopReason"]
     handed = talk.prompt("And now?")
     assert handed.startswith("STATUS:MISSING_STATE")
-    assert "Goal (the user's words): Begin" in handed, "this machine's copy"
+    assert "Goal (user's words): Begin" in handed, "this machine's copy"
     talk.guard.repair_local()
     assert talk.bash("echo hi") == {}
     assert talk.guard.state().goal == "Begin"

@@ -61,7 +61,7 @@ def test_what_the_user_says_instead_is_handed_to_the_next_conversation(talk: Con
     result(talk, **REJECTED, userFeedback=INSTEAD)
     block = talk.beside("S2").prompt("where were we?")
     assert f"- {INSTEAD} — to: Bash: {COMMAND}" in block
-    assert "The user's last request" not in block or "Publish the fix" in block
+    assert "Last request" not in block or "Publish the fix" in block
     assert "Interrupted" not in block
 
 
@@ -95,7 +95,7 @@ def test_a_refusal_of_an_earlier_turn_is_not_looked_for_again(talk: Conversation
 def test_a_refusal_is_never_the_last_request(talk: Conversation) -> None:
     result(talk, **REJECTED)
     block = talk.beside("S2").prompt("where were we?")
-    assert "The user's last request: refused" not in block
+    assert "Last request: refused" not in block
 
 
 def test_of_two_calls_that_are_refused_at_once_both_are_kept(talk: Conversation) -> None:

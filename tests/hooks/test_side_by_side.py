@@ -109,7 +109,7 @@ def test_a_compaction_beside_a_running_turn_hands_back_the_own_memory_alone(
     reply = other.send("SessionStart.compact.auto")
     block = reply["hookSpecificOutput"]["additionalContext"]
     assert "Another conversation is at work in this checkout:\n- Bash: sleep 1000" in block
-    assert "Goal (the user's words): Write b.txt with two lines" in block
+    assert "Goal (user's words): Write b.txt with two lines" in block
     assert "b.txt" in block
     without_call = block.replace("Write b.txt", "")
     for text in ("a.txt", "ASCII", "Interrupted"):
@@ -210,7 +210,7 @@ def test_a_person_who_asks_sees_the_task_and_that_somebody_is_at_it(talk: Conver
 def test_an_agent_that_asks_gets_its_own_memory(talk: Conversation, other: Conversation) -> None:
     other.prompt("Write b.txt with two lines")
     block = other.guard.resume("S2")
-    assert "Goal (the user's words): Write b.txt with two lines" in block
+    assert "Goal (user's words): Write b.txt with two lines" in block
     assert "ASCII" not in block
     assert "Goal: Write a.txt carefully" in talk.guard.resume("S1")
 

@@ -47,7 +47,7 @@ def test_in_the_same_conversation_goal_constraints_and_decisions_outlive_done(
 ) -> None:
     talk.prompt("That is wrong, there must be two lines")
     block = compacted(talk)
-    assert "Goal (the user's words): That is wrong, there must be two lines" in block
+    assert "Goal (user's words): That is wrong, there must be two lines" in block
     assert block.partition(BEFORE)[2].splitlines()[1:4] == [
         f"- {GOAL} (finished)",
         "- constraint: never overwrite a.txt",

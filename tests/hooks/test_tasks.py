@@ -28,7 +28,7 @@ def test_a_new_conversations_first_request_is_its_goal_and_the_one_before_is_rem
     assert state.goal == "Fix the login page"
     assert [task.goal for task in state.earlier] == ["Port the parser to Rust"]
     third = talk.beside("S3").prompt("continue")
-    assert "Goal (the user's words): Fix the login page" in third
+    assert "Goal (user's words): Fix the login page" in third
     assert "Port the parser to Rust (left in progress)" in third.split("Earlier on this branch")[1]
 
 
@@ -116,7 +116,7 @@ def test_after_a_compaction_a_conversation_gets_its_own_task_back(talk: Conversa
     talk.send("PreCompact.auto")
     reply = talk.send("SessionStart.compact")
     block = reply["hookSpecificOutput"]["additionalContext"]
-    assert "Goal (the user's words): Port the parser to Rust" in block
+    assert "Goal (user's words): Port the parser to Rust" in block
     assert talk.guard.state().goal == "Fix the login page"  # that conversation spoke last
 
 
@@ -139,7 +139,7 @@ def test_an_earlier_answer_stands_once_and_one_of_a_word_or_two_not_at_all(
 
     block = talk.beside("S2").prompt("where were we?")
 
-    assert "The last answer: The manual has 12 pages." in block
+    assert "Last answer: The manual has 12 pages." in block
     assert block.count("The lexer takes 310 ms.") == 1
     assert "Done." not in block
 

@@ -156,12 +156,12 @@ def test_each_of_two_conversations_is_handed_its_own_request_and_its_own_answer(
     talk: Conversation,
 ) -> None:
     first, second = (talk.guard.resume(name) for name in ("S1", "S2"))
-    assert "Goal (the user's words): Write totals.py that adds prices up" in first
-    assert "The last answer: totals.py adds prices up." in first
+    assert "Goal (user's words): Write totals.py that adds prices up" in first
+    assert "Last answer: totals.py adds prices up." in first
     assert "It is written." not in first
     assert first.count("Write usage.md") == 1, "as a task beside it"
-    assert "Goal (the user's words): Write usage.md with one example" in second
-    assert "The last answer: It is written." in second
+    assert "Goal (user's words): Write usage.md with one example" in second
+    assert "Last answer: It is written." in second
     assert "adds prices up." not in second
 
 
@@ -173,7 +173,7 @@ def test_a_person_who_asks_for_the_block_during_a_turn_sees_what_the_turn_is_for
     block = talk.guard.resume(THIS_SESSION)
     assert "is at work in this checkout" in block
     assert "Write a.py with one function" in block
-    assert "Goal (the user's words): (missing)" not in block
+    assert "Goal (user's words): (missing)" not in block
 
 
 def test_of_a_long_mixed_day_no_line_is_false(talk: Conversation) -> None:

@@ -407,7 +407,7 @@ def test_the_block_beside_a_foreign_head_is_of_the_anchored_checkpoint_with_the_
     ours = head_of(talk)
     child_on_top(talk)
     for block in (talk.guard.resume(), talk.beside("S2").prompt("Go on")):
-        assert f'commit="{ours[:12]}"' in block
+        assert f'commit="{ours[:7]}"' in block
         assert FORGED not in block
         assert "ahead of" in block
 

@@ -503,8 +503,9 @@ def _about(header: Header) -> tuple[BlockSection, ...]:
         title = "Another conversation is at work in this checkout"
     calls = tuple(without_folder(call) for call in beside.calls)
     signs = calls or tuple(work.reason for work in beside.at_work.values())
+    works = tuple(BlockItem(safe(text), is_derived=True) for text in signs)
     return (
-        BlockSection(title, tuple(BlockItem(safe(text), is_derived=True) for text in signs), 6),
+        BlockSection(title, works, 6, is_list=len(works) > 1),
         BlockSection("Notes", notes, 6),
         BlockSection("Changed since the checkpoint", changes, 4, is_list=False),
     )

@@ -6,13 +6,15 @@ taken as fit; the next one is cut to what is left. So a larger budget never show
 
 All lengths are in quarters of a token, of which a plain ASCII character takes one.
 
-The order: the first item of each required section; what was noted in required sections; what was
-derived there; the rest of their long texts; then the same for the other sections. Inside each of
-these rounds sections take turns by their shares, so that one which needs little leaves its share to
-the others.
+The order: the first item of each required section; what was noted in required sections; the first
+notes of each of the others; what was derived in required sections, and the notes that are left; the
+rest of long texts; then what was derived in the other sections. Inside each of these rounds
+sections take turns by their shares, so that one which needs little leaves its share to the others.
 """
 
 from __future__ import annotations
+
+from itertools import islice
 
 from gitguard.model.tokens import fit, quarters_of
 from gitguard.model.value import Value
@@ -30,7 +32,10 @@ _FACT = 60
 _PARAGRAPH = 240
 _ABSENT = len("Not shown: \n")
 _BULLET = len("- \n")
-_LONGEST_NUMBERS = len(" (1,000 of 1,000, 1,000 cut)")
+_LONGEST_NUMBERS = len(" (1,000 of 1,000)")
+_FIRST_NOTES = 400
+"""Quarters of an optional section's notes that come before all that was derived: three of them, as
+agents note them, in 40 to 160 characters."""
 
 
 class BlockItem(Value):
@@ -41,6 +46,8 @@ class BlockItem(Value):
     """Whether gitguard derived it and the agent did not write it."""
     remark: str = ""
     """How old it is and who wrote it, which stands behind the text however short that is cut."""
+    names: int = 1
+    """How many things it names, as a line of several paths does."""
 
     @property
     def length(self) -> int:
@@ -66,6 +73,8 @@ class BlockSection(Value):
     """The most percent of the room that it takes; 0 for any."""
     cut: Callable[[str, int], str] | None = None
     """How the text of an item is brought to so many quarters, if not by leaving out its end."""
+    is_whole: bool = False
+    """Whether an item is of no use when it is cut, as a path is."""
 
 
 class Filled(Value):
@@ -73,16 +82,16 @@ class Filled(Value):
 
     title: str
     texts: tuple[str, ...]
+    named: int
+    """How many things the shown items name."""
     total: int
-    """The section's items, shown or not."""
-    cut: int
-    """How many of the shown are not shown whole."""
+    """How many all items name, shown or not."""
     is_list: bool
 
     @property
     def heading(self) -> str:
-        """The title with the numbers of what is cut and left out."""
-        return _heading(self, len(self.texts), self.cut)
+        """The title, with the numbers where something is left out."""
+        return _heading(self, self.named)
 
     @property
     def absence(self) -> str:
@@ -103,7 +112,8 @@ def fill(sections: tuple[BlockSection, ...], room: int) -> tuple[Filled, ...]:
     parts = [_SectionFilling(section) for section in sections]
     for _, _, place, item, limit in steps[:taken]:
         parts[place].take(item, limit)
-    for _, _, place, item, _ in steps[taken : taken + 1]:
+    rest = (step for step in steps[taken:] if not sections[step[2]].is_whole)
+    for _, _, place, item, _ in islice(rest, 1):
         parts[place].squeeze(item, room - sum(part.size for part in parts))
     return tuple(part.filled() for part in parts)
 
@@ -111,7 +121,7 @@ def fill(sections: tuple[BlockSection, ...], room: int) -> tuple[Filled, ...]:
 def length(filled: tuple[Filled, ...]) -> int:
     """Return the most quarters that the sections take, line ends counted."""
     return _ABSENT + sum(
-        _size(f, len(f.texts), f.cut, sum(map(quarters_of, f.texts))) for f in filled
+        _size(f, len(f.texts), f.named, sum(map(quarters_of, f.texts))) for f in filled
     )
 
 
@@ -155,14 +165,25 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
     items = section.items
     wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, i))
     wishes = wishes[: max(room // (_BULLET + 1), 1)]  # more lines than that fit nowhere
-    if section.is_required and section.has_stub:
+    if section.is_required and section.has_stub and not section.is_whole:
         yield 0, wishes[0], _FEW_WORDS
         yield 1, wishes[0], _HALF_A_LINE if items[wishes[0]].is_derived else _FACT
-    first = 2 if section.is_required else 5
+    used = 0
     for item in wishes:
-        yield first + items[item].is_derived, item, section.paragraph
+        limit = items[item].length if section.is_whole else section.paragraph
+        used += min(items[item].length, limit)
+        yield _round_of(section, items[item], used), item, limit
     for item in wishes:
-        yield first + 2, item, items[item].length
+        yield 5 if section.is_required else 7, item, items[item].length
+
+
+def _round_of(section: BlockSection, item: BlockItem, used: int) -> int:
+    """Return in which round an item is shown with which its section has used so many quarters."""
+    if section.is_required:
+        return 4 if item.is_derived else 2
+    if item.is_derived:
+        return 6
+    return 3 if used <= _FIRST_NOTES else 4
 
 
 class _SectionFilling:
@@ -171,73 +192,66 @@ class _SectionFilling:
     def __init__(self, section: BlockSection) -> None:
         self._section = section
         self._shown: dict[int, str] = {}
-        self._cut: set[int] = set()
+        self._named = 0
         self._empty = Filled(
             title=section.title,
             texts=(),
-            total=len(section.items),
-            cut=0,
+            named=0,
+            total=sum(item.names for item in section.items),
             is_list=section.is_list,
         )
         self._length = 0
-        self.size = self._measure(0, 0, 0)
+        self.size = _size(self._empty, 0, 0, 0)
 
     def take(self, item: int, limit: int) -> None:
         """Show an item up to limit quarters."""
         whole = self._section.items[item]
         text = self._cut_to(whole, limit)
         self._length += quarters_of(text) - quarters_of(self._shown.get(item, ""))
+        if item not in self._shown:
+            self._named += whole.names
         self._shown[item] = text
-        if text == whole.text + whole.remark:
-            self._cut.discard(item)
-        else:
-            self._cut.add(item)
-        self.size = self._measure(len(self._shown), len(self._cut), self._length)
+        self.size = _size(self._empty, len(self._shown), self._named, self._length)
 
     def squeeze(self, item: int, spare: int) -> None:
         """Show of an item, or more of it, what spare quarters beyond the present size allow."""
-        shown = self._shown.get(item)
-        lines, cut = {*self._shown, item}, {*self._cut, item}
-        overhead = self._measure(len(lines), len(cut), self._length) - self.size
-        limit = spare - overhead + quarters_of(shown or "")
-        text = self._cut_to(self._section.items[item], limit)
-        if limit >= _FEW_WORDS and quarters_of(text) > quarters_of(shown or ""):
+        shown, whole = self._shown.get(item, ""), self._section.items[item]
+        lines, named = len(self._shown), self._named
+        if item not in self._shown:
+            lines, named = lines + 1, named + whole.names
+        overhead = _size(self._empty, lines, named, self._length) - self.size
+        limit = spare - overhead + quarters_of(shown)
+        text = self._cut_to(whole, limit)
+        if limit >= _FEW_WORDS and quarters_of(text) > quarters_of(shown):
             self.take(item, limit)
 
     def _cut_to(self, item: BlockItem, limit: int) -> str:
+        if item.length > limit and self._section.is_whole:
+            return ""
         room = limit - quarters_of(item.remark)
         if room < _FEW_WORDS <= quarters_of(item.text):
             return fit(item.text, limit)
-        is_whole = quarters_of(item.text) <= room
-        return (
-            item.text if is_whole else (self._section.cut or fit)(item.text, room)
-        ) + item.remark
+        cut = self._section.cut or fit
+        text = item.text if quarters_of(item.text) <= room else cut(item.text, room)
+        return text + item.remark
 
     def filled(self) -> Filled:
         texts = tuple(self._shown[item] for item in sorted(self._shown))
-        return self._empty.replace(texts=texts, cut=len(self._cut))
-
-    def _measure(self, shown: int, cut: int, text: int) -> int:
-        return _size(self._empty, shown, cut, text)
+        return self._empty.replace(texts=texts, named=self._named)
 
 
-def _size(section: Filled, shown: int, cut: int, text: int) -> int:
-    if not shown:
+def _size(section: Filled, lines: int, named: int, text: int) -> int:
+    if not lines:
         return quarters_of(_absence(section)) + len("; ")
-    heading = quarters_of(_heading(section, shown, cut))
-    return heading + text + (1 + shown * _BULLET if section.is_list else len(" \n"))
+    heading = quarters_of(_heading(section, named))
+    return heading + text + (1 + lines * _BULLET if section.is_list else len(" \n"))
 
 
 def _absence(section: Filled) -> str:
     return f"{section.title} {section.total:,}" if section.is_list else section.title
 
 
-def _heading(section: Filled, shown: int, cut: int) -> str:
-    if cut and not section.is_list:
-        return f"{section.title} (cut):"
-    numbers = []
-    if shown < section.total:
-        numbers.append(f"{shown:,} of {section.total:,}")
-    if cut:
-        numbers.append(f"{cut:,} cut")
-    return f"{section.title} ({', '.join(numbers)}):" if numbers else f"{section.title}:"
+def _heading(section: Filled, named: int) -> str:
+    if named == section.total:
+        return f"{section.title}:"
+    return f"{section.title} ({named:,} of {section.total:,}):"

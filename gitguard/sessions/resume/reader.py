@@ -7,6 +7,7 @@ import re
 from gitguard.model.text import late_pattern, one_line, seconds
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.sessions.resume.folding import folded
 from gitguard.state.items import FROM_ELSEWHERE, PERSON
 
 TYPE_CHECKING = False
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 FENCE = "gitguard-resume"
 _IN_DATA = late_pattern(re.escape(FENCE), re.IGNORECASE)
+_WORDLESS = late_pattern(r"[\W\d_]+")
 _NEWS = 3600
 """Seconds by which something has to be older than the newest to carry its age."""
 
@@ -98,9 +100,31 @@ def items_of(texts: Iterable[tuple[str, bool]]) -> tuple[BlockItem, ...]:
     return present(BlockItem(safe(text), is_derived) for text, is_derived in texts)
 
 
+def folded_items(
+    paths: Iterable[str], mark: str = "", *, is_derived: bool = True
+) -> tuple[BlockItem, ...]:
+    """Return lines that name all of the paths, each with what is to be remarked of all of them."""
+    return tuple(BlockItem(line, is_derived, mark, names=names) for line, names in folded(paths))
+
+
 def present(items: Iterable[BlockItem]) -> tuple[BlockItem, ...]:
-    """Return the items that say something."""
-    return tuple(item for item in items if item.text)
+    """Return the items that say something; a number or a ruler that nobody noted does not."""
+    return tuple(item for item in items if item.text and not _is_wordless(item))
+
+
+def _is_wordless(item: BlockItem) -> bool:
+    return item.is_derived and _WORDLESS.fullmatch(item.text) is not None
+
+
+def with_common_remark(section: BlockSection) -> BlockSection:
+    """Return a list that says in its title what would be remarked of each of its items."""
+    remarks = {item.remark for item in section.items}
+    if len(section.items) < 2 or len(remarks) != 1:
+        return section
+    remark = remarks.pop().strip(" ()")
+    items = tuple(item.replace(remark="") for item in section.items)
+    title = f"{section.title}, {remark}" if remark else section.title
+    return section.replace(title=title, items=items)
 
 
 def label(item: Item) -> str:

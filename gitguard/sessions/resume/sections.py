@@ -14,6 +14,7 @@ from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
     NOBODY,
     BlockReader,
+    folded_items,
     item_of,
     items_of,
     label,
@@ -21,6 +22,7 @@ from gitguard.sessions.resume.reader import (
     present,
     safe,
     single,
+    with_common_remark,
 )
 from gitguard.state import roles
 from gitguard.state.answers import conclusions, next_step_of, without_label
@@ -33,6 +35,7 @@ from gitguard.state.items import (
     DECIDED,
     EVENT,
     FAILED,
+    FROM_ELSEWHERE,
     INVARIANT,
     ROUTINE,
     SAID,
@@ -68,6 +71,7 @@ _CONCLUSION, _EARLIER_ANSWER = 420, 200
 of each before it, until all sections have as much."""
 _FIRST_WORDS = 6
 """Corrections and limits that go beside what was noted; other prompts come after it."""
+_QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
 _FEWEST_WORDS = 3
@@ -125,13 +129,13 @@ def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSecti
     )
     return (
         single(
-            "The user's last request",
+            "Last request",
             said_item(newest.replace(text=request), reader) if request else BlockItem(""),
             14,
             paragraph=REQUEST,
         ),
         BlockSection(
-            "The user said before", present(earlier), 16, has_stub=False, paragraph=EARLIER_WORDS
+            "User said before", present(earlier), 16, has_stub=False, paragraph=EARLIER_WORDS
         ),
     )
 
@@ -229,9 +233,13 @@ def says(text: str, exchange: Exchange) -> bool:
 
 
 def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
-    """Return what was said as it is shown, with the question that it answers."""
-    answered = f" — to: {exchange.settles}" if exchange.settles else ""
-    return item_of(f"{exchange.text}{answered}", exchange.origin, reader, is_derived=True)
+    """Return what was said as it is shown, with the question that it answers or what it follows."""
+    text, about = exchange.text, exchange.settles
+    if about and is_refusal(exchange):
+        text += f" — {about}"
+    elif about:
+        text += f" — {'to' if _QUESTION_MARKS & set(about) else 'after'}: {about}"
+    return item_of(text, exchange.origin, reader, is_derived=True)
 
 
 def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
@@ -246,11 +254,11 @@ def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...
     before = answer_before_last(answers)
     answer_before = [said_item(answer, reader) for answer in _not_noted(before, state)]
     is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
-    title = "Said before the turn was cut off" if is_cut_off else "The last answer"
+    title = "Said before the cut-off" if is_cut_off else "Last answer"
     if is_cut_off and reader.may_go_on:
-        title = "Said in a turn whose end was not seen"
+        title = "Said in an open turn"
     if answers and not is_cut_off and is_before_request(answers[0], state):
-        title = "The answer before that request"
+        title = "Answer before that request"
     # One or two words, such as "Done.", say nothing once another answer has come.
     earlier: dict[str, Exchange] = {}
     for answer in _not_noted((e for e in answers[1:] if e not in before), state):
@@ -261,7 +269,7 @@ def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...
     older = present(said_item(answer, reader) for answer in ranked)
     section = single(title, last, 12, paragraph=_CONCLUSION).replace(has_stub=False, cut=_heaviest)
     is_next = bool(before) and before[0] is answers[1]
-    title = "The answer before that" if is_next else "The last full answer before that"
+    title = "Answer before that" if is_next else "Last full answer before that"
     return (
         section,
         section.replace(title=title, items=present(answer_before)),
@@ -279,9 +287,8 @@ _WAITING = late_pattern(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|
 """Calls that only wait: whoever takes over has nothing to try again."""
 _CHANGE_OF_FOLDER = late_pattern(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
-_PATH, _CHECK, _FAILURE = 80, 120, 200
-"""Characters that are shown of a path, from its end, and of a check and of a failure, until all
-sections have as much."""
+_CHECK, _FAILURE = 120, 200
+"""Characters that are shown of a check and of a failure, until all sections have as much."""
 _COMMAND = 80
 """Characters that are ever shown of a check's command."""
 _MOST_CHECKS = 12
@@ -313,8 +320,32 @@ def sections_of(
         *_course(state, reader),
         *_where_things_stand(state, work, reader),
     )
-    optional = _besides(state, work, reader)
-    return (*required, *(section.replace(is_required=False) for section in optional))
+    optional = (section.replace(is_required=False) for section in _besides(state, work, reader))
+    return tuple(with_common_remark(s) for s in _each_line_once((*required, *optional)))
+
+
+def _each_line_once(sections: tuple[BlockSection, ...]) -> Iterator[BlockSection]:
+    """Yield sections without lines that another one has, what was noted before what was derived.
+
+    What another machine wrote stands beside the same words of this one: it takes nobody's place.
+    """
+    noted = {
+        _plain(item.text)
+        for section in sections
+        for item in section.items
+        if not item.is_derived and FROM_ELSEWHERE not in item.remark
+    }
+    shown: set[str] = set()
+    for section in sections:
+        items = []
+        for item in section.items:
+            line = _plain(item.text)
+            is_double = line in shown or (item.is_derived and line in noted)
+            if not is_double or not (section.is_list or item.is_derived):
+                items.append(item)
+            if FROM_ELSEWHERE not in item.remark:
+                shown.add(line)
+        yield section.replace(items=tuple(items))
 
 
 # What the task is
@@ -328,7 +359,7 @@ def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSecti
     title = "Goal"
     if is_prompt:
         has_gone_on = request is not None and _is_later_request(request, state)
-        title = "Goal (the user's first request)" if has_gone_on else "Goal (the user's words)"
+        title = "Goal (first request)" if has_gone_on else "Goal (user's words)"
     last_call = f"{work.last_tool}: {without_folder(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
     goal_item = item_of(goal, state.goal_from, reader, is_derived=is_prompt)
@@ -374,7 +405,7 @@ def _next_action(state: TaskState, reader: BlockReader) -> BlockSection:
     planned = _next_step(state)
     if planned is not None:
         text = f"{planned.text}{label(planned)}"
-        return line("Next action (the host's plan)", text, 10, is_derived=True)
+        return line("Next action (host's plan)", text, 10, is_derived=True)
     answer = newest_answer(state)
     is_older = answer is not None and is_before_request(answer, state)
     source = "an answer before the request" if is_older else "the last answer"
@@ -441,18 +472,15 @@ def _course(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
 def _where_things_stand(
     state: TaskState, work: Work, reader: BlockReader
 ) -> tuple[BlockSection, ...]:
-    touched = [artifact for artifact in state.artifacts[::-1] if artifact.kind != "commit"]
-    touched.sort(key=lambda artifact: artifact.path in reader.gone)
-    files = [(_described(a, is_gone=a.path in reader.gone), not a.is_noted) for a in touched]
-    commits = [(_described(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
+    commits = [(_committed(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
     return (
         *answers_of(state, reader),
         _host_summary(state, reader),
-        BlockSection("Checks, as last run", _checks(state), 12, has_stub=False, paragraph=_CHECK),
+        BlockSection("Checks", _checks(state), 12, has_stub=False, paragraph=_CHECK),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         *_noted(state, roles.OPEN_WORK, 8, reader),
         _plan(state),
-        BlockSection("Files", items_of(files), 11),
+        _files(state, reader),
         BlockSection("Commits", items_of(commits), 4, has_stub=False),
     )
 
@@ -476,17 +504,47 @@ def _next_step(state: TaskState) -> PlanStep | None:
     return left[0] if left else None
 
 
-def _described(artifact: Artifact, *, is_gone: bool = False) -> str:
-    path = artifact.path
-    if len(path) > _PATH:
-        path = f"…{path[-_PATH:]}"
-    if is_gone:
-        path += " (gone)"
-    elif artifact.by_shell:
-        path += " (by shell)"
-    if not artifact.description:
-        return f"{path}{label(artifact)}"
-    return f"{path} — {artifact.description}{label(artifact)}"
+def _files(state: TaskState, reader: BlockReader) -> BlockSection:
+    """Return the files that were written, newest first; those that are gone come last."""
+    touched = [artifact for artifact in state.artifacts[::-1] if artifact.kind != "commit"]
+    touched.sort(key=lambda artifact: artifact.path in reader.gone)
+    items: list[BlockItem] = []
+    alike: dict[tuple[str, bool], list[str]] = {}
+    for artifact in touched:
+        mark = "".join((_mark(artifact, state, reader), label(artifact)))
+        if artifact.description:
+            text = f"{safe(artifact.path)}{mark} — {safe(artifact.description)}"
+            items.append(BlockItem(text, is_derived=not artifact.is_noted))
+        else:
+            alike.setdefault((mark, not artifact.is_noted), []).append(safe(artifact.path))
+    for (mark, is_derived), paths in alike.items():
+        items += folded_items(paths, mark, is_derived=is_derived)
+    return BlockSection("Files", tuple(items), 11, has_stub=False, is_whole=True)
+
+
+def _mark(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:
+    """Return in parentheses what became of a file, or that a shell command wrote it."""
+    if artifact.path not in reader.gone:
+        return " (by shell)" if artifact.by_shell else ""
+    moved_to = _moved_to(artifact, state, reader)
+    return f" (moved to {safe(moved_to)})" if moved_to else " (gone)"
+
+
+def _moved_to(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:
+    """Return where a file that is gone lies now, if one other file alone has its name."""
+    name = artifact.path.rpartition("/")[2]
+    candidates = [
+        other.path
+        for other in state.artifacts
+        if other.path.rpartition("/")[2] == name and other.path != artifact.path
+    ]
+    is_sure = len(candidates) == 1 and candidates[0] not in reader.gone
+    return candidates[0] if is_sure else ""
+
+
+def _committed(artifact: Artifact) -> str:
+    description = f" — {artifact.description}" if artifact.description else ""
+    return f"{artifact.path}{description}{label(artifact)}"
 
 
 def _host_summary(state: TaskState, reader: BlockReader) -> BlockSection:
@@ -583,17 +641,17 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
         *_noted(state, roles.REMARK, 10, reader),
         BlockSection("Earlier on this branch", present(earlier), 3),
         BlockSection(
-            "Prompts in the host's transcript that gitguard did not hear from the user",
+            "Unheard prompts",
             present(said_item(e, reader) for e in reversed(state.exchanges) if e.origin.is_read),
             4,
             has_stub=False,
             paragraph=EARLIER_WORDS,
         ),
         BlockSection(
-            "Failed earlier, and not seen to succeed since",
+            "Failed earlier",
             _earlier_failures(state, reader),
             3,
             paragraph=_FAILURE,
         ),
-        BlockSection("Files read", items_of((path, True) for path in read), 2),
+        BlockSection("Files read", folded_items(map(safe, read)), 2, is_whole=True),
     )

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitguard.model.text import seconds, timestamp
+from gitguard.model.tokens import tokens_of
 from gitguard.sessions.resume.building import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
 from gitguard.state.items import (
@@ -119,7 +120,7 @@ def test_every_planted_fact_is_in_the_block(count: int, max_tokens: int) -> None
     state, facts = planted(count)
     block = block_of(state, max_tokens=max_tokens)
     assert found(facts, block) == facts
-    assert len(block) <= 4 * max_tokens
+    assert tokens_of(block) <= max_tokens
     assert "Not shown" not in block
     assert "…" not in block
 
@@ -135,7 +136,7 @@ def test_nothing_that_hooks_recorded_displaces_a_planted_fact(count: int, max_to
     assert found(facts, block) == facts
     assert notes[0] in block
     assert "Changed since the checkpoint" in block
-    assert len(block) <= 4 * max_tokens
+    assert tokens_of(block) <= max_tokens
 
 
 @pytest.mark.parametrize("count", [100, 200])
@@ -178,13 +179,13 @@ def test_the_smallest_block_has_every_required_section_cut_and_counted(max_token
     )
     origin = Header("s" * 300, "cp_100000", "a" * 40, ("note " * 99,) * 9, "HEAD moved " * 30)
     block = build_resume(state, work, origin, max_tokens=max_tokens)
-    assert len(block) <= 4 * max(max_tokens, LEAST_TOKENS)
+    assert tokens_of(block) <= max(max_tokens, LEAST_TOKENS)
     lines = block.splitlines()
-    for title in (*REQUIRED, "Notes", "Changed since the checkpoint", "Interrupted"):
+    for title in (*REQUIRED[:-1], "Notes", "Changed since the checkpoint", "Interrupted"):
         assert sum(line.startswith((f"{title}:", f"{title} (")) for line in lines) == 1
-    assert "Goal (cut): goal" in block
+    assert "Goal: goal" in block
     assert "Decisions (1 of 22" in block
-    assert "gitguard show state" in block
+    assert "gitguard show summary" in block
     not_shown = next(line for line in lines if line.startswith("Not shown"))
     assert "Files read 100" in not_shown
 
@@ -240,7 +241,7 @@ def test_texts_are_cut_at_the_end_of_a_word() -> None:
     words = " ".join(f"word{i:04d}" for i in range(2000))
     block = block_of(planted(3)[0].replace(goal=words))
     line = next(line for line in block.splitlines() if line.startswith("Goal"))
-    assert line.startswith("Goal (cut): word0000 ")
+    assert line.startswith("Goal: word0000 ")
     assert line.removesuffix("…").split()[-1] in words.split()
     assert len(block) > 4 * 700 - 40
 
@@ -251,7 +252,7 @@ def test_a_text_that_is_cut_keeps_its_age() -> None:
     state = new_task("main", NOW).replace(exchanges=(request,), constraints=notes("x" * 3000))
     header = ORIGIN.replace(now=NOW)
     block = build_resume(state, Work(), header, max_tokens=LEAST_TOKENS)
-    line = next(line for line in block.splitlines() if line.startswith("The user's last request"))
+    line = next(line for line in block.splitlines() if line.startswith("Last request"))
     assert line.endswith("… (2 h old)")
 
 
@@ -260,7 +261,7 @@ def test_of_a_long_answer_the_beginning_and_the_end_are_shown() -> None:
     exchanges = (*said("Port it"), said_by_agent(answer, Origin("agent", NOW)))
     state = new_task("main", NOW).replace(exchanges=exchanges, constraints=notes("x" * 3000))
     block = block_of(state, max_tokens=LEAST_TOKENS)
-    line = next(x for x in block.splitlines() if x.startswith("The last answer (cut)"))
+    line = next(x for x in block.splitlines() if x.startswith("Last answer"))
     assert "The reader works." in line
     assert line.endswith("Shall I port the writer?")
 
@@ -270,9 +271,9 @@ def test_an_answer_that_the_user_has_gone_on_from_is_labelled_so() -> None:
     answer = said_by_agent("The reader works and fails at once.", Origin("agent", NOW))
     state = new_task("main", NOW)
     block = block_of(state.replace(exchanges=(first, answer, second)))
-    assert "The answer before that request: The reader works" in block
+    assert "Answer before that request: The reader works" in block
     block = block_of(state.replace(exchanges=(first, second, answer)))
-    assert "The last answer: The reader works" in block
+    assert "Last answer: The reader works" in block
 
 
 def test_an_offer_or_a_promise_to_watch_is_no_next_action() -> None:
@@ -292,7 +293,7 @@ def test_a_goal_that_is_not_the_running_request_is_called_the_first_one() -> Non
     state = new_task("main", NOW).replace(
         exchanges=exchanges, goal="Port the parser", goal_from=exchanges[0].origin
     )
-    assert "Goal (the user's first request): Port the parser" in block_of(state)
+    assert "Goal (first request): Port the parser" in block_of(state)
 
 
 def test_a_prompt_that_another_one_repeats_in_full_is_said_once() -> None:
@@ -327,7 +328,7 @@ def test_a_failed_call_after_which_two_turns_ended_gives_way_to_everything_else(
     request = said_by_user("Document it", at(3, "user"))
     state = state.replace(exchanges=(*state.exchanges, request, answers[1]))
     assert "Open failures" not in block_of(state)
-    assert "Failed earlier, and not seen to succeed since:\n- Bash: ./deploy" in block_of(state)
+    assert "Failed earlier:\n- Bash: ./deploy" in block_of(state)
 
 
 def test_a_file_that_is_gone_is_named_last_and_as_gone() -> None:
@@ -355,7 +356,7 @@ def test_what_the_user_said_is_in_the_block_with_corrections_and_limits_first() 
     block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
     places = [block.index(words) for words in ("Document it", "Never drop", "Add a", "Port the")]
     assert places == sorted(places)
-    assert "The user's last request: Document it" in block
+    assert "Last request: Document it" in block
 
 
 def test_the_goal_that_is_a_prompt_is_not_said_twice() -> None:
@@ -373,14 +374,14 @@ def test_what_comes_next_is_said_by_the_plan_or_else_by_the_last_answer() -> Non
     state = state.replace(
         plan=(PlanStep("1", "Port the CLI"), PlanStep("2", "Port the docs", "active"))
     )
-    assert "Next action (the host's plan): Port the docs" in block_of(state)
+    assert "Next action (host's plan): Port the docs" in block_of(state)
 
 
 def test_a_step_that_an_answer_announced_is_said_once_and_without_its_label() -> None:
     answer = said_by_agent("The reader works. Next: port the writer.", Origin("agent", NOW))
     block = block_of(new_task("main", NOW).replace(exchanges=(*said("Port it"), answer)))
     assert "Next action (from the last answer): port the writer." in block
-    assert "The last answer: The reader works." in block
+    assert "Last answer: The reader works." in block
     assert block.count("port the writer") == 1
 
 
@@ -435,7 +436,7 @@ def test_a_note_hides_no_answer_or_refusal_and_one_of_another_machine_hides_noth
         constraints=(Note("Never drop a row.", id="c1", origin=elsewhere),),
     )
     block = block_of(state)
-    assert "- refused — to: Bash: git push --force" in block
+    assert "- refused — Bash: git push --force" in block
     assert "- Never drop a row.\n" in block
 
 
@@ -447,7 +448,7 @@ def test_an_older_answer_never_stands_as_the_last_one() -> None:
     state = new_task("main", NOW).replace(
         exchanges=(first, answers[0], second, answers[1]), learnings=notes("It leaks.")
     )
-    assert "The last answer" not in block_of(state)
+    assert "Last answer" not in block_of(state)
     assert "- It took 310 ms." in block_of(state)
 
 
@@ -480,7 +481,7 @@ def test_what_is_older_than_the_conversation_says_how_old_it_is() -> None:
     other, same = (ORIGIN.replace(now=later, conversation=name) for name in ("S2", "S1"))
     block = build_resume(state, Work(), other, max_tokens=700)
     assert "Port the parser (3 h old)" in block
-    assert "Saved by gitguard 1 h ago" in block
+    assert "Saved 1 h ago" in block
     block = build_resume(state, Work(), same, max_tokens=700)
     assert "old)" not in block
 
@@ -543,8 +544,7 @@ def test_what_is_cut_and_left_out_is_counted(sections: tuple[BlockSection, ...],
     for part in fill(sections, room):
         whole = [item.text for item in by_title[part.title].items]
         assert part.total == len(whole)
-        assert sum(text not in whole for text in part.texts) <= part.cut
-        assert part.cut <= sum(text.endswith("…") for text in part.texts)
+        assert all(text in whole or text.endswith("…") for text in part.texts)
         if len(part.texts) < part.total and part.texts:
             assert f"{len(part.texts)} of {part.total}" in part.heading
 
@@ -566,5 +566,5 @@ def test_the_whole_block_keeps_its_budget(tokens: int, count: int, is_long: bool
     if is_long:
         state, work = among_derived(state)
     block = build_resume(state, work, ORIGIN, max_tokens=tokens)
-    assert len(block) <= 4 * max(tokens, LEAST_TOKENS)
+    assert tokens_of(block) <= max(tokens, LEAST_TOKENS)
     assert block == build_resume(state, work, ORIGIN, max_tokens=tokens)

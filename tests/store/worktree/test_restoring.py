@@ -150,7 +150,7 @@ def test_the_next_conversation_is_told(worked: Guard, git: Git) -> None:
     block = worked.resume()
     assert f"What happened:\n- `gitguard restore` put back 1 file as at {name} (other)." in block
     assert "The user said" not in block
-    assert "The user's last request" not in block
+    assert "Last request" not in block
 
 
 def test_what_somebody_writes_over_a_file_just_put_back_is_theirs(
