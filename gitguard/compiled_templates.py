@@ -613,8 +613,6 @@ def resume_md(context, missing=missing, *, environment):
     yield str(environment.finalize((undefined(name='session') if l_0_session is missing else l_0_session)))
     yield '" checkpoint="'
     yield str(environment.finalize(environment.getattr((undefined(name='header') if l_0_header is missing else l_0_header), 'checkpoint')))
-    yield '" commit="'
-    yield str(environment.finalize(environment.getattr((undefined(name='header') if l_0_header is missing else l_0_header), 'commit')[:7]))
     yield '">\n'
     if environment.getattr((undefined(name='header') if l_0_header is missing else l_0_header), 'age'):
         pass
@@ -648,7 +646,7 @@ def resume_md(context, missing=missing, *, environment):
         yield 'Not shown: '
         yield str(environment.finalize((undefined(name='absent') if l_0_absent is missing else l_0_absent)))
         yield '\n'
-    yield 'More: `gitguard show summary`. Take notes: `gitguard note`.\n</'
+    yield 'More: `gitguard show summary`. Add: `gitguard note`.\n</'
     yield str(environment.finalize((undefined(name='fence') if l_0_fence is missing else l_0_fence)))
     yield '>\n'
 
@@ -969,7 +967,7 @@ SOURCES = {
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
     "report.md.j2": "9afaf69f04784ac638d4e65941a30e082c92ffa6248c88627cd00f0296de5d64",
-    "resume.md.j2": "58694aece1204ac5abd06747eb940ad55f2b9eaa5ddddc4ee702dafd78678b38",
+    "resume.md.j2": "9b2ef302f812f5bea80a827c8ffcb5a50581f6d05dc0a1ef8c085f84e8a09276",
     "summary.md.j2": "4b2a933e580c89e4403b82e2ce2474509aac880b731806d461f9b4d88dfb5f90",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -357,7 +357,7 @@ def verify_many_sessions(folder: Path, runs: int) -> Row:
 def resume_size(folder: Path, runs: int) -> Row:
     """Tokens of a full block over the limit of 700."""
     state = full_state(60)
-    origin = Header("main", "cp_100", "0" * 40)
+    origin = Header("main", "cp_100")
     block = build_resume(state, work_of((), state, 0), origin, max_tokens=700)
     return limited("resume block, tokens", tokens_of(block), 700)
 

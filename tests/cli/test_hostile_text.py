@@ -149,12 +149,10 @@ def test_no_text_closes_the_fence_of_the_resume_block(text: str) -> None:
     now = "2026-01-01T00:00:00Z"
     said = encodable(text) or "-"
     state, _ = update_state(new_task("s", now), state_saying(f"x{said}"), Origin(when=now))
-    origin = Header(text, "cp_001", "0" * 40, notes=(text,), changes=text)
+    origin = Header(text, "cp_001", notes=(text,), changes=text)
     block = build_resume(state, Work(topic=text, last_tool=text), origin, max_tokens=700)
     first, *inner, last = block.split("\n")
-    assert re.fullmatch(
-        r'<gitguard-resume session="[^"<>]*" checkpoint="cp_001" commit="0{7}">', first
-    )
+    assert re.fullmatch(r'<gitguard-resume session="[^"<>]*" checkpoint="cp_001">', first)
     assert last == "</gitguard-resume>"
     assert not re.search("gitguard-resume", "\n".join(inner), re.IGNORECASE)
 

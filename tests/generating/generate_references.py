@@ -498,7 +498,7 @@ def example_snapshot() -> str:
 
 def example_resume() -> str:
     """Return the block that hands the example back."""
-    origin = Header("feature/tokenizer", "cp_007", "9f2c51d07b3e4a6688d1c0ffee0123456789abcd")
+    origin = Header("feature/tokenizer", "cp_007")
     block = build_resume(
         example_state(), Work(), origin, max_tokens=DEFAULTS.resume.after_compaction
     )

@@ -404,10 +404,10 @@ def test_what_was_saved_beside_a_foreign_head_is_committed_once_a_person_decides
 def test_the_block_beside_a_foreign_head_is_of_the_anchored_checkpoint_with_the_reason(
     talk: Conversation,
 ) -> None:
-    ours = head_of(talk)
+    ours = talk.guard.log(1)[0].name
     child_on_top(talk)
     for block in (talk.guard.resume(), talk.beside("S2").prompt("Go on")):
-        assert f'commit="{ours[:7]}"' in block
+        assert f'checkpoint="{ours}"' in block
         assert FORGED not in block
         assert "ahead of" in block
 

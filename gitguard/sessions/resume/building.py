@@ -262,7 +262,6 @@ def _header(store: SessionStore, head: Head, branch: str, spiral: str) -> Header
     return Header(
         session=store.session.key,
         checkpoint=checkpoint_name(anchor.sequence) if anchor and anchor.committed else "none",
-        commit=head.committed,
         notes=_notes(store, branch, spiral),
     )
 
@@ -422,7 +421,6 @@ class Header(Value):
 
     session: str
     checkpoint: str
-    commit: str
     notes: tuple[str, ...] = ()
     changes: str = ""
     """What changed since the checkpoint, in one line."""

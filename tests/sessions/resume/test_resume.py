@@ -31,7 +31,7 @@ from gitguard.state.thread import refused_by_user, said_by_agent, said_by_user
 from tests.support.state_documents import BY_HOOK, notes
 
 NOW = "2026-01-31T09:30:00Z"
-ORIGIN = Header("main", "cp_012", "a" * 40)
+ORIGIN = Header("main", "cp_012")
 FACT = 60
 REQUIRED = (
     "Goal", "Phase", "Next action", "Blockers", "Constraints", "Invariants", "Decisions",
@@ -177,7 +177,7 @@ def test_the_smallest_block_has_every_required_section_cut_and_counted(max_token
     state = state.replace(
         goal="goal " * 300, next_action="next " * 300, open_issues=notes("x" * 999)
     )
-    origin = Header("s" * 300, "cp_100000", "a" * 40, ("note " * 99,) * 9, "HEAD moved " * 30)
+    origin = Header("s" * 300, "cp_100000", ("note " * 99,) * 9, "HEAD moved " * 30)
     block = build_resume(state, work, origin, max_tokens=max_tokens)
     assert tokens_of(block) <= max(max_tokens, LEAST_TOKENS)
     lines = block.splitlines()
