@@ -8,6 +8,7 @@ compaction, in a new conversation, and after kill -9. Each has a control run wit
 from __future__ import annotations
 
 import argparse
+import itertools
 import re
 import subprocess
 import sys
@@ -17,11 +18,14 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from gitguard.model.tokens import tokens_of
 from tests.benches.fidelity_facts import (
     ALWAYS,
     LENGTH,
+    NATURAL,
+    SAID,
     SUMMARY_MARK,
     Fact,
     Kind,
@@ -41,8 +45,30 @@ from tests.support.measuring import markdown
 COUNTS = (10, 30, 100, 200)
 BUDGETS = (700, 1_500)
 FLOORS = ((30, 700), (60, 1_500))
-"""Facts and tokens at which every fact must be in every block."""
-CELLS = tuple(sorted({*((n, tokens) for n in COUNTS for tokens in BUDGETS), *FLOORS}))
+"""Facts and tokens at which every note and word of the user must be in every block."""
+
+
+class Cell(NamedTuple):
+    """Facts, tokens allowed, and whether the notes are as long as agents write them."""
+
+    size: int
+    allowed: int | None
+    """None for the control run without gitguard."""
+    is_natural: bool = False
+
+    @property
+    def facts(self) -> str:
+        return f"{self.size}{' natural' if self.is_natural else ''} facts"
+
+    @property
+    def control(self) -> Cell:
+        return self._replace(allowed=None)
+
+
+CELLS = (
+    *sorted(Cell(*cell) for cell in {*itertools.product(COUNTS, BUDGETS), *FLOORS}),
+    *(Cell(*floor, is_natural=True) for floor in FLOORS),
+)
 SITUATIONS = ("a compaction", "a normal end", "kill -9")
 PAGE = Path(__file__).parents[2] / "references" / "design" / "fidelity.md"
 _BLOCK = re.compile(r"<gitguard-resume [^>]*>.*?</gitguard-resume>", re.DOTALL)
@@ -59,11 +85,11 @@ class Seen:
     def found(self, *, anywhere: bool) -> list[Fact]:
         """The facts in the whole request, or those in the block."""
         text = self.request if anywhere else self.block
-        return [fact for fact in self.facts if fact.text in text]
+        return [fact for fact in self.facts if fact.is_in(text)]
 
     @property
     def missing(self) -> list[Fact]:
-        return [fact for fact in self.facts if fact.text not in self.block]
+        return [fact for fact in self.facts if not fact.is_in(self.block)]
 
 
 @dataclass(frozen=True)
@@ -83,8 +109,7 @@ class Row:
     """One line of the table."""
 
     host: Host
-    count: int
-    allowed: int
+    cell: Cell
     ours: Outcome
     control: Outcome
 
@@ -96,7 +121,14 @@ class Row:
 
     @property
     def has_floor(self) -> bool:
-        return any(self.count <= n and self.allowed >= tokens for n, tokens in FLOORS)
+        cell = self.cell
+        return any(cell.size <= n and (cell.allowed or 0) >= tokens for n, tokens in FLOORS)
+
+    def is_wanted(self, fact: Fact) -> bool:
+        """Whether a fact has to be in every block; what the work tells may give way."""
+        if not self.has_floor:
+            return fact.kind in ALWAYS
+        return not fact.by_work or fact.kind in SAID
 
     def problems(self) -> Iterator[str]:
         """Say what is wrong with it, beyond facts for which there was no room."""
@@ -105,10 +137,10 @@ class Row:
             if not seen.block:
                 yield f"after {situation}: no block in the request"
                 continue
-            if tokens_of(seen.block) > self.allowed:
+            if tokens_of(seen.block) > (self.cell.allowed or 0):
                 yield f"after {situation}: the block takes {tokens_of(seen.block)} tokens"
-            wanted = [f for f in seen.missing if self.has_floor or f.kind in ALWAYS]
-            yield from (f"after {situation}: missing `{fact.text}`" for fact in wanted)
+            missing = filter(self.is_wanted, seen.missing)
+            yield from (f"after {situation}: missing `{fact.text}`" for fact in missing)
             yield from (f"after {situation}: {said}" for said in passed_over(seen))
 
 
@@ -122,7 +154,7 @@ def passed_over(seen: Seen) -> Iterator[str]:
         lists.setdefault(fact.list_name, []).append(fact)
     for name, facts in lists.items():
         wanted = facts if facts[0].kind is Kind.PLAN else facts[::-1]
-        shown = [fact.text in seen.block for fact in wanted]
+        shown = [fact.is_in(seen.block) for fact in wanted]
         if shown != sorted(shown, reverse=True):
             first = wanted[shown.index(False)]
             yield f"`{first.text}` is missing before older ones of {name}"
@@ -131,13 +163,13 @@ def passed_over(seen: Seen) -> Iterator[str]:
 # One conversation
 
 
-def converse(host: Host, count: int, allowed: int | None) -> Outcome:
-    """Have the conversations of one cell; without gitguard where no tokens are allowed."""
-    units = facts_for(count, has_plan=host.has_plan)
+def converse(host: Host, cell: Cell) -> Outcome:
+    """Have the conversations of one cell."""
+    units = facts_for(cell.size, has_plan=host.has_plan, is_natural=cell.is_natural)
     place = tempfile.TemporaryDirectory(prefix="gitguard-fidelity-", ignore_cleanup_errors=True)
     with place as name, ScriptedModel() as model:
         folder = Path(name)
-        scene = Scene(folder, folder / "repo", model, allowed)
+        scene = Scene(folder, folder / "repo", model, cell.allowed)
         lay_out(scene.root, units)
         with host.open(scene) as talk:
             return _have(host, scene, talk, units)
@@ -186,34 +218,34 @@ def _look(request: Request, units: Sequence[Unit], newer: Unit) -> Seen:
 # All of them
 
 
-def measure(hosts: Sequence[Host], cells: Sequence[tuple[int, int]], jobs: int) -> list[Row]:
+def measure(hosts: Sequence[Host], cells: Sequence[Cell], jobs: int) -> list[Row]:
     """Run every cell, and one control run for each number of facts."""
     for host in hosts:
         host.install()
-    runs: list[tuple[Host, int, int | None]] = []
+    runs: list[tuple[Host, Cell]] = []
     for host in hosts:
-        runs += [(host, count, None) for count in dict.fromkeys(count for count, _ in cells)]
-        runs += [(host, count, allowed) for count, allowed in cells]
+        runs += [(host, cell) for cell in dict.fromkeys(cell.control for cell in cells)]
+        runs += [(host, cell) for cell in cells]
     with ThreadPoolExecutor(jobs) as pool:
         outcomes = dict(zip(runs, pool.map(lambda run: _run(*run), runs), strict=True))
     return [
-        Row(host, count, allowed, outcomes[host, count, allowed], outcomes[host, count, None])
+        Row(host, cell, outcomes[host, cell], outcomes[host, cell.control])
         for host in hosts
-        for count, allowed in cells
+        for cell in cells
     ]
 
 
-def _run(host: Host, count: int, allowed: int | None) -> Outcome:
-    name = "without gitguard" if allowed is None else f"{allowed:,} tokens"
-    name = f"{host.name}, {count} facts, {name}"
+def _run(host: Host, cell: Cell) -> Outcome:
+    allowed = "without gitguard" if cell.allowed is None else f"{cell.allowed:,} tokens"
+    name = f"{host.name}, {cell.facts}, {allowed}"
     started = time.monotonic()
     try:
-        outcome = converse(host, count, allowed)
+        outcome = converse(host, cell)
     except (AssertionError, subprocess.SubprocessError) as failure:
         # Of many conversations with real programs one may fail; twice is no accident.
         print(f"{name}: once more after: {str(failure)[:500]}", file=sys.stderr, flush=True)
-        outcome = converse(host, count, allowed)
-    found = [len(seen.found(anywhere=allowed is None)) for seen in outcome.seen]
+        outcome = converse(host, cell)
+    found = [len(seen.found(anywhere=cell.allowed is None)) for seen in outcome.seen]
     seconds = time.monotonic() - started
     print(f"{name}: {found}, {seconds:.0f} s", file=sys.stderr, flush=True)
     return outcome
@@ -235,8 +267,8 @@ def _cells(row: Row) -> list[str]:
     control = " / ".join(str(len(seen.found(anywhere=True))) for seen in row.control.seen)
     return [
         row.host.name,
-        f"{row.count}",
-        f"{row.allowed:,}",
+        row.cell.facts.removesuffix(" facts"),
+        f"{row.cell.allowed:,}",
         f"{row.ours.block_tokens:,}",
         f"{row.growth:,}",
         *(f"{len(seen.found(anywhere=False))}" for seen in row.ours.seen),
@@ -258,7 +290,10 @@ How much of what an agent knew is in the resume block. `make bench-fidelity` mea
   host's plan if there is one. Other files, failures, tools and long answers compete with them.
 - **A fact** has {length} characters: goal, phase, next action, decision, its reason, constraint,
   invariant, failure, its error, blocker, open issue, plan item, file. It counts if it stands whole
-  between the block's fences.
+  between the block's fences; of a path, its name.
+- **Natural facts** are as long as agents write notes, {natural[0]} to {natural[1]} characters. Of
+  30, 16 are noted, also done steps, assumptions and numbers; the user says a limit and a
+  correction.
 - **Situations**, one after the other: the host's own compaction; a new conversation after one that
   ended normally; kill -9 while a tool runs, in a turn that noted a new phase and next action. Then
   Claude Code begins a new conversation, and OpenClaw continues the same one. The first request of
@@ -266,7 +301,8 @@ How much of what an agent knew is in the resume block. `make bench-fidelity` mea
 - **Control** is the same script with a `gitguard` that does nothing, with facts counted anywhere in
   the request. Its summary is a fixed text that quotes no fact, so its numbers do not show how well
   a model summarizes.
-- **Tokens** are characters divided by four. Block and growth are the largest of the three.
+- **Tokens** are quarters of ASCII characters (`model/tokens.py`). Block and growth are the largest
+  of the three.
 - **Floors**: {floors}, in all three situations. Beyond them, goal, phase and next action must be
   whole, and each list keeps its newest facts, noted ones and captured ones counted apart; a plan
   keeps its next steps. {verdict}
@@ -282,7 +318,8 @@ def page(rows: Sequence[Row]) -> str:
         table=table(rows),
         hosts=" and ".join(hosts.values()),
         length=LENGTH,
-        floors=" and ".join(f"all of {n} facts at {tokens:,} tokens" for n, tokens in FLOORS),
+        natural=NATURAL,
+        floors=" and ".join(f"all notes of {n} facts at {tokens:,} tokens" for n, tokens in FLOORS),
         verdict=f"Missed in this run: {'; '.join(missed)}." if missed else "This run met them.",
     )
 
@@ -309,15 +346,15 @@ def main() -> None:
     sys.exit(1 if problems else 0)
 
 
-def _chosen(facts: int | None, allowed: int | None) -> list[tuple[int, int]]:
-    found = [(n, most) for n, most in CELLS if facts in (None, n) and allowed in (None, most)]
-    if found or facts is None:
-        return found
-    return [(facts, most) for most in ((allowed,) if allowed else BUDGETS)]
+def _chosen(facts: int | None, allowed: int | None) -> list[Cell]:
+    cells = [c for c in CELLS if facts in (None, c.size) and allowed in (None, c.allowed)]
+    if cells or facts is None:
+        return cells
+    return [Cell(facts, most) for most in ((allowed,) if allowed else BUDGETS)]
 
 
 def _name(row: Row) -> str:
-    return f"{row.host.name}, {row.count} facts, {row.allowed:,} tokens"
+    return f"{row.host.name}, {row.cell.facts}, {row.cell.allowed:,} tokens"
 
 
 def _praise(rows: Sequence[Row]) -> str:

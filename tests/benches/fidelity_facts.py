@@ -1,7 +1,8 @@
 """Planted facts, and the work of a scripted agent that plants them.
 
-A fact is 60 characters that occur nowhere else, so that finding it whole is finding it. Whatever
-plants one is what an agent has: a shell in which it runs `gitguard note`, and its host's tools.
+A fact is a text that occurs nowhere else, so that finding it whole is finding it: 60 characters,
+or, where notes are as long as agents write them, 40 to 160. Whatever plants one is what an agent
+has: a shell in which it runs `gitguard note`, its host's tools, and what the user says to it.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from tests.e2e.scripted_model import Step, ToolCall
 T = TypeVar("T")
 
 LENGTH = 60
+NATURAL = (40, 160)
+"""Characters of a note as agents write them, drawn evenly between the two."""
 TURNS = 3
 """Turns over which the facts are spread."""
 
@@ -50,6 +53,11 @@ class Kind(StrEnum):
     ISSUE = "open issue"
     PLAN = "plan item"
     FILE = "file"
+    DONE = "done step"
+    ASSUMPTION = "assumption"
+    LEARNING = "learned number"
+    LIMIT = "the user's limit"
+    CORRECTION = "the user's correction"
 
 
 ALWAYS = (Kind.GOAL, Kind.PHASE, Kind.NEXT)
@@ -66,7 +74,12 @@ _OPTIONS = {
     Kind.ERROR: "error",
     Kind.BLOCKER: "blocker",
     Kind.ISSUE: "issue",
+    Kind.DONE: "done",
+    Kind.ASSUMPTION: "assumption",
+    Kind.LEARNING: "learning",
 }
+SAID = {Kind.LIMIT: "Never {}.", Kind.CORRECTION: "No, {} instead."}
+"""What the user says, which nobody notes."""
 _ONCE = {Kind.GOAL, Kind.PHASE, Kind.NEXT, Kind.DECISION, Kind.FAILURE}
 """Kinds that one command takes once."""
 
@@ -84,6 +97,10 @@ class Fact:
     def list_name(self) -> str:
         """The list it stands in; what was noted goes before what only the work tells."""
         return f"{self.kind}{' (from the work)' if self.by_work else ''}"
+
+    def is_in(self, text: str) -> bool:
+        """Whether a text has it whole; a block may name the folder of several paths once."""
+        return self.text.rpartition("/")[2] in text
 
 
 Unit = tuple[Fact, ...]
@@ -114,6 +131,30 @@ _CYCLE: tuple[tuple[tuple[Kind, ...], bool], ...] = (
     ((Kind.ISSUE,), False),
 )
 """What a long task knows, in the proportions of one: 27 facts."""
+_NATURAL_CYCLE: tuple[tuple[tuple[Kind, ...], bool], ...] = (
+    ((Kind.DECISION, Kind.REASON), False),
+    ((Kind.CONSTRAINT,), False),
+    ((Kind.LIMIT,), True),
+    ((Kind.FILE,), True),
+    ((Kind.DONE,), False),
+    ((Kind.FAILURE, Kind.ERROR), False),
+    ((Kind.FILE,), True),
+    ((Kind.ASSUMPTION,), False),
+    ((Kind.BLOCKER,), False),
+    ((Kind.CORRECTION,), True),
+    ((Kind.FAILURE, Kind.ERROR), True),
+    ((Kind.LEARNING,), False),
+    ((Kind.FILE,), True),
+    ((Kind.INVARIANT,), False),
+    ((Kind.DECISION, Kind.REASON), False),
+    ((Kind.FILE,), True),
+    ((Kind.PLAN,), True),
+    ((Kind.ISSUE,), False),
+    ((Kind.FAILURE, Kind.ERROR), True),
+    ((Kind.FILE,), True),
+    ((Kind.FILE,), True),
+)
+"""What an agent notes in sentences, and the user says: 27 facts, 13 of them noted."""
 
 _PROSE = (
     "a an in of on to at by is so up as the and for one two its has old new may not any tree "
@@ -127,30 +168,34 @@ _PROSE = (
 _WORDS = _PROSE.split()
 
 
-def facts_for(count: int, *, has_plan: bool) -> list[Unit]:
+def facts_for(count: int, *, has_plan: bool, is_natural: bool = False) -> list[Unit]:
     """Return units with so many facts in all, goal, phase and next action first."""
     numbers = iter(range(1, count + 1))
-    units: list[Unit] = [(_fact(next(numbers), kind),) for kind in ALWAYS]
+    units: list[Unit] = [(_fact(next(numbers), kind, is_natural),) for kind in ALWAYS]
     left = count - len(ALWAYS)
     while left > 0:
-        for kinds, by_work in _CYCLE:
+        for kinds, by_work in _NATURAL_CYCLE if is_natural else _CYCLE:
             if len(kinds) <= left:
                 shown = [Kind.ISSUE] if kinds == (Kind.PLAN,) and not has_plan else kinds
-                noted = Kind.ISSUE in shown
-                units.append(tuple(_fact(next(numbers), k, by_work and not noted) for k in shown))
+                is_of_work = by_work and Kind.ISSUE not in shown
+                units.append(
+                    tuple(_fact(next(numbers), k, is_natural, by_work=is_of_work) for k in shown)
+                )
                 left -= len(kinds)
     return units
 
 
 def renewed(round_: int) -> Unit:
     """Return the phase and next action that replace the earlier ones as the work goes on."""
-    return tuple(_fact(900 + 10 * round_ + i, kind) for i, kind in enumerate(ALWAYS[1:]))
+    return tuple(_fact(900 + 10 * round_ + i, kind, False) for i, kind in enumerate(ALWAYS[1:]))
 
 
-def _fact(number: int, kind: Kind, by_work: bool = False) -> Fact:
+def _fact(number: int, kind: Kind, is_natural: bool, *, by_work: bool = False) -> Fact:
     if kind is Kind.FILE:
         return Fact(number, kind, _path(number), by_work)
-    return Fact(number, kind, _text(f"F{number:03} {kind}", number, LENGTH), by_work)
+    is_note = is_natural and not by_work and kind not in ALWAYS
+    length = random.Random(f"length {number}").randint(*NATURAL) if is_note else LENGTH
+    return Fact(number, kind, _text(f"F{number:03} {kind}", number, length), by_work)
 
 
 def _path(number: int) -> str:
@@ -193,8 +238,8 @@ class Turn:
 _PROMPTS = (
     "Port the old parser to the new tokenizer. It must accept what it accepts now; go in small "
     "steps, and tell me whenever you have to choose between ways that differ for callers.",
-    "Yes, the first way",
-    "Fine, go on with the writer",
+    "Yes, the first way.",
+    "Fine, go on with the writer.",
 )
 """The short ones answer a long answer, which looks like a decision of the user's."""
 _LONG_ANSWER = (
@@ -241,12 +286,15 @@ def turns_of(
 ) -> Iterator[Turn]:
     """Yield the turns that plant the units; tokens are those used in each, and at its end."""
     size = -(-len(units) // TURNS)
+    facts = [fact for unit in units for fact in unit if fact.kind in SAID]
+    said = ((), facts[::2], facts[1::2])  # first he says what he wants
     for number, (during, at_end) in zip(range(TURNS), tokens, strict=True):
         own = units[number * size : (number + 1) * size]
         calls = [*_distracting(number, tools), *_planting(own, tools)]
         steps = [Step(text, tuple(group), input_tokens=during) for text, group in calls]
         answer = Step(_LONG_ANSWER, input_tokens=at_end)
-        yield Turn(_PROMPTS[number], (*steps, answer))
+        words = [SAID[fact.kind].format(fact.text) for fact in said[number]]
+        yield Turn(" ".join((_PROMPTS[number], *words)), (*steps, answer))
 
 
 Calls = tuple[str, Sequence[ToolCall]]
@@ -266,6 +314,8 @@ def _planting(units: Sequence[Unit], tools: Tools) -> Iterator[Calls]:
 def _working(fact: Fact, tools: Tools) -> Iterator[Calls]:
     if fact.kind is Kind.FILE:
         yield "I write this module", [tools.write(fact.text)]
+    elif fact.kind in SAID:
+        return
     elif fact.kind is Kind.PLAN:
         assert tools.plan is not None
         yield "I plan what is left", [tools.plan(fact.text)]

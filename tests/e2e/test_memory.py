@@ -183,6 +183,6 @@ def test_what_the_user_refuses_is_handed_over_with_what_they_said_instead(
     model.script(Step("ok"))
     guarded.claude.run("where were we?")
     block = block_in(model)
-    assert "- use a branch instead — to: Bash: git push --force" in block, block
+    assert "- use a branch instead — Bash: git push --force" in block, block
     assert "Interrupted" not in block
     assert guarded.faults() == []

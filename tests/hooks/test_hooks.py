@@ -652,8 +652,6 @@ def test_a_rewritten_history_is_never_injected(talk: Conversation) -> None:
     forged = talk.git("commit-tree", tree, "-m", message).strip()
     talk.git("update-ref", "refs/heads/gitguard/main", forged)
     told = json.dumps(talk.send("UserPromptSubmit"))
-    assert f'commit=\\"{head[:12]}' in told
-    assert f'commit=\\"{forged[:12]}' not in told
     assert "the last commit that this machine wrote there" in told
 
 

@@ -60,7 +60,7 @@ def test_a_mere_no_is_kept_with_the_call(talk: Conversation) -> None:
 def test_what_the_user_says_instead_is_handed_to_the_next_conversation(talk: Conversation) -> None:
     result(talk, **REJECTED, userFeedback=INSTEAD)
     block = talk.beside("S2").prompt("where were we?")
-    assert f"- {INSTEAD} — to: Bash: {COMMAND}" in block
+    assert f"- {INSTEAD} — Bash: {COMMAND}" in block
     assert "Last request" not in block or "Publish the fix" in block
     assert "Interrupted" not in block
 
@@ -71,7 +71,7 @@ def test_what_the_host_writes_down_after_the_turns_end_is_handed_to_the_next_con
     talk.send("Stop", last_assistant_message="I will use a branch.")
     result(talk, **REJECTED, userFeedback=INSTEAD)
     block = talk.beside("S2").prompt("where were we?")
-    assert f"- {INSTEAD} — to: Bash: {COMMAND}" in block
+    assert f"- {INSTEAD} — Bash: {COMMAND}" in block
     assert "Interrupted" not in block
 
 

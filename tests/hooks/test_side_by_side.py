@@ -108,7 +108,7 @@ def test_a_compaction_beside_a_running_turn_hands_back_the_own_memory_alone(
     other.compacts()
     reply = other.send("SessionStart.compact.auto")
     block = reply["hookSpecificOutput"]["additionalContext"]
-    assert "Another conversation is at work in this checkout:\n- Bash: sleep 1000" in block
+    assert "Another conversation is at work in this checkout: Bash: sleep 1000" in block
     assert "Goal (user's words): Write b.txt with two lines" in block
     assert "b.txt" in block
     without_call = block.replace("Write b.txt", "")
@@ -159,7 +159,7 @@ def test_of_a_process_that_nobody_knows_the_block_is_headed_and_names_the_comman
     begins_a_command(talk)
     for session in ("S2", "S3"):
         block = talk.beside(session).prompt("where were we?")
-        assert f"{MAY_BE}:\n- Bash: sleep 1000" in block
+        assert f"{MAY_BE}: Bash: sleep 1000" in block
         assert "Goal: Write a.txt carefully" in block
         assert "Interrupted" not in block
     talk.clock.pass_by(600)
@@ -202,7 +202,7 @@ def test_a_conversation_that_goes_on_under_its_name_is_not_beside_itself(
 
 def test_a_person_who_asks_sees_the_task_and_that_somebody_is_at_it(talk: Conversation) -> None:
     block = talk.guard.resume()
-    assert "Another conversation is at work in this checkout:\n- Bash: sleep 1000" in block
+    assert "Another conversation is at work in this checkout: Bash: sleep 1000" in block
     assert "Goal: Write a.txt carefully" in block
     assert "Interrupted" not in block
 

@@ -68,7 +68,8 @@ class BlockSection(Value):
     has_stub: bool = True
     """Whether a required section shows a few words before others show whole items."""
     paragraph: int = _PARAGRAPH
-    """Quarters of each item that are shown before any is shown whole."""
+    """Quarters of each derived item, and the least of each note, that are shown before any is shown
+    whole."""
     most: int = 0
     """The most percent of the room that it takes; 0 for any."""
     cut: Callable[[str, int], str] | None = None
@@ -170,11 +171,15 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
         yield 1, wishes[0], _HALF_A_LINE if items[wishes[0]].is_derived else _FACT
     used = 0
     for item in wishes:
-        limit = items[item].length if section.is_whole else section.paragraph
+        limit = items[item].length if section.is_whole else _paragraph(section, items[item])
         used += min(items[item].length, limit)
         yield _round_of(section, items[item], used), item, limit
     for item in wishes:
         yield 5 if section.is_required else 7, item, items[item].length
+
+
+def _paragraph(section: BlockSection, item: BlockItem) -> int:
+    return section.paragraph if item.is_derived else max(section.paragraph, _PARAGRAPH)
 
 
 def _round_of(section: BlockSection, item: BlockItem, used: int) -> int:

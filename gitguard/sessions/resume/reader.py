@@ -7,12 +7,11 @@ import re
 from gitguard.model.text import late_pattern, one_line, seconds
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.sessions.resume.folding import folded
 from gitguard.state.items import FROM_ELSEWHERE, PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from gitguard.state.items import Item, Origin
 
@@ -100,13 +99,6 @@ def items_of(texts: Iterable[tuple[str, bool]]) -> tuple[BlockItem, ...]:
     return present(BlockItem(safe(text), is_derived) for text, is_derived in texts)
 
 
-def folded_items(
-    paths: Iterable[str], mark: str = "", *, is_derived: bool = True
-) -> tuple[BlockItem, ...]:
-    """Return lines that name all of the paths, each with what is to be remarked of all of them."""
-    return tuple(BlockItem(line, is_derived, mark, names=names) for line, names in folded(paths))
-
-
 def present(items: Iterable[BlockItem]) -> tuple[BlockItem, ...]:
     """Return the items that say something; a number or a ruler that nobody noted does not."""
     return tuple(item for item in items if item.text and not _is_wordless(item))
@@ -116,12 +108,41 @@ def _is_wordless(item: BlockItem) -> bool:
     return item.is_derived and _WORDLESS.fullmatch(item.text) is not None
 
 
+def each_line_once(sections: tuple[BlockSection, ...]) -> Iterator[BlockSection]:
+    """Yield sections without lines that another one has, what was noted before what was derived.
+
+    What another machine wrote stands beside the same words of this one: it takes nobody's place.
+    """
+    noted = {
+        plain(item.text)
+        for section in sections
+        for item in section.items
+        if not item.is_derived and FROM_ELSEWHERE not in item.remark
+    }
+    shown: set[str] = set()
+    for section in sections:
+        items = []
+        for item in section.items:
+            line = plain(item.text)
+            is_double = line in shown or (item.is_derived and line in noted)
+            if not is_double or not (section.is_list or item.is_derived):
+                items.append(item)
+            if FROM_ELSEWHERE not in item.remark:
+                shown.add(line)
+        yield section.replace(items=tuple(items))
+
+
+def plain(sentence: str) -> str:
+    """Return a sentence without what does not make it another one: its case and its end."""
+    return one_line(sentence).strip(" .!").lower()
+
+
 def with_common_remark(section: BlockSection) -> BlockSection:
     """Return a list that says in its title what would be remarked of each of its items."""
     remarks = {item.remark for item in section.items}
     if len(section.items) < 2 or len(remarks) != 1:
         return section
-    remark = remarks.pop().strip(" ()")
+    remark = remarks.pop().strip(" ()").replace(") (", ", ")
     items = tuple(item.replace(remark="") for item in section.items)
     title = f"{section.title}, {remark}" if remark else section.title
     return section.replace(title=title, items=items)

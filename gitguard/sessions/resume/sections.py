@@ -10,15 +10,17 @@ import re
 
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.tokens import fit, quarters_of
+from gitguard.sessions.resume.files import files_of, folded_items
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
     NOBODY,
     BlockReader,
-    folded_items,
+    each_line_once,
     item_of,
     items_of,
     label,
     line,
+    plain,
     present,
     safe,
     single,
@@ -35,7 +37,6 @@ from gitguard.state.items import (
     DECIDED,
     EVENT,
     FAILED,
-    FROM_ELSEWHERE,
     INVARIANT,
     ROUTINE,
     SAID,
@@ -164,12 +165,12 @@ def _earlier_words(state: TaskState, newest: Exchange) -> list[Exchange]:
 
 def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
     """Return exchanges without those that another one says in full."""
-    texts = [_plain(e.text) for e in (newest, *earlier)]
+    texts = [plain(e.text) for e in (newest, *earlier)]
     return [
         exchange
         for exchange in earlier
         if exchange.settles
-        or not any(_plain(exchange.text) in text for text in texts if text != _plain(exchange.text))
+        or not any(plain(exchange.text) in text for text in texts if text != plain(exchange.text))
     ]
 
 
@@ -186,7 +187,7 @@ def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange
     noted_texts = [d.what for d in state.decisions if d.is_noted and not d.origin.elsewhere]
     for field in state.noted(*roles.SENTENCES):
         noted_texts += [n.text for n in field.items_in(state) if not n.origin.elsewhere]
-    noted = {_plain(sentence) for text in noted_texts for sentence in sentences(text)}
+    noted = {plain(sentence) for text in noted_texts for sentence in sentences(text)}
     if not noted:
         return list(exchanges)
     left = []
@@ -194,14 +195,10 @@ def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange
         if exchange.settles:
             left.append(exchange)
             continue
-        parts = [s for s in sentences(exchange.text) if _plain(s) not in noted]
+        parts = [s for s in sentences(exchange.text) if plain(s) not in noted]
         if parts:
             left.append(exchange.replace(text=" ".join(parts)))
     return left
-
-
-def _plain(sentence: str) -> str:
-    return one_line(sentence).strip(" .!").lower()
 
 
 def _in_force(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
@@ -289,6 +286,8 @@ _CHANGE_OF_FOLDER = late_pattern(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
 _CHECK, _FAILURE = 120, 200
 """Characters that are shown of a check and of a failure, until all sections have as much."""
+_NOTE_AND_REASON = 340
+"""The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
 _COMMAND = 80
 """Characters that are ever shown of a check's command."""
 _MOST_CHECKS = 12
@@ -321,31 +320,7 @@ def sections_of(
         *_where_things_stand(state, work, reader),
     )
     optional = (section.replace(is_required=False) for section in _besides(state, work, reader))
-    return tuple(with_common_remark(s) for s in _each_line_once((*required, *optional)))
-
-
-def _each_line_once(sections: tuple[BlockSection, ...]) -> Iterator[BlockSection]:
-    """Yield sections without lines that another one has, what was noted before what was derived.
-
-    What another machine wrote stands beside the same words of this one: it takes nobody's place.
-    """
-    noted = {
-        _plain(item.text)
-        for section in sections
-        for item in section.items
-        if not item.is_derived and FROM_ELSEWHERE not in item.remark
-    }
-    shown: set[str] = set()
-    for section in sections:
-        items = []
-        for item in section.items:
-            line = _plain(item.text)
-            is_double = line in shown or (item.is_derived and line in noted)
-            if not is_double or not (section.is_list or item.is_derived):
-                items.append(item)
-            if FROM_ELSEWHERE not in item.remark:
-                shown.add(line)
-        yield section.replace(items=tuple(items))
+    return tuple(with_common_remark(s) for s in each_line_once((*required, *optional)))
 
 
 # What the task is
@@ -461,8 +436,8 @@ def _course(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
         if f.is_noted
     )
     return (
-        BlockSection("Decisions", present(decisions), 20),
-        BlockSection("Failed attempts", present(failures), 10),
+        BlockSection("Decisions", present(decisions), 20, paragraph=_NOTE_AND_REASON),
+        BlockSection("Failed attempts", present(failures), 10, paragraph=_NOTE_AND_REASON),
     )
 
 
@@ -480,7 +455,7 @@ def _where_things_stand(
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         *_noted(state, roles.OPEN_WORK, 8, reader),
         _plan(state),
-        _files(state, reader),
+        files_of(state, reader),
         BlockSection("Commits", items_of(commits), 4, has_stub=False),
     )
 
@@ -502,44 +477,6 @@ def _next_step(state: TaskState) -> PlanStep | None:
     left = [step for step in state.plan if not step.is_done]
     left.sort(key=lambda step: step.state != ACTIVE)
     return left[0] if left else None
-
-
-def _files(state: TaskState, reader: BlockReader) -> BlockSection:
-    """Return the files that were written, newest first; those that are gone come last."""
-    touched = [artifact for artifact in state.artifacts[::-1] if artifact.kind != "commit"]
-    touched.sort(key=lambda artifact: artifact.path in reader.gone)
-    items: list[BlockItem] = []
-    alike: dict[tuple[str, bool], list[str]] = {}
-    for artifact in touched:
-        mark = "".join((_mark(artifact, state, reader), label(artifact)))
-        if artifact.description:
-            text = f"{safe(artifact.path)}{mark} — {safe(artifact.description)}"
-            items.append(BlockItem(text, is_derived=not artifact.is_noted))
-        else:
-            alike.setdefault((mark, not artifact.is_noted), []).append(safe(artifact.path))
-    for (mark, is_derived), paths in alike.items():
-        items += folded_items(paths, mark, is_derived=is_derived)
-    return BlockSection("Files", tuple(items), 11, has_stub=False, is_whole=True)
-
-
-def _mark(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:
-    """Return in parentheses what became of a file, or that a shell command wrote it."""
-    if artifact.path not in reader.gone:
-        return " (by shell)" if artifact.by_shell else ""
-    moved_to = _moved_to(artifact, state, reader)
-    return f" (moved to {safe(moved_to)})" if moved_to else " (gone)"
-
-
-def _moved_to(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:
-    """Return where a file that is gone lies now, if one other file alone has its name."""
-    name = artifact.path.rpartition("/")[2]
-    candidates = [
-        other.path
-        for other in state.artifacts
-        if other.path.rpartition("/")[2] == name and other.path != artifact.path
-    ]
-    is_sure = len(candidates) == 1 and candidates[0] not in reader.gone
-    return candidates[0] if is_sure else ""
 
 
 def _committed(artifact: Artifact) -> str:
@@ -620,8 +557,6 @@ def without_folder(call: str) -> str:
 
 
 def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSection, ...]:
-    last = state.last_action
-    is_noted = last is not None and last.by != "hook"
     outputs = [
         (f"{o.tool}: {o.summary}{label(o)}", not o.is_noted) for o in reversed(state.tool_outputs)
     ]
@@ -633,7 +568,6 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
         if not (_notes_of(state, task, reader) or _is_of_reader(task, reader))
     ]
     return (
-        line("Last successful action", last.summary if last and is_noted else "", 5),
         *_noted(state, roles.DONE_WORK, 10, reader),
         *_noted(state, roles.ASSUMPTION, 10, reader),
         BlockSection("Tool outputs", items_of(outputs), 6),

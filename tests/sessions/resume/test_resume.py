@@ -568,3 +568,88 @@ def test_the_whole_block_keeps_its_budget(tokens: int, count: int, is_long: bool
     block = build_resume(state, work, ORIGIN, max_tokens=tokens)
     assert tokens_of(block) <= max(tokens, LEAST_TOKENS)
     assert block == build_resume(state, work, ORIGIN, max_tokens=tokens)
+
+
+# Its form
+
+
+def test_a_line_stands_once_and_as_what_the_agent_noted_before_what_was_derived() -> None:
+    steps = (PlanStep("1", "Port the writer"), PlanStep("2", "Measure it"))
+    state = new_task("main", NOW).replace(
+        next_action="Read on", plan=steps, open_issues=notes("port the writer.", "Rows get lost")
+    )
+    lines = block_of(state).splitlines()
+    assert "- port the writer." in lines
+    assert "- Port the writer" not in lines
+    assert "- Measure it" in lines
+
+
+def test_a_ruler_or_a_number_that_nobody_noted_is_no_line() -> None:
+    exchanges = (*said("Port it", "17", "-----"), said_by_user("Go on", Origin("user", NOW)))
+    state = new_task("main", NOW).replace(exchanges=exchanges, learnings=notes("310"))
+    lines = block_of(state).splitlines()
+    assert not {"- 17", "- -----"} & {*lines}
+    assert "- 310" in lines
+
+
+@pytest.mark.parametrize(
+    ("about", "shown"),
+    [
+        ("Which parser?", "The second — to: Which parser?"),
+        ("どちらにしますか？", "The second — to: どちらにしますか？"),
+        ("Both parsers work.", "The second — after: Both parsers work."),
+    ],
+)
+def test_words_are_to_a_question_and_after_anything_else(about: str, shown: str) -> None:
+    words = said_by_user("The second", Origin("user", NOW), settles=about)
+    state = new_task("main", NOW).replace(goal="Port it", exchanges=(words,))
+    assert f"Last request: {shown}\n" in block_of(state)
+
+
+def test_what_holds_of_all_items_of_a_list_stands_in_its_title() -> None:
+    old = Origin("agent", timestamp(seconds(NOW) - 7200), "S1")
+    both = (
+        Note("Never drop a row", id="c1", origin=old),
+        Note("No dependency", id="c2", origin=old),
+    )
+    state = new_task("main", NOW).replace(constraints=both, updated_at=NOW)
+    block = build_resume(state, Work(), ORIGIN.replace(now=NOW), max_tokens=700)
+    assert "Constraints, 2 h old:\n- No dependency\n- Never drop a row\n" in block
+
+
+def test_notes_of_natural_length_are_all_there_before_anything_that_hooks_saw() -> None:
+    def note(number: int) -> str:
+        return f"note {number:02d} ".ljust(40 + number * 37 % 121, "x")
+
+    notes_of = {
+        name: notes(note(place), note(place + 1))
+        for place, name in enumerate(
+            ("completed_steps", "pending_assumptions", "learnings", "constraints", "open_issues"),
+            start=1,
+        )
+    }
+    state = planted(3)[0].replace(
+        **notes_of,
+        decisions=(Decision("d1", note(11), note(12)),),
+        failed_attempts=(Failure(note(13), note(14)),),
+    )
+    noted = [n.text for items in notes_of.values() for n in items] + [
+        note(n) for n in range(11, 15)
+    ]
+    exchanges = (*said("Port it"), said_by_agent("It reads rows. " * 90, Origin("agent", NOW)))
+    paths = tuple(Artifact(f"src/folder{i}/file.py", origin=BY_HOOK) for i in range(50))
+    block = block_of(state.replace(exchanges=exchanges, artifacts=paths))
+    assert found(noted, block) == noted
+    assert tokens_of(block) <= 700
+
+
+@settings(max_examples=40)
+@given(st.text(st.sampled_from("ab .?é日本語не😀—\n-|"), max_size=900), st.integers(300, 900))
+def test_no_script_brings_a_block_over_its_budget(text: str, tokens: int) -> None:
+    exchanges = (*said("Port it", text), said_by_agent(text * 3, Origin("agent", NOW)))
+    state = planted(9)[0].replace(
+        exchanges=exchanges, learnings=notes(text[:300]), constraints=notes(text[:99])
+    )
+    header = ORIGIN.replace(notes=(text,), changes=text, by_files=((text, text),))
+    block = build_resume(state, Work(files_read=(text,)), header, max_tokens=tokens)
+    assert tokens_of(block) <= tokens
