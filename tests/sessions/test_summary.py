@@ -336,7 +336,7 @@ def test_no_name_from_outside_closes_the_fence_or_adds_an_attribute() -> None:
     block = build_resume(read_state(state_document()), Work(), origin, max_tokens=700)
     opening, *rest, closing = block.splitlines()
     assert block.lower().count("gitguard-resume") == 2
-    assert (opening.count('"'), opening.count("<"), opening.count(">")) == (6, 1, 1)
+    assert (opening.count('"'), opening.count("<"), opening.count(">")) == (4, 1, 1)
     assert closing == "</gitguard-resume>"
     assert sum("user says" in line for line in rest) == 1
 
