@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _CHANGE = "change"
 """What `show 17` prints: what changed in the checkpoint, in sentences."""
+_HOST_SUMMARY = "host-summary"
 _FILES = {"state": STATE_FILE, "summary": SUMMARY_FILE, "snapshot": SNAPSHOT_FILE}
 
 
@@ -43,7 +44,10 @@ def checkpoint(console: Console, message: str) -> None:
 
 @click.command()
 @click.argument(
-    "what", default=None, metavar="[state|summary|snapshot]", shell_complete=offer_shown
+    "what",
+    default=None,
+    metavar="[state|summary|snapshot|host-summary]",
+    shell_complete=offer_shown,
 )
 @click.argument("checkpoint", default="", shell_complete=offer_checkpoints)
 @click.option("--files", is_flag=True, help="List your files that changed in CHECKPOINT, by whom")
@@ -58,17 +62,18 @@ def show(
     untrusted: bool,
     no_pager: bool,
 ) -> None:
-    """Say what changed in CHECKPOINT, or print its state, summary or snapshot
+    """Say what changed in CHECKPOINT, or print its state, summary, snapshot or host-summary
 
     Without arguments, says what the current state holds. CHECKPOINT is a number, a name such as
     cp_003, or a commit id. `show 17` says what checkpoint 17 changed, `show state 17` prints its
-    state, and `show 17 --files` lists which of your files changed.
+    state, and `show 17 --files` lists which of your files changed. `show host-summary` prints the
+    whole summary with which the host replaced the conversation at the last compaction.
     For the file of a CHECKPOINT, standard error names the code commit that was checked out. Refuses
     a checkpoint that this machine did not write, except with --untrusted.
 
     Example: `gitguard show 17`
     """
-    if files and what in _FILES:
+    if files and what in (*_FILES, _HOST_SUMMARY):
         raise click.UsageError(f"`show {what}` prints a file of a checkpoint; leave out --files")
     if files:
         paths = paths_from_root(console, (checkpoint,) if checkpoint else ())
@@ -79,7 +84,7 @@ def show(
         _say_now(console, no_pager=no_pager)
         return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
-    say = _say_change if name == _CHANGE else _say_file
+    say = {_CHANGE: _say_change, _HOST_SUMMARY: _say_host_summary}.get(name, _say_file)
     say(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
 
 
@@ -115,12 +120,23 @@ def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool, no_p
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
+def _say_host_summary(
+    console: Console, name: str, chosen: str, *, untrusted: bool, no_pager: bool
+) -> None:
+    shown = console.guard.history.host_summary(chosen, untrusted=untrusted)
+    mark = mark_of(console, chosen) if untrusted and chosen else ""
+    document = {"what": name, "checkpoint": chosen, **fields_of(shown)}
+    lines = [PageLine(line) for line in shown.text.rstrip("\n").split("\n")]
+    say_paged(console, lines, document, mark=mark, no_pager=no_pager)
+
+
 def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
     """Return which file of which checkpoint; a checkpoint alone means what it changed."""
-    if what in _FILES:
+    printed = (*_FILES, _HOST_SUMMARY)
+    if what in printed:
         return what, checkpoint
     if checkpoint or not what:
-        raise click.BadParameter(f"`{what:.80}` is none of {', '.join(_FILES)}")
+        raise click.BadParameter(f"`{what:.80}` is none of {', '.join(printed)}")
     return _CHANGE, what
 
 

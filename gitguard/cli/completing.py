@@ -55,7 +55,8 @@ def offer_shown(
     context: click.Context, parameter: click.Parameter, incomplete: str
 ) -> list[CompletionItem]:
     """Offer what `show` prints: the files of a checkpoint, and checkpoints."""
-    words = (word for word in ("state", "summary", "snapshot") if word.startswith(incomplete))
+    printed = ("state", "summary", "snapshot", "host-summary")
+    words = (word for word in printed if word.startswith(incomplete))
     return [
         *_items((word, "") for word in words),
         *offer_checkpoints(context, parameter, incomplete),

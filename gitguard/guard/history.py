@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from gitguard.review.listing import Log
     from gitguard.review.sentences import Sentence
     from gitguard.sessions.file_changes import FileChanges, FileLog
+    from gitguard.sessions.host_summaries import ShownSummary
     from gitguard.sessions.state_comparison import StateChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
@@ -53,6 +54,16 @@ class CheckpointHistory:
 
         store = self._sessions.store(self._sessions.any_session())
         return checkpoint_change(store, checkpoint, untrusted=untrusted)
+
+    def host_summary(self, checkpoint: str = "", *, untrusted: bool = False) -> ShownSummary:
+        """Return the host's whole summary that a checkpoint names, or the current state does.
+
+        Raises `NothingFound` where there is none, or not on this machine.
+        """
+        from gitguard.sessions.host_summaries import shown_summary
+
+        store = self._sessions.store(self._sessions.any_session())
+        return shown_summary(store, checkpoint, untrusted=untrusted)
 
     def now(self) -> tuple[Sentence, ...]:
         """Say in sentences what the state of the current session holds."""

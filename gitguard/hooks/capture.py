@@ -150,15 +150,40 @@ def record_answer(conversation: Conversation) -> None:
     conversation.record = conversation.record.replace(answer=stated if words == WORDS_WHOLE else "")
 
 
-def record_summary(conversation: Conversation) -> None:
-    """Journal the parts of the host's own summary that say where the work stands."""
-    from gitguard.state.host_summary import standing_of, without_thinking
+def record_summary(conversation: Conversation, began: float) -> None:
+    """Keep the host's own summary whole, and journal what it says of where the work stands.
+
+    began is when the compaction began, in Unix seconds; 0 if no event told.
+    """
+    summary = conversation.event.summary or _summary_in_transcript(conversation, began)
+    if not summary:
+        return
+    from gitguard.sessions.host_summaries import keep_whole
+    from gitguard.state.host_summary import kept_whole, standing_of, without_thinking
     from gitguard.state.thread import AT_LENGTH
 
     # Secrets are taken out first: a part of one would not be known for one.
-    summary = conversation.workspace.redactor.text(without_thinking(conversation.event.summary))
+    summary = conversation.workspace.redactor.text(without_thinking(summary))
     entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))
+    if summary and conversation.config.capture.words == WORDS_WHOLE:
+        whole = kept_whole(summary)
+        kept = keep_whole(conversation.store, whole)
+        entry = entry.replace(whole=kept, length=len(whole) if kept else 0)
     conversation.store.journal.append(entry)
+
+
+def _summary_in_transcript(conversation: Conversation, began: float) -> str:
+    """Return the summary of a host that writes it only into its transcript."""
+    transcript = conversation.event.transcript
+    if transcript is None or not began:
+        return ""
+    from gitguard.transcripts import summary_since
+
+    try:
+        return summary_since(transcript, began)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return ""
 
 
 def catch_up(conversation: Conversation, reading: OwnState | UnusableState) -> None:

@@ -413,11 +413,12 @@ def _compaction_start(conversation: Conversation) -> HookReply:
 
 
 def _compaction_end(conversation: Conversation) -> HookReply:
-    if conversation.record.compacting_since:
+    began = conversation.record.compacting_since
+    if began:
         _take_in_compaction(conversation)
-    if conversation.event.summary and not conversation.is_apart:
+    if not conversation.is_apart:
         with conversation.recording():
-            capture.record_summary(conversation)
+            capture.record_summary(conversation, began)
     return NEUTRAL
 
 

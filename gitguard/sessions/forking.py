@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from gitguard.errors import InvalidInput
 from gitguard.model import triggers
 from gitguard.sessions.choice import settle
+from gitguard.sessions.host_summaries import keep_for
 from gitguard.sessions.startup import begin_start
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.session import standing, state_file
@@ -86,6 +87,7 @@ def fork_state(
     ready = target.save(state, state_file.newest_own(before))
     forked = Circumstances(forked_from=origin or source.session.name)
     why = f"Forked from the session {source.session.name}."
+    keep_for(source, target, state)
     saved = target.checkpoint(triggers.START, why, forked, ready=ready)
     target.states.end_start()
     return saved

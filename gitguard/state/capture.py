@@ -27,8 +27,8 @@ from gitguard.state.items import (
     Command,
     Exchange,
     Failure,
+    HostSummary,
     Item,
-    Note,
     Origin,
     PlanStep,
     derived_id,
@@ -226,13 +226,21 @@ def _commits(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tu
     return tuple(commits)
 
 
-def _host_summary(state: TaskState, entries: tuple[JournalEntry, ...], code: str) -> Note | None:
+def _host_summary(
+    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+) -> HostSummary | None:
     summaries = [entry for entry in entries if entry.event == journal.SUMMARY and entry.summary]
     if not summaries:
         return state.host_summary
     newest = summaries[-1]
     item_id = _id_of(state, "host_summary", newest, newest.summary)
-    return Note(newest.summary, id=item_id, origin=origin_of(newest, code))
+    return HostSummary(
+        newest.summary,
+        newest.whole,
+        newest.length,
+        id=item_id,
+        origin=origin_of(newest, code),
+    )
 
 
 def _id_of(state: TaskState, field: str, entry: JournalEntry, *content: str) -> str:

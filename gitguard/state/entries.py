@@ -74,6 +74,10 @@ class JournalEntry(Record):
     remark: str = fields.text(
         "What the gate remarked on a call that it let pass: after DONE.", default="", sparse=True
     )
+    whole: str = fields.text(
+        "Of a host's summary: the id of the whole in the store of file snapshots.", default=""
+    )
+    length: int = fields.count("Of a host's summary: characters of the whole.", default=0)
     turn: int = fields.count("The conversation's turn, from 1; 0 before the first.", default=0)
     turn_id: str = fields.text(
         "Of the beginning of a call: the host's id of the turn, empty where it has none.",

@@ -37,15 +37,15 @@ _PASSES = frozenset({CURRENT, NEXT, PENDING})
 _NINE = (OTHER, OTHER, OTHER, ERRORS, DECISIONS, OTHER, PENDING, CURRENT, NEXT)
 """What forms of nine sections ask for: request, concepts, files, errors, problem solving, messages
 of the user, pending tasks, current work and, where there is one, the next step."""
-_FROM_THE_END = (NEXT, CURRENT, PENDING)
+_LAST = (PENDING, CURRENT, NEXT)
 """What the last sections of another form are about, where nothing tells."""
 _NAMES = (
     (NEXT, late_pattern(r"\bnext\b")),
     (CURRENT, late_pattern(r"\b(?:current (?:work|state)|in progress|active)\b")),
-    (PENDING, late_pattern(r"\b(?:pending|remaining|open|todo|block(?:ed|ers)|unfinished)\b")),
+    (PENDING, late_pattern(r"\b(?:pending|remaining|open|todos?|block(?:ed|ers)|unfinished)\b")),
     (DECISIONS, late_pattern(r"\b(?:decisions?|decided|problem solving)\b")),
     (ERRORS, late_pattern(r"\b(?:errors?|fixes|problems?)\b")),
-    (STANDING, late_pattern(r"\b(?:progress|status|state|constraints?|critical|context)\b")),
+    (STANDING, late_pattern(r"\b(?:progress|status|state|constraints?|critical|identifiers)\b")),
     (OTHER, late_pattern(r"\b(?:request|intent|goal|concepts?|files?|code|messages?|done)\b")),
 )
 _LONGEST_TITLE, _LONGEST_PLAIN_TITLE = 100, 60
@@ -149,10 +149,22 @@ def sections_of(summary: str) -> tuple[SummarySection, ...]:
     lines = cut_to(summary, _READ).splitlines()
     headings = _outline(list(_headings(lines)))
     sections = []
-    for place, heading in enumerate(headings):
+    for place, (heading, about) in enumerate(zip(headings, _abouts(headings), strict=True)):
         end = headings[place + 1].line if heading is not headings[-1] else len(lines)
         body = "\n".join((heading.inline, *lines[heading.line + 1 : end])).strip()
-        sections.append(SummarySection(heading.title, body, _about(heading, place, len(headings))))
+        sections.append(SummarySection(heading.title, body, about))
+    return tuple(sections)
+
+
+def stated_sections(standing: str) -> tuple[SummarySection, ...]:
+    """Return the sections of a short form, each in its line."""
+    sections = []
+    for line in standing.splitlines():
+        heading, colon, body = line.partition(": ")
+        if not colon:
+            heading, body = "", line
+        # In its order the current work comes first, and anything may be overtaken.
+        sections.append(SummarySection(heading, body, _by_name(heading) or CURRENT))
     return tuple(sections)
 
 
@@ -252,16 +264,25 @@ def _highest_level(headings: list[_Heading]) -> list[_Heading]:
     return []
 
 
-def _about(heading: _Heading, place: int, count: int) -> str:
-    """Return what a section is about: by the name, else by its place in the form."""
-    title = heading.title.lower()
-    for about, name in _NAMES:
-        if name.search(title):
-            return about
+def _abouts(headings: Sequence[_Heading]) -> list[str]:
+    """Return what sections are about: by their names, or, where few tell, by their places."""
+    named = [_by_name(heading.title) for heading in headings]
+    count = len(headings)
     if count in (len(_NINE), len(_NINE) - 1):
-        return _NINE[place]
-    from_the_end = count - 1 - place
-    return _FROM_THE_END[from_the_end] if from_the_end < len(_FROM_THE_END) else OTHER
+        by_place = _NINE[:count]
+    elif 2 * len([about for about in named if about]) >= count:
+        by_place = (OTHER,) * count
+    else:
+        by_place = (*(OTHER,) * (count - len(_LAST)), *_LAST[-count:])
+    return [about or place for about, place in zip(named, by_place, strict=True)]
+
+
+def _by_name(title: str) -> str:
+    """Return what a section of an English title is about, empty where that does not tell."""
+    for about, name in _NAMES:
+        if name.search(title.lower()):
+            return about
+    return ""
 
 
 # What has passed since

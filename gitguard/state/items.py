@@ -135,6 +135,18 @@ def labelled_text(text: str, origin: Origin | None) -> str:
     return f"({FROM_ELSEWHERE}) {text}" if is_elsewhere else text
 
 
+class HostSummary(Item):
+    """What a host's own summary says of where the work stands, and where all of it is."""
+
+    text: str = fields.text("What it says of that, each section in a line.")
+    whole: str = fields.text(
+        "The id of the whole summary in the store of file snapshots; left out if it is not kept.",
+        default="",
+        sparse=True,
+    )
+    length: int = fields.count("Characters of the whole summary.", default=0, sparse=True)
+
+
 class Artifact(Item):
     """A file or other thing the task touches."""
 

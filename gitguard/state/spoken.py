@@ -31,7 +31,7 @@ def kept_entry(entry: JournalEntry, words: str) -> JournalEntry:
         return entry
     if words == WORDS_OFF:
         summary = "" if is_said else entry.summary
-        return entry.replace(summary=summary, settles="", answers=(), said="")
+        return entry.replace(summary=summary, settles="", answers=(), said="", whole="", length=0)
     from gitguard.model.text import shorten
 
     return entry.replace(
@@ -39,6 +39,8 @@ def kept_entry(entry: JournalEntry, words: str) -> JournalEntry:
         if is_said
         else entry.summary,
         settles=shorten(entry.settles, _QUESTION),
+        whole="",
+        length=0,
         answers=tuple(_short_answer(answer) for answer in entry.answers),
         said=kept_words(entry.said, words),
     )

@@ -28,6 +28,7 @@ from gitguard.state.items import (
     EarlierTask,
     Exchange,
     Failure,
+    HostSummary,
     Item,
     Note,
     Origin,
@@ -219,8 +220,11 @@ class TaskState(Record):
     exchanges: tuple[Exchange, ...] = fields.records(
         "What of the conversation is kept, oldest first.", of=Exchange, default=(), is_fixed=True
     )
-    host_summary: Note | None = fields.record(
-        "The host's own summary of what it compacted last.", of=Note, default=None, is_fixed=True
+    host_summary: HostSummary | None = fields.record(
+        "The host's own summary of what it compacted last.",
+        of=HostSummary,
+        default=None,
+        is_fixed=True,
     )
     earlier: tuple[EarlierTask, ...] = fields.records(
         "Tasks before this one, oldest first.", of=EarlierTask, default=(), is_fixed=True

@@ -119,6 +119,20 @@ def interrupted_at(transcript: Transcript) -> float:
     return at
 
 
+def summary_since(transcript: Transcript, since: float) -> str:
+    """Return the host's summary of a compaction since a time in Unix seconds, empty if none.
+
+    It is empty also for a format whose host hands its summary to a hook.
+    """
+    row = formats.FORMATS.get(transcript.format)
+    if row is None or not row.tells_summaries or not os.path.exists(transcript.path):
+        return ""
+    summary: str = formats.load(transcript.format, formats.READING).newest_summary(
+        transcript, since
+    )
+    return summary
+
+
 def _tells_stops(transcript: Transcript) -> bool:
     row = formats.FORMATS.get(transcript.format)
     return row is not None and row.tells_stops

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MARKS = (b'"usage"', b'"compaction"', b'"reset"')
+_MOST_ROWS_BACK = 200
+"""Rows at the end among which a compaction's is that has just ended."""
+_CLOCKS_DIFFER = 1.0
+"""Seconds by which a row's time may be before ours."""
 THE_HOST = "openclaw"
 """The provider of what the host itself says in the agent's name."""
 _NOT_THE_USERS = (
@@ -58,6 +62,22 @@ def _after_compaction(entry: dict[str, Any]) -> Reading | None:
     if left <= 0 or not at:
         return None
     return Reading("transcript", at, tokens=left, after_compaction=True)
+
+
+def newest_summary(rows: Iterable[bytes], since: float) -> str:
+    """Return the summary of a compaction since a time, empty if none is among the newest rows.
+
+    Rows come newest first; since is in Unix seconds.
+    """
+    for _, row in zip(range(_MOST_ROWS_BACK), rows, strict=False):
+        if b'"compaction"' not in row:
+            continue
+        entry = parse(row)
+        if entry.get("type") == COMPACTION:
+            summary = entry.get("summary")
+            is_newer = time_of(entry) >= since - _CLOCKS_DIFFER
+            return summary if is_newer and isinstance(summary, str) else ""
+    return ""
 
 
 def _reading(entry: dict[str, Any]) -> Reading | None:

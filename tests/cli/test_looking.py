@@ -349,3 +349,30 @@ def test_the_list_of_sessions_tells_goals_and_ages(place: Place) -> None:
 def test_a_session_whose_files_are_gone_still_has_its_goal(place: Place) -> None:
     place.type("rm -r .gitguard")
     assert "  Port it (" in place.type("gitguard session list")
+
+
+def test_show_prints_the_summary_of_the_host(place: Place) -> None:
+    def hear(event: str, **told: str) -> None:
+        payload = {
+            "hook_event_name": event,
+            "session_id": "S1",
+            "cwd": str(place.root),
+            "transcript_path": str(place.home / "none.jsonl"),
+            **told,
+        }
+        done = place.run("gitguard hook claude-code", stdin=json.dumps(payload))
+        assert done.returncode == 0
+
+    missing = place.run("gitguard show host-summary")
+    assert missing.returncode == 1
+    assert "there is no summary of the host's" in missing.stderr
+    hear("UserPromptSubmit", prompt="Port the parser to the new grammar")
+    hear("PreCompact", trigger="auto")
+    hear("PostCompact", trigger="auto", compact_summary="8. Current Work:\nThe grammar's rules.")
+
+    assert place.run("gitguard show host-summary").stdout == (
+        "8. Current Work:\nThe grammar's rules.\n"
+    )
+    document = json.loads(place.run("gitguard show host-summary --json").stdout)
+    assert (document["what"], document["conversation"]) == ("host-summary", "S1")
+    assert place.run("gitguard show host-summary --files").returncode == 2

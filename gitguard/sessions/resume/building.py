@@ -28,6 +28,7 @@ from gitguard.model.tokens import QUARTERS, quarters_of
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.sessions.beside import ALONE, conversations_beside
+from gitguard.sessions.host_summaries import whole_summary
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
 from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, line, safe
 from gitguard.sessions.resume.sections import sections_of, without_folder
@@ -173,6 +174,7 @@ def resume_of(
         gone=_gone(store, state),
         beside=beside,
         by_files=_by_files(store),
+        whole_summary=whole_summary(store, state, conversation),
     )
     entries = tuple(e for e in part.entries if e.host_session not in beside.at_work)
     work = capture.work_of(entries, state, store.clock())
@@ -434,6 +436,8 @@ class Header(Value):
     """Who is, or may be, at work while it is handed back."""
     by_files: tuple[tuple[str, str], ...] = ()
     """What files of the agent's own say, each behind its heading."""
+    whole_summary: str = ""
+    """The host's own summary, if the state has its short form."""
     age: str = ""
     """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
@@ -468,7 +472,8 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
         header.gone,
         may_go_on=bool(header.beside.at_work),
     )
-    sections = (*_about(header), *sections_of(state, work, reader), *_of_files(header))
+    shown = sections_of(state, work, reader, whole_summary=header.whole_summary)
+    sections = (*_about(header), *shown, *_of_files(header))
     return _render(fill(sections, budget - quarters_of(fixed)), header)
 
 

@@ -26,6 +26,7 @@ from gitguard.sessions.resume.reader import (
     single,
     with_common_remark,
 )
+from gitguard.sessions.resume.summary_sections import of_host_summary
 from gitguard.state import roles
 from gitguard.state.answers import conclusions, next_step_of, without_label
 from gitguard.state.items import (
@@ -300,9 +301,13 @@ _GOES_ON = 2
 
 
 def sections_of(
-    state: TaskState, work: Work, reader: BlockReader = NOBODY
+    state: TaskState, work: Work, reader: BlockReader = NOBODY, *, whole_summary: str = ""
 ) -> tuple[BlockSection, ...]:
-    """Return what there is to show of a state and the work around it, what is required first."""
+    """Return what there is to show of a state and the work around it, what is required first.
+
+    whole_summary is the host's own, where more of it is to be had than the state has.
+    """
+    by_host, more_by_host = of_host_summary(state, reader, whole_summary)
     required = (
         *_task(state, work, reader),
         *words_of_the_user(state, reader),
@@ -317,9 +322,12 @@ def sections_of(
         ),
         _tasks_before(state, reader),
         *_course(state, reader),
-        *_where_things_stand(state, work, reader),
+        *_where_things_stand(state, work, reader, by_host),
     )
-    optional = (section.replace(is_required=False) for section in _besides(state, work, reader))
+    optional = (
+        section.replace(is_required=False)
+        for section in (*_besides(state, work, reader), more_by_host)
+    )
     return tuple(with_common_remark(s) for s in each_line_once((*required, *optional)))
 
 
@@ -445,12 +453,12 @@ def _course(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
 
 
 def _where_things_stand(
-    state: TaskState, work: Work, reader: BlockReader
+    state: TaskState, work: Work, reader: BlockReader, by_host: BlockSection
 ) -> tuple[BlockSection, ...]:
     commits = [(_committed(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
     return (
         *answers_of(state, reader),
-        _host_summary(state, reader),
+        by_host,
         BlockSection("Checks", _checks(state), 12, has_stub=False, paragraph=_CHECK),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         *_noted(state, roles.OPEN_WORK, 8, reader),
@@ -482,16 +490,6 @@ def _next_step(state: TaskState) -> PlanStep | None:
 def _committed(artifact: Artifact) -> str:
     description = f" — {artifact.description}" if artifact.description else ""
     return f"{artifact.path}{description}{label(artifact)}"
-
-
-def _host_summary(state: TaskState, reader: BlockReader) -> BlockSection:
-    """Return where the work stood by the host's own summary, for who has not just read it."""
-    summary = state.host_summary
-    is_known = summary is not None and summary.origin.conversation == reader.conversation
-    item = BlockItem("")
-    if summary is not None and not is_known:
-        item = item_of(summary.text, summary.origin, reader, is_derived=True)
-    return single("At the last compaction, by the host's summary", item, 10)
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:

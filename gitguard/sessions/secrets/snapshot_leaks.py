@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 PLACE = "gitguard/files.git"
 """How findings call the place where snapshots are."""
+SUMMARY = "host-summary"
+"""How they call a host's summary there."""
 _FILE_LIMIT = 1 << 30
 _ENCODINGS = ("utf-8", "utf-16-le", "utf-16-be")
 """How a binary file may have a value."""
@@ -65,6 +67,19 @@ class SnapshotSecrets:
             for snapshot in snapshots.forgotten():
                 with suppress(GitguardError):  # a part of it may be off the disk already
                     yield from self._of(reader, snapshot)
+        yield from self._in_summaries()
+
+    def _in_summaries(self) -> Iterator[Leak]:
+        """Yield what the whole summaries of hosts hold, which are kept beside the snapshots."""
+        summaries = self._store.worktree.kept_summaries()
+        for kept in summaries.list():
+            try:
+                findings = self._redactor.find(summaries.read(kept.id) or "")
+            except GitguardError:
+                yield Leak(PLACE, "", kept.id, rule=UNREAD, path=SUMMARY)
+                continue
+            for finding in findings:
+                yield Leak(PLACE, "", kept.id, rule=finding.rule, path=SUMMARY)
 
     def forget(self) -> None:
         """Take the snapshots with a finding out of the list, and the look that names the newest.
@@ -80,6 +95,9 @@ class SnapshotSecrets:
                 unread.add(leak.commit)
         if leaking:
             self._forget(leaking, unread)
+            summaries = self._store.worktree.kept_summaries()
+            leaked = tuple(kept for kept in summaries.list() if kept.id in leaking)
+            summaries.remove(leaked)
             self._store.worktree.forget()
         # Also what a purge that was cut off has forgotten already has to leave the disk.
         consolidate(self._store.worktree.file_store)

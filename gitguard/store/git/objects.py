@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitFailed
+from gitguard.errors import GitFailed, InvalidDocument
 from gitguard.store.disk import files
 
 TYPE_CHECKING = False
@@ -269,6 +269,22 @@ def is_index(data: bytes, id_length: int) -> bool:
 def is_pack(data: bytes, id_length: int) -> bool:
     """Say whether bytes are a whole pack, by the checksum that ends it."""
     return data.startswith(_PACK) and _ends_with_checksum(data, id_length)
+
+
+def only_blob(pack: bytes, blob: str) -> bytes:
+    """Return the one blob that a pack of ours holds; raise `InvalidDocument` if it is not there."""
+    import zlib
+
+    start = len(_PACK) + 4
+    while start < len(pack) and pack[start] & 0x80:
+        start += 1  # of the object's header, whose last byte is the first without this bit
+    try:
+        data = zlib.decompressobj().decompress(pack[start + 1 :], len(pack))
+    except zlib.error as error:
+        raise InvalidDocument(f"the pack of {blob} is damaged: {error}") from error
+    if id_of("blob", data, len(blob)) != blob:
+        raise InvalidDocument(f"the pack of {blob} holds something else")
+    return data
 
 
 def _ends_with_checksum(data: bytes, id_length: int) -> bool:

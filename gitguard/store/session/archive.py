@@ -19,6 +19,7 @@ from gitguard.store.disk import files
 from gitguard.store.session.anchor import AnchorFile
 from gitguard.store.worktree.consolidating import consolidate
 from gitguard.store.worktree.kept import KeptSnapshots
+from gitguard.store.worktree.summaries import KeptSummaries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,6 +120,8 @@ class SessionArchive:
             # Nothing of the session is left that could name a snapshot of files.
             store = self._workspace.file_store(self._repository)
             KeptSnapshots(store, self._session.name).put(())
+            summaries = KeptSummaries(store, self._session.name)
+            summaries.remove(summaries.list())
             consolidate(store)
         if archives.get(archived.ref) == archived.commit:
             self._drop_ref(archived.ref, archived.commit)

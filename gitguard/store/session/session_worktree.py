@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from gitguard.store.worktree.file_store import FileStore
     from gitguard.store.worktree.kept import KeptSnapshot, KeptSnapshots, Retention
     from gitguard.store.worktree.overlays import SnapshotReader
+    from gitguard.store.worktree.summaries import KeptSummaries
 
     Paths = frozenset[str]
 
@@ -189,6 +190,12 @@ class SessionWorktree:
         from gitguard.store.worktree.kept import KeptSnapshots
 
         return KeptSnapshots(self.file_store, self._session.name)
+
+    def kept_summaries(self) -> KeptSummaries:
+        """Return the hosts' summaries of the session, whole."""
+        from gitguard.store.worktree.summaries import KeptSummaries
+
+        return KeptSummaries(self.file_store, self._session.name)
 
     @property
     def file_store(self) -> FileStore:

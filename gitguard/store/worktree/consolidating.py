@@ -44,7 +44,8 @@ def consolidate(
             # Durable before the packs go, by which a list that was lost is made again.
             snapshots.write(listed)
         store.at_step("lists-written")
-        store.remove(packs - {packed})
+        # A summary of a host stays in its pack until it is removed by itself.
+        store.remove(packs - {packed, *store.summaries()})
         for snapshots, listed in contents:
             if not listed:
                 snapshots.drop()

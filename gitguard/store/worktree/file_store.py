@@ -3,7 +3,8 @@
 No git command of the user's looks into it, so none carries a file away that was never committed. It
 has no refs and no alternates. Each snapshot is a pack of its own that is named for the session and
 for the commit in it by which the snapshot is read (`kept`); they are packed together later
-(`consolidating`). Who writes shares a lock, and who removes packs holds it alone.
+(`consolidating`). So is each summary of a host (`summaries`), which stays in its pack. Who writes
+shares a lock, and who removes packs holds it alone.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from gitguard.errors import GitFailed, GitguardError
 from gitguard.model.commit import is_object_id
 from gitguard.store.disk import files
 from gitguard.store.disk.lock import Lock
-from gitguard.store.git.objects import Pack, is_index, is_pack
+from gitguard.store.git.objects import Pack, is_index, is_pack, only_blob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ _JOINT = "~"
 """Between the name of a session, which has none, and the root of a snapshot."""
 _TOGETHER = "pack-"
 """How the name of a pack begins in which git put several snapshots."""
+_SUMMARY = "summary-"
+"""What stands behind the joint in the name of a pack with a host's summary."""
 _LARGEST_PACK = 64 << 20
 """Bytes of objects that are held in memory; those beyond go into another pack."""
 _INDEX_LIMIT = 1 << 30
@@ -150,10 +153,19 @@ class FileStore:
         """Return the names of all packs, without their ending."""
         return frozenset(self._names(_PACK))
 
+    def summaries(self) -> tuple[str, ...]:
+        """Return the names of the packs with hosts' summaries, of all sessions."""
+        return tuple(name for name in self.packs() if _JOINT + _SUMMARY in name)
+
+    def summaries_of(self, session_name: str) -> tuple[str, ...]:
+        """Return those of one session, oldest first."""
+        begins = f"{session_name}{_JOINT}"
+        return tuple(sorted(name for name in self.summaries() if name.startswith(begins)))
+
     @property
     def young(self) -> int:
         """How many packs hold one snapshot."""
-        return sum(_JOINT in name for name in self.packs())
+        return sum(_JOINT in name for name in self.packs()) - len(self.summaries())
 
     def _names(self, ending: str) -> Iterable[str]:
         names = files.names_in(self._packs)
@@ -180,7 +192,7 @@ class FileStore:
 
     def _is_indexed(self, name: str) -> bool:
         """Say whether a pack has a whole index, and that of no other pack."""
-        width = len(name.rpartition(_JOINT)[2].removeprefix(_TOGETHER)) // 2
+        width = _id_length(name) // 2
         try:
             data = files.read_bytes(self._path(name + _INDEX), limit=_INDEX_LIMIT) or b""
             ending = self._ending(name, width)
@@ -200,7 +212,7 @@ class FileStore:
     def is_whole(self, name: str) -> bool:
         """Say whether a pack is as it was written, by the checksum that ends it."""
         data = files.read_bytes(self._path(name + _PACK), limit=_PACK_LIMIT) or b""
-        return is_pack(data, len(name.rpartition(_JOINT)[2].removeprefix(_TOGETHER)))
+        return is_pack(data, _id_length(name))
 
     def _is_written_again(self, name: str) -> bool:
         """Let git write the index of a pack; say whether it did."""
@@ -245,14 +257,51 @@ class FileStore:
     def remove(self, packs: Iterable[str]) -> None:
         """Remove packs, and whatever processes that died left beside packs."""
         for name in packs:
-            # The index first: without it, git does not see the pack.
-            files.remove_for_sure(self._path(name + _INDEX))
-            files.remove_for_sure(self._path(name + _PACK))
-            self.at_step("pack-removed")
+            self.remove_pack(name)
         current = {name + ending for name in self.packs() for ending in (_PACK, _INDEX)}
         for name in files.names_in(self._packs):
             if name not in current and not os.path.isdir(self._path(name)):
                 files.remove_for_sure(self._path(name))
+
+    def remove_pack(self, name: str) -> None:
+        """Remove one pack, and nothing beside it."""
+        # The index first: without it, git does not see the pack.
+        files.remove_for_sure(self._path(name + _INDEX))
+        files.remove_for_sure(self._path(name + _PACK))
+        self.at_step("pack-removed")
+
+    # Summaries
+
+    def write_summary(self, session_name: str, at: int, data: bytes, id_length: int) -> str:
+        """Write a host's summary into a pack of its own, durable; return its id.
+
+        The caller holds the lock. The pack's name ends with the id.
+        """
+        self.make(id_length)
+        pack = Pack(id_length)
+        blob = pack.write("blob", data)
+        path = self._path(f"{session_name}{_JOINT}{_SUMMARY}{at:010d}-{blob}")
+        _write_pack(path, *pack.contents(), self.at_step)
+        return blob
+
+    def read_summary(self, name: str, limit: int) -> bytes:
+        """Return the summary that a pack holds; raise where it is not what its name says."""
+        data = files.read_bytes(self._path(name + _PACK), limit=limit) or b""
+        return only_blob(data, name.rpartition("-")[2])
+
+
+def _id_length(name: str) -> int:
+    """Return how long the ids of a pack's objects are; one ends its name."""
+    return len(name.rpartition(_JOINT)[2].rpartition("-")[2])
+
+
+def _write_pack(path: str, pack: bytes, index: bytes, at_step: Callable[[str], object]) -> None:
+    """Write a pack, durable, and its index; their paths are given without an ending."""
+    # Without an index git does not see it, so it may lie there half.
+    files.write_in_place(path + _PACK, pack)
+    at_step("pack-written")
+    files.write_bytes(path + _INDEX, index, settled=False, synced=False)
+    at_step("pack-indexed")
 
 
 def _is_unfinished(name: str) -> bool:
@@ -291,10 +340,5 @@ class SnapshotWriter:
         # Without a root it is a part of a snapshot, named for its content.
         checksum = pack[-self._id_length // 2 :].hex()
         name = f"{self._session_name}{_JOINT}{root}" if root else _JOINT + checksum
-        path = os.path.join(self._packs, name)
-        # Without an index git does not see it, so it may lie there half.
-        files.write_in_place(path + _PACK, pack)
-        self._at_step("pack-written")
-        files.write_bytes(path + _INDEX, index, settled=False, synced=False)
-        self._at_step("pack-indexed")
+        _write_pack(os.path.join(self._packs, name), pack, index, self._at_step)
         self._pack = Pack(self._id_length)

@@ -33,6 +33,9 @@ class FormatRow(Value):
     tells_stops: bool = False
     """Whether its lines say what the user refused or interrupted; then `reading` offers
     `stopped_calls` and `interrupted_at`."""
+    tells_summaries: bool = False
+    """Whether a summary is read in its lines, because no hook brings it; then `reading` offers
+    `newest_summary`."""
     is_unpacked: bool = False
     """Whether its files are read also when they are compressed with zstd."""
     in_folders: bool = False
@@ -47,6 +50,7 @@ FORMATS: dict[str, FormatRow] = {
         frozenset({"transcript_events"}),
         is_written=True,
         alike="pi",
+        tells_summaries=True,
         in_folders=True,
     ),
     "pi": FormatRow("/.pi/agent/sessions/", is_written=True),

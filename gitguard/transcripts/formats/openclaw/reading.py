@@ -13,6 +13,7 @@ from gitguard.model.transcript import Compactions, Message
 from gitguard.transcripts.entries import RESET, count, parse
 from gitguard.transcripts.formats.openclaw.file import SessionFile, find_file
 from gitguard.transcripts.session_lines import message_of, newest
+from gitguard.transcripts.session_lines import newest_summary as summary_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,6 +59,15 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
     with source:
         reading = newest(source.backwards(), across=across)
         return reading.replace(window=source.window() or None) if reading else None
+
+
+def newest_summary(transcript: Transcript, since: float) -> str:
+    """Return the summary of a compaction that ended since a time in Unix seconds, empty if none."""
+    source = _find(transcript)
+    if not source:
+        return ""
+    with source:
+        return summary_in(source.backwards(), since)
 
 
 def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:

@@ -1,0 +1,53 @@
+"""The sections of a resume block that come from the host's own summary of a compaction.
+
+Whoever has not just read it gets what still holds: what somebody said or did since is newer.
+"""
+
+from __future__ import annotations
+
+from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.sessions.resume.reader import BlockReader, item_of, present
+from gitguard.state.host_summary import (
+    OF_STANDING,
+    by_worth,
+    in_force,
+    later_than,
+    sections_of,
+    stated_sections,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.state.task import TaskState
+
+_TITLE = "At the last compaction, by the host's summary"
+_REST = "Also in the host's summary"
+_PARAGRAPH = 200
+"""Characters that are shown of each section, until all sections of the block have as much."""
+
+
+def of_host_summary(
+    state: TaskState, reader: BlockReader, whole: str
+) -> tuple[BlockSection, BlockSection]:
+    """Return where the work stood by the host's summary, and what else it says.
+
+    whole is all of it, empty where only the short form is to be had.
+    """
+    summary = state.host_summary
+    # Of its own conversation the reader has the summary before it.
+    if summary is None or summary.origin.conversation == reader.conversation:
+        return BlockSection(_TITLE, (), 10), BlockSection(_REST, (), 3)
+    title = f"{_TITLE} (whole: `gitguard show host-summary`)" if whole else _TITLE
+    sections = sections_of(whole) or stated_sections(summary.text)
+    since = later_than(state, summary.when)
+    standing: list[BlockItem] = []
+    rest: list[BlockItem] = []
+    for section in by_worth(sections):
+        text = in_force(section, since)
+        named = f"{section.heading}: {text}" if text and section.heading else text
+        item = item_of(named, summary.origin, reader, is_derived=True)
+        (standing if section.about in OF_STANDING else rest).append(item)
+    return (
+        BlockSection(title, present(standing), 10, has_stub=False, paragraph=_PARAGRAPH),
+        BlockSection(_REST, present(rest), 3, is_required=False, paragraph=_PARAGRAPH),
+    )
