@@ -18,6 +18,7 @@ from gitguard.model.shell.programs import (
     started_program,
 )
 from gitguard.model.shell.scanner import PIPES, SimpleCommand, read_line
+from gitguard.model.text import late_pattern
 from gitguard.model.value import Value
 
 LONGEST_COMMAND = 160
@@ -30,7 +31,9 @@ _PROGRAMS: dict[str, frozenset[str]] = {
             "prettier", "ruff", "mypy", "flake8", "black", "pylint", "pyright", "make", "ninja",
             "ctest", "gradle", "gradlew", "mvn", "mvnw", "rspec", "rake", "phpunit", "phpstan",
             "pre-commit", "shellcheck", "golangci-lint", "uvicorn", "gunicorn", "playwright",
-            "cypress", "biome", "staticcheck", "hadolint", "just", "task", "bazel", "buck2",
+            "cypress", "biome", "staticcheck", "hadolint", "just", "task", "bazel", "buck2", "poe",
+            "invoke", "gulp", "grunt", "rubocop", "stylelint", "yamllint", "actionlint", "tflint",
+            "ansible-lint", "markdownlint", "swiftlint", "ktlint", "bandit", "xcodebuild",
         ),
         _ANY,
     ),
@@ -49,14 +52,30 @@ _PROGRAMS: dict[str, frozenset[str]] = {
     "flask": frozenset({"run"}),
     "cmake": frozenset({"--build"}),
     "terraform": frozenset({"plan", "validate", "apply"}),
-    "composer": frozenset({"test", "run"}),
     "docker": frozenset({"build", "compose"}),
     "docker-compose": frozenset({"up", "build"}),
 }  # fmt: skip
 """Programs, and those of their subcommands that count."""
+_BY_TARGET = frozenset(
+    (
+        "mise", "turbo", "nx", "hatch", "pdm", "rye", "pixi", "composer", "flutter", "dart", "sbt",
+        "lein", "openspec", "helm", "tofu", "dbt", "poetry", "pipenv", "uv", "bundle",
+    )
+)  # fmt: skip
+"""Runners and programs that check something if the name of what they are to do says so."""
+_RUN = frozenset(("run", "r", "run-script"))
+"""Words with which a runner takes a target that the project's own configuration names."""
+_CHECKING = frozenset(
+    (
+        "test", "tests", "lint", "check", "checks", "build", "validate", "verify", "analyze",
+        "analyse", "typecheck",
+    )
+)  # fmt: skip
+"""Parts of a target's name that say it."""
+_PARTS = late_pattern(r"[^a-z]+")
 _WITH_SUBCOMMANDS = {"ruff": frozenset({"check", "format"})}
 """Programs that always check something, and whose verdict depends on the subcommand."""
-_NAMES = (*_PROGRAMS, "unittest")
+_NAMES = (*_PROGRAMS, *_BY_TARGET, "unittest")
 """Programs that check something; the last one is started by Python alone."""
 _NO_QUOTES = str.maketrans("", "", "\"'\\\n")
 _WRAPPERS = frozenset(("time", "timeout", "nice", "nohup"))
@@ -240,6 +259,11 @@ def _checked_by(step: SimpleCommand) -> Target | None:
         return None
     name = program.name
     words = step.as_written()[len(program.before) + 1 :]
+    if name in _BY_TARGET:
+        return _by_target(name, words)
+    runner = next((word for word in program.before if word in _BY_TARGET), "")
+    if runner and name not in _NAMES and _says_check(name):
+        return Target(f"{runner} {name}", tuple(words))  # as in `hatch run lint`
     subcommands = _ANY if name == "unittest" else _PROGRAMS.get(name, frozenset())
     if subcommands is _ANY:
         subcommands = _WITH_SUBCOMMANDS.get(name, _ANY)
@@ -251,6 +275,18 @@ def _checked_by(step: SimpleCommand) -> Target | None:
         if word in subcommands:
             return Target(f"{name} {word}", (*words[:place], *words[place + 1 :]))
     return None
+
+
+def _by_target(name: str, words: list[str]) -> Target | None:
+    """Return what a runner runs if its target checks something, or comes from a configuration."""
+    for place, word in enumerate(words[:2]):
+        if word in _RUN or (word[:1] != "-" and _says_check(word)):
+            return Target(f"{name} {word}", (*words[:place], *words[place + 1 :]))
+    return None
+
+
+def _says_check(target: str) -> bool:
+    return not _CHECKING.isdisjoint(_PARTS.split(target.lower()))
 
 
 def _without_wrappers(words: list[str]) -> str:

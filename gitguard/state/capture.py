@@ -8,6 +8,7 @@ are folded again: every list is built such that this adds nothing.
 from __future__ import annotations
 
 from gitguard.model.checks import Target, targets_of
+from gitguard.model.created import created_addresses
 from gitguard.model.text import late_pattern, seconds, shorten
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
@@ -74,6 +75,7 @@ _COMMITTED = late_pattern(
 )
 """What `git commit` says: the branch, the commit and its subject."""
 _SUBJECT = 120
+_SHORT_ID = 7
 _ENDING = 300
 """Characters of the end of what a check said."""
 _AROUND = 16
@@ -111,7 +113,12 @@ def fold(
         "tools_used": _tools(state, entries),
         "files_read": _newest_last(state.files_read, (path for e in ended for path in e.read)),
         "artifacts": merge_artifacts(
-            state.artifacts, (*_written(state, entries, code), *_commits(state, ended, code))
+            state.artifacts,
+            (
+                *_written(state, entries, code),
+                *_commits(state, entries, code),
+                *_created(state, ended, code),
+            ),
         ),
         "failed_attempts": _failures(state, entries, checks, code),
         "commands": _current(commands),
@@ -207,23 +214,52 @@ def _written(
     )
 
 
-def _commits(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Artifact, ...]:
-    """Return the commits that shell commands made, as git's own output tells of them."""
-    commits = []
-    for entry in ended:
-        if not entry.is_shell or "git " not in entry.summary:
-            continue
-        for line in _COMMITTED.finditer(entry.output):
-            commits.append(
-                Artifact(
-                    line["id"],
-                    "commit",
-                    shorten(line["subject"], _SUBJECT),
-                    id=_id_of(state, "artifacts", entry, line["id"]),
-                    origin=origin_of(entry, code),
+def _commits(
+    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+) -> tuple[Artifact, ...]:
+    """Return the commits that shell commands made, as git's own output or HEAD tells of them."""
+    commits: list[Artifact] = []
+    for entry in entries:
+        if entry.event == journal.COMMITTED:
+            head, _, subject = entry.summary.partition(" ")
+            listed = (a.path for a in (*state.artifacts, *commits) if a.kind == "commit")
+            if not any(head.startswith(commit) for commit in listed):
+                commits.append(
+                    _commit(state, entry, code, commit=head[:_SHORT_ID], subject=subject)
                 )
-            )
+        elif entry.event == journal.ENDED and entry.is_shell and "git " in entry.summary:
+            for line in _COMMITTED.finditer(entry.output):
+                commits.append(
+                    _commit(state, entry, code, commit=line["id"], subject=line["subject"])
+                )
     return tuple(commits)
+
+
+def _commit(
+    state: TaskState, entry: JournalEntry, code: str, *, commit: str, subject: str
+) -> Artifact:
+    return Artifact(
+        commit,
+        "commit",
+        shorten(subject, _SUBJECT),
+        id=_id_of(state, "artifacts", entry, commit),
+        origin=origin_of(entry, code),
+    )
+
+
+def _created(state: TaskState, ended: tuple[JournalEntry, ...], code: str) -> tuple[Artifact, ...]:
+    """Return the pull requests, issues and the like that shell commands created."""
+    return tuple(
+        Artifact(
+            address,
+            "url",
+            id=_id_of(state, "artifacts", entry, address),
+            origin=origin_of(entry, code),
+        )
+        for entry in ended
+        if entry.is_shell and "://" in entry.output
+        for address in created_addresses(entry.shell_line, entry.output)
+    )
 
 
 def _host_summary(

@@ -36,6 +36,8 @@ SAID = "agent-said"
 SUMMARY = "host-summary"
 SHELL_EDITED = "shell-edited"
 """A shell command of the agent changed files, by their contents."""
+COMMITTED = "committed"
+"""A shell command of the agent left a commit checked out, with its id and subject."""
 
 
 class JournalEntry(Record):
@@ -95,7 +97,7 @@ class JournalEntry(Record):
     @property
     def is_found_later(self) -> bool:
         """Whether it was found out afterwards, and does not say where the turn stands."""
-        return self.event in (SHELL_EDITED, PROMPT_READ, PROMPT_UNCONFIRMED)
+        return self.event in (SHELL_EDITED, COMMITTED, PROMPT_READ, PROMPT_UNCONFIRMED)
 
     def without_call(self) -> JournalEntry:
         """Return the entry without what it says of the tool call whose event brought it."""

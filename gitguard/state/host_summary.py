@@ -98,6 +98,9 @@ def without_thinking(summary: str) -> str:
     begin, end = summary.find("<analysis>"), summary.rfind("</analysis>")
     if 0 <= begin < end:
         summary = summary[:begin] + summary[end + len("</analysis>") :]
+    thought, _, said = summary.partition("\nSummary:\n")
+    if said and "Analysis:\n" in thought:
+        summary = said  # as the host writes it into its transcript
     return summary.replace("<summary>", "").replace("</summary>", "").strip()
 
 
@@ -163,8 +166,7 @@ def stated_sections(standing: str) -> tuple[SummarySection, ...]:
         heading, colon, body = line.partition(": ")
         if not colon:
             heading, body = "", line
-        # In its order the current work comes first, and anything may be overtaken.
-        sections.append(SummarySection(heading, body, _by_name(heading) or CURRENT))
+        sections.append(SummarySection(heading, body, _by_name(heading) or PENDING))
     return tuple(sections)
 
 

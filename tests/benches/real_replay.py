@@ -29,6 +29,7 @@ _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 _ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?[\\/]+")
 """How a path begins that names a place on a machine, of Windows too."""
+_BEHIND_SUMMARY = "\nIf you need specific details from before compaction"
 _INTERRUPTED = "[Request interrupted"
 _OPENED_IN_EDITOR = "<ide_"
 """How a part begins that the editor adds to what the user typed; no hook carries it."""
@@ -191,7 +192,8 @@ class _Teller:
                 self.end_turn()
             yield {"hook_event_name": "PreCompact", "trigger": trigger}
         elif entry.get("isCompactSummary"):
-            summary = text_of(entry)
+            # What the host writes around its summary, no hook is told.
+            summary = text_of(entry).partition(_BEHIND_SUMMARY)[0]
             yield {
                 "hook_event_name": "PostCompact",
                 "trigger": "auto",

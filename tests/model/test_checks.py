@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gitguard.model.checks import checks_of
+from gitguard.model.checks import checks_of, targets_of
 from gitguard.state.check_outcomes import outcomes_of
 from gitguard.state.items import FAILED, PASSED, RAN
 from gitguard.state.outdated_checks import Run, in_doubt, mended
@@ -53,6 +53,39 @@ def test_every_check_of_a_compound_command_is_recognised_and_nothing_quoted(
     line: str, expected: list[str]
 ) -> None:
     assert commands(line) == expected
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "mise run lint",
+        "mise test:unit",
+        "just verify",
+        "make check",
+        "npm run e2e",
+        "openspec validate add-import --strict",
+        "flutter analyze",
+        "task lint:docs",
+        "composer test:unit",
+        "poe types",
+        "nox -s lint",
+        "tox -e docs",
+        "hatch run lint",
+        "poetry run check-types",
+        "helm lint charts/importer",
+    ],
+)
+def test_a_runner_with_a_target_that_checks_is_a_check(line: str) -> None:
+    assert commands(f"cd app && {line} 2>&1 | tail -5") == [line]
+    assert targets_of(line) == tuple(check.target for check in checks_of(line))
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["mise install", "composer require a/b", "helm upgrade web .", "poetry add x", "uv sync"],
+)
+def test_a_runner_that_does_something_else_checks_nothing(line: str) -> None:
+    assert commands(line) == []
 
 
 def test_a_verdict_tells_which_check_of_a_line_failed() -> None:

@@ -102,7 +102,7 @@ def test_the_branch_has_the_short_form_alone(tmp_path: Path) -> None:
 def test_a_new_conversation_gets_more_of_the_summary_and_the_command(tmp_path: Path) -> None:
     block = block_of_another(compacted(tmp_path))
 
-    assert "by the host's summary (whole: `gitguard show host-summary`)" in block
+    assert "by the host's summary (`gitguard show host-summary`)" in block
     assert "- Current Work: The reader of quoted fields was half done." in block
     assert "4,096 bytes are sniffed" in block  # the short form has no files
     assert block.index("Current Work:") < block.index("Pending Tasks:")

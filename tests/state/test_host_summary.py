@@ -149,6 +149,11 @@ def test_what_the_model_thought_aloud_is_no_part_of_the_summary() -> None:
     assert without_thinking(summary) == ENGLISH[0][1]
 
 
+def test_thoughts_as_a_transcript_has_them_are_no_part_of_the_summary_either() -> None:
+    summary = f"Analysis:\n1. **First**: a\n2. **Then**: b\n\nSummary:\n{ENGLISH[0][1]}"
+    assert without_thinking(summary) == ENGLISH[0][1]
+
+
 def test_a_summary_that_is_too_long_keeps_every_section() -> None:
     form = (*ENGLISH[:2], ("Files and Code Sections", "word " * 8_000), *ENGLISH[3:])
     kept = kept_whole(summary_of("numbered and bold", form))

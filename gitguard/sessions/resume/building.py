@@ -36,6 +36,7 @@ from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.spoken import about_words
 from gitguard.state.task import as_heard, as_of, without
+from gitguard.store.git.upstream import upstream_of
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.standing import PUT_BACK, judge
 
@@ -164,7 +165,8 @@ def resume_of(
         beside = conversations_beside(store, conversation)
     if conversation:
         state = as_heard(without(state, beside.busy), conversation)
-    header = _header(store, head, head.code.branch, spiral)
+    branch, redact = head.code.branch, store.workspace.redactor.text
+    header = _header(store, head, branch, spiral)
     changes = _changes(store, head, newest, part.entries)
     header = header.replace(
         notes=notes + header.notes,
@@ -174,6 +176,8 @@ def resume_of(
         gone=_gone(store, state),
         beside=beside,
         by_files=_by_files(store),
+        branch=redact(branch) if branch != store.session.key else "",
+        upstream=redact(upstream_of(store.repository().git, branch)) if branch else "",
         whole_summary=whole_summary(store, state, conversation),
     )
     entries = tuple(e for e in part.entries if e.host_session not in beside.at_work)
@@ -436,6 +440,10 @@ class Header(Value):
     """Who is, or may be, at work while it is handed back."""
     by_files: tuple[tuple[str, str], ...] = ()
     """What files of the agent's own say, each behind its heading."""
+    branch: str = ""
+    """The branch that is checked out, if the session is not called so."""
+    upstream: str = ""
+    """Its upstream, with how far apart they are; empty if it has none."""
     whole_summary: str = ""
     """The host's own summary, if the state has its short form."""
     age: str = ""
@@ -486,15 +494,21 @@ def _age(state: TaskState, header: Header) -> str:
 
 def _render(filled: tuple[Filled, ...], header: Header) -> str:
     # Keys and branches are named by people and programs outside, and anything may stand in them.
-    session = shorten(safe(header.session).translate(_NOT_IN_ATTRIBUTES), _KEY_LIMIT)
+    session = _attribute(header.session)
     return render(
         "resume.md.j2",
         fence=FENCE,
         session=session,
+        branch=_attribute(header.branch),
+        upstream=_attribute(header.upstream),
         header=header,
         sections=[section for section in filled if section.texts],
         absent="; ".join(section.absence for section in filled if not section.texts),
     ).strip()
+
+
+def _attribute(text: str) -> str:
+    return shorten(safe(text).translate(_NOT_IN_ATTRIBUTES), _KEY_LIMIT)
 
 
 def _about(header: Header) -> tuple[BlockSection, ...]:

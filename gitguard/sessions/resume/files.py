@@ -26,7 +26,7 @@ _SPECIAL = frozenset("{},\"'\\ ")
 
 def files_of(state: TaskState, reader: BlockReader) -> BlockSection:
     """Return the files that were written, newest first; those that are gone come last."""
-    touched = [artifact for artifact in state.artifacts[::-1] if artifact.kind != "commit"]
+    touched = [a for a in state.artifacts[::-1] if a.kind not in ("commit", "url")]
     touched.sort(key=lambda artifact: artifact.path in reader.gone)
     items: list[BlockItem] = []
     alike: dict[tuple[str, bool], list[str]] = {}

@@ -10,6 +10,7 @@ import re
 
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.tokens import fit, quarters_of
+from gitguard.sessions.resume.artifact_sections import commits_and_addresses
 from gitguard.sessions.resume.files import files_of, folded_items
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import (
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from gitguard.state.items import (
-        Artifact,
         Command,
         EarlierNote,
         EarlierTask,
@@ -455,7 +455,6 @@ def _course(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
 def _where_things_stand(
     state: TaskState, work: Work, reader: BlockReader, by_host: BlockSection
 ) -> tuple[BlockSection, ...]:
-    commits = [(_committed(a), True) for a in state.artifacts[::-1] if a.kind == "commit"]
     return (
         *answers_of(state, reader),
         by_host,
@@ -464,7 +463,7 @@ def _where_things_stand(
         *_noted(state, roles.OPEN_WORK, 8, reader),
         _plan(state),
         files_of(state, reader),
-        BlockSection("Commits", items_of(commits), 4, has_stub=False),
+        *commits_and_addresses(state),
     )
 
 
@@ -485,11 +484,6 @@ def _next_step(state: TaskState) -> PlanStep | None:
     left = [step for step in state.plan if not step.is_done]
     left.sort(key=lambda step: step.state != ACTIVE)
     return left[0] if left else None
-
-
-def _committed(artifact: Artifact) -> str:
-    description = f" — {artifact.description}" if artifact.description else ""
-    return f"{artifact.path}{description}{label(artifact)}"
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:

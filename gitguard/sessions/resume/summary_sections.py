@@ -8,6 +8,8 @@ from __future__ import annotations
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import BlockReader, item_of, present
 from gitguard.state.host_summary import (
+    CURRENT,
+    NEXT,
     OF_STANDING,
     by_worth,
     in_force,
@@ -15,14 +17,17 @@ from gitguard.state.host_summary import (
     sections_of,
     stated_sections,
 )
+from gitguard.state.items import CONCLUSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 _TITLE = "At the last compaction, by the host's summary"
-_REST = "Also in the host's summary"
-_PARAGRAPH = 200
+_REST = "More of that summary"
+_GOES_ON = 2
+"""Turns that the agent has ended since, after which what it was at then is over."""
+_PARAGRAPH = 160
 """Characters that are shown of each section, until all sections of the block have as much."""
 
 
@@ -37,17 +42,28 @@ def of_host_summary(
     # Of its own conversation the reader has the summary before it.
     if summary is None or summary.origin.conversation == reader.conversation:
         return BlockSection(_TITLE, (), 10), BlockSection(_REST, (), 3)
-    title = f"{_TITLE} (whole: `gitguard show host-summary`)" if whole else _TITLE
+    title = f"{_TITLE} (`gitguard show host-summary`)" if whole else _TITLE
     sections = sections_of(whole) or stated_sections(summary.text)
     since = later_than(state, summary.when)
+    ended = [e for e in state.exchanges if e.kind == CONCLUSION and e.when > summary.when]
+    has_gone_on = len(ended) >= _GOES_ON
     standing: list[BlockItem] = []
     rest: list[BlockItem] = []
     for section in by_worth(sections):
+        if has_gone_on and section.about in (CURRENT, NEXT):
+            continue
         text = in_force(section, since)
         named = f"{section.heading}: {text}" if text and section.heading else text
         item = item_of(named, summary.origin, reader, is_derived=True)
         (standing if section.about in OF_STANDING else rest).append(item)
     return (
-        BlockSection(title, present(standing), 10, has_stub=False, paragraph=_PARAGRAPH),
+        BlockSection(
+            title,
+            present(standing),
+            8,
+            is_required=not has_gone_on,
+            has_stub=False,
+            paragraph=_PARAGRAPH,
+        ),
         BlockSection(_REST, present(rest), 3, is_required=False, paragraph=_PARAGRAPH),
     )

@@ -19,7 +19,7 @@ from gitguard.model.text import counted, timestamp
 from gitguard.model.triggers import WITHOUT_HASTE
 from gitguard.model.value import Value
 from gitguard.state.checkpoint import UNSEEN, WrittenFile
-from gitguard.state.entries import cut_off_calls
+from gitguard.state.entries import COMMITTED, cut_off_calls
 from gitguard.store.disk import files
 from gitguard.store.git.differences import Differences
 from gitguard.store.session.anchor import FORMAT, load_record
@@ -229,6 +229,29 @@ class SessionWorktree:
             self._workspace.note_fault("looking at what shell commands changed", error)
             return None, frozenset()
         return look, edits.paths
+
+    def take_in_commit(self, before: KeptLook | None) -> None:
+        """Journal the commit that is checked out, if a shell command made it since the last look.
+
+        What `git commit` prints tells the same, unless it was quiet.
+        """
+        head = self._repository.checked_out_commit() if before is not None else ""
+        if before is None or not head or head == before.look.commit:
+            return
+        from gitguard.store.session.shell_commits import commit_by
+        from gitguard.store.session.shell_edits import shell_runs
+
+        since = self._journal.read(before.journal_id, before.journal_offset)
+        if any(e.event == COMMITTED and e.summary.startswith(head) for e in since.unfolded):
+            return
+        try:
+            runs = shell_runs(since, frozenset())
+            entry = commit_by(runs, self._repository, head) if runs else None
+        except GitguardError as error:
+            self._workspace.note_fault("looking at what was committed", error)
+            return
+        if entry is not None:
+            self._journal.append(entry)
 
     def shell_edits(
         self, before: KeptLook | None, unwritten: tuple[JournalEntry, ...]

@@ -264,6 +264,7 @@ class SessionStore:
         ready = ready or self.state()
         before = self.last_look()
         newer_look, by_shell = self.worktree.take_in_shell_edits(before)
+        self.worktree.take_in_commit(before)
         look = newer_look or look
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
