@@ -68,6 +68,8 @@ SENTENCES = {
     "references/design/capture.md": (
         f"A message of more than {thread.FULL} characters is a full one",
         f"keeps up to {KEPT[0]:,} characters, then {KEPT[1]:,}, {KEPT[2]} and at last {KEPT[3]}",
+        f"What the user said has {thread.ROOM['prompts'] // KIB} KiB, the agent's answers have 9",
+        f"Of prompts the newest {thread.NEWEST_PROMPTS // KIB} KiB",
         f"fewer than {prompts.SHORT_REPLY} characters after an answer of more than "
         f"{prompts.LONG_ANSWER}",
         f"{MOST['tools_used']} tools, {MOST['files_read']} files read, {MOST['artifacts']} "

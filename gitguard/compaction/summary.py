@@ -10,8 +10,8 @@ from gitguard.compaction.extraction import TouchedFiles, extract
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import counted, one_line, shorten, timestamp
 from gitguard.sessions.resume.filling import BlockSection, Filled, fill
-from gitguard.state.prompts import kind_of_prompt
-from gitguard.state.thread import KEY_GIST, MARKED
+from gitguard.state.subjects import Subjects
+from gitguard.state.thread import KEY_GIST
 from gitguard.transcripts.fitting.chunks import Unit
 from gitguard.transcripts.fitting.compaction import CompactionPlan
 from gitguard.transcripts.fitting.facts import SAID_BY_USER, entries_of, said_in
@@ -34,6 +34,8 @@ _AS_READ = (
     f"The user's words under {HAPPENED.removeprefix('## ')!r} were read in the transcript; no hook "
     "heard them."
 )
+_SHARED = 2
+"""Terms that two prompts share which speak of the same subject."""
 _HEADING = len("## \n\n\n\n")
 _COMMAND = "a command that its user set up"
 
@@ -72,7 +74,7 @@ class SummaryDraft:
         before = self._before(min(self._most // _SHARE_BEFORE, room // 3))
         before = f"{_BEFORE}\n\n{before}" if before else ""
         room -= _length(before) + len(HAPPENED) + 4
-        text = _corrections_first(happened.text) if _is_mechanical(happened) else happened.text
+        text = _taken_up_first(happened.text) if _is_mechanical(happened) else happened.text
         least = max(min(len(text), self._most // 2, room), 0)
         facts = self._facts(state, _middle_left_out(text, least), room - least)
         # What the facts leave free is the story's, which may be long where they are few.
@@ -164,19 +166,23 @@ def _is_mechanical(happened: Summarized) -> bool:
     return not (happened.by_plug or happened.in_part)
 
 
-def _corrections_first(story: str) -> str:
-    """Return a story's lines, those in front in which the user corrects or limits the work.
+def _taken_up_first(story: str) -> str:
+    """Return a story's lines, those in front of the user's to which the user came back later.
 
     What comes first is left out last. It gives the words no more weight: they stand in the
     transcript as the user's anyway.
     """
-    lines = dict.fromkeys(story.splitlines())
-    return "\n".join(sorted(lines, key=lambda line: not _is_marked(line)))
-
-
-def _is_marked(line: str) -> bool:
-    is_by_user = line.startswith(SAID_BY_USER)
-    return is_by_user and kind_of_prompt(line.removeprefix(SAID_BY_USER)) in MARKED
+    lines = list(dict.fromkeys(story.splitlines()))
+    subjects = Subjects(lines)
+    later: set[str] = set()
+    taken_up: set[str] = set()
+    for line in reversed(lines):
+        if line.startswith(SAID_BY_USER):
+            own = subjects.of(line.removeprefix(SAID_BY_USER))
+            if len(own & later) >= _SHARED:
+                taken_up.add(line)
+            later |= own
+    return "\n".join(sorted(lines, key=lambda line: line not in taken_up))
 
 
 def _without(section: BlockSection, story: str) -> BlockSection:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-import re
-
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.value import Value
-from gitguard.state.sentences import READ, Marks, Shape, sentences, shape_of, without_code
+from gitguard.state.sentences import (
+    READ,
+    Shape,
+    is_question,
+    sentences,
+    shape_of,
+    terms_of,
+    without_code,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,28 +33,12 @@ _CODE = late_pattern(r"`([^`\n]{2,120})`")
 _HEADING = late_pattern(r"#{1,6}\s|\*\*[^*]+\*\*:?$")
 _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _RULER = late_pattern(r"[-:|=_*+~─━\s]+")
-_NEXT = Marks(
-    "next todo i'll nächste",
-    *("remaining work", "remaining steps", "remaining tasks", "remaining items", "remaining:"),
-    *("remain to", "remains to", "left to do", "to do", "still needs", "still need", "still to"),
-    *("not yet", "i will"),
-    *("let me", "needs to be"),
-)
-_OFFER = Marks(
-    "whenever",
-    *("let me know", "if you", "want me to", "do you want", "would you like", "say the word"),
-    *("your call", "happy to", "feel free"),
-)
-"""What an agent would do if it were asked, which is no step."""
-_PASSING = Marks(
-    "waiting awaiting watching polling running uncommitted",
-    *("in progress", "nothing committed", "not committed", "not pushed", "i'll report"),
-    *("i'll let you know", "i will report", "when it finishes", "once it finishes", "still open"),
-)
-"""What is true for minutes: an answer that is not the last tells nothing by it."""
-_STEP_LABEL = late_pattern(
-    r"(?:the )?(?:next(?: steps?| up)?|todo|remaining)\s*[:—–]\s*(?=\S)", re.I
-)
+_CLOSING = 4
+"""Sentences at the end of an answer in which a question waits for the user."""
+_QUOTING = "\"'*_”’»」』"
+_CHECK_MARKS = frozenset("✅✓✔☑")
+_BESIDE_STEP = 60
+"""Characters that stand beside a step where it is marked; a longer sentence marks other things."""
 
 
 def conclusions(
@@ -288,19 +278,27 @@ def _has_letters(text: str) -> bool:
 # What comes next
 
 
-def next_step_of(answer: str) -> str:
-    """Return the last sentence of an answer that says what comes next, empty if none does.
+def closing_question(answer: str) -> str:
+    """Return the question with which an answer waits for the user, empty if it asks nothing.
 
-    An offer is no step, and what the agent would watch for ended with its conversation.
+    A question that ends with a mark of quotation or emphasis is one that the answer speaks of.
     """
-    announced = [
-        sentence
+    closing = sentences(without_code(answer[-READ:]))[-_CLOSING:]
+    questions = [s for s in closing if is_question(s) and s[-1] not in _QUOTING]
+    return questions[-1].removeprefix(f"{_GAP} ") if questions else ""
+
+
+def reports_done(answer: str, step: str) -> bool:
+    """Say whether an answer marks a step of a plan as done: its words stand beside a check mark."""
+    terms = terms_of(step)
+    return bool(terms) and any(
+        not _CHECK_MARKS.isdisjoint(sentence) and terms <= terms_of(sentence)
         for sentence in sentences(answer)
-        if _NEXT.are_in(sentence) and not _OFFER.are_in(sentence) and not _PASSING.are_in(sentence)
-    ]
-    return announced[-1] if announced else ""
+        if len(sentence) <= len(step) + _BESIDE_STEP
+    )
 
 
-def without_label(step: str) -> str:
-    """Return an announced step without the words that only say that it is one."""
-    return _STEP_LABEL.sub("", step, count=1)
+def names_step(answer: str, step: str) -> bool:
+    """Say whether a sentence of an answer has at least half of the terms of a plan's step."""
+    terms = terms_of(step)
+    return any(len(terms & terms_of(s)) * 2 >= max(len(terms), 2) for s in sentences(answer))

@@ -244,6 +244,7 @@ class EarlierNote(Item):
 
     task_id: str = fields.text("The task.")
     kind: str = fields.text(
-        "What it is; said: a limit or correction of the user's.", choices=EARLIER_KINDS
+        "What it is; said: words of the user's that may hold beyond their task.",
+        choices=EARLIER_KINDS,
     )
     text: str = fields.text("What was noted or said.")

@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from gitguard.model.host_additions import QUOTED
 from gitguard.model.text import late_pattern, one_line, shorten
-from gitguard.state.items import ANSWER, CONSTRAINT, CORRECTION, REQUEST, ROUTINE, SMALL_TALK
-from gitguard.state.sentences import READ, Marks, sentences, without_code, words_of
+from gitguard.state.items import ANSWER, REQUEST, ROUTINE, SMALL_TALK
+from gitguard.state.sentences import (
+    READ,
+    Marks,
+    is_question,
+    sentences,
+    shape_of,
+    without_code,
+    words_of,
+)
 
 LONG_ANSWER, SHORT_REPLY = 500, 50
 """An agent's message is long above so many characters, a user's is short below so many bytes."""
@@ -19,6 +27,10 @@ _FEW_WORDS = 3
 """Words that hardly say by themselves what they are about."""
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
+_GAP = " … "
+"""What stands for the words between two sentences that are kept."""
+_SHORT_SENTENCE = 120
+"""Characters below which a sentence within a longer prompt is taken for a rule or a wish."""
 _QUESTION = 300
 """Characters of a question that a short reply answers."""
 
@@ -53,45 +65,10 @@ _ORIENTATION = Marks(
     *("where we stopped", "where were we", "catch up", "up to speed", "familiarize yourself"),
     *("what did we do", "what have we done"),
 )
-_CORRECTION = Marks(
-    "actually instead wrong incorrect revert undo hate ugly weird statt falsch",
-    *("that's not", "this is not", "that is not", "it's not", "i meant", "not what i", "hold on"),
-    *("i said", "i asked", "i told", "you forgot", "you missed", "you should have", "you didn't"),
-    *("don't like", "dont like", "not like", "too small", "too big", "too much", "still too"),
-    *("still fails", "still failing", "still broken", "still doesn't", "still not", "still wrong"),
-    *("the same error", "why did you", "rather than", "change of plan", "forget about"),
-    *("forget that", "forget it"),
-    starts="no nope nein non stop wait",
-)
-_CONSTRAINT = Marks(
-    "never always must mustn't don't dont shouldn't shouldnt cannot cant only ensure without avoid "
-    "unless except require requires required prefer important forbidden niemals immer nicht muss "
-    "jamais toujours nunca siempre",
-    *("do not", "should not", "make sure", "no more than", "no less than", "no fewer than"),
-    *(
-        "should be",
-        "at most",
-        "at least",
-        "keep it",
-        "keep the",
-        "need to",
-        "needs to",
-        "has to",
-        "have to",
-    ),
-    "not allowed",
-)
-_TERM = late_pattern(r"[\w.:/-]+")
-_SHARED, _SHORT_WORD = 2, 2
-_COMMON = _listed(
-    "the and for that this with use not are was were has have will would should could must"
-    " can from into over your you our its it's instead actually please make set let now all"
-    " any but also then than when what which who why how don't never always only just"
-)
 
 
 def kind_of_prompt(text: str, *, settles: bool = False) -> str:
-    """Say what a user's words are: a request, correction, constraint, answer or small talk.
+    """Say what a user's words are: a request, an answer, a routine or small talk.
 
     settles says that the agent had said something at length that this answers.
     """
@@ -109,9 +86,7 @@ def kind_of_prompt(text: str, *, settles: bool = False) -> str:
         return ANSWER
     if is_small_talk(line) or (len(line) <= _SHORT_REQUEST and _ORIENTATION.are_in(line)):
         return SMALL_TALK
-    if _CORRECTION.are_in(line):
-        return CORRECTION
-    return CONSTRAINT if _CONSTRAINT.are_in(line) else REQUEST
+    return REQUEST
 
 
 def _asks(arguments: str) -> bool:
@@ -147,25 +122,40 @@ def is_small_talk(line: str) -> bool:
 def gist(text: str, limit: int) -> str:
     """Return the words of a user that matter most, in at most limit characters and one line.
 
-    A longer text keeps its beginning, and then the sentences that correct or constrain.
+    A longer text keeps its beginning, and then the sentences that say most: those that name
+    something, the short ones and the last ones before the others, and no questions.
     """
     line = one_line(text[:READ])
     if len(line) <= limit:
         return line
-    own = sentences(QUOTED.sub("", text))
-    marked = [s for s in own[1:] if _CONSTRAINT.are_in(s) or _CORRECTION.are_in(s)]
-    beginning = max(limit // 2, limit - sum(len(s) + 3 for s in marked))
-    parts = [shorten(line, beginning).rstrip("…")]
-    marked = [sentence for sentence in marked if sentence not in parts[0]]
-    if not marked:
+    beginning = shorten(line, limit // 2).rstrip("…")
+    own = [s for s in _own_sentences(text) if s not in beginning and not is_question(s)]
+    chosen: set[int] = set()
+    room = limit - len(beginning)
+    for place in sorted(range(len(own)), key=lambda place: (-_weight(own[place]), -place)):
+        if len(own[place]) + len(_GAP) <= room:
+            chosen.add(place)
+            room -= len(own[place]) + len(_GAP)
+    if not chosen:
         return shorten(line, limit)
-    room = limit - len(parts[0])
-    for sentence in marked:
-        if len(sentence) + 3 > room:
-            continue
-        parts.append(sentence)
-        room -= len(sentence) + 3
-    return " … ".join(parts)
+    beginning = shorten(line, len(beginning) + room).rstrip("…")
+    return _GAP.join([beginning, *(own[place] for place in sorted(chosen))])
+
+
+def _own_sentences(text: str) -> list[str]:
+    """Return what a prompt says behind its first sentence, each once and nothing that is cut."""
+    parts = QUOTED.sub("", text[:READ]).split(_GAP)
+    own = sentences(parts[0])[1:]
+    if len(parts) > 1:
+        own = own[:-1]  # the beginning of a text that was shortened before
+    return list(dict.fromkeys([*own, *(s for part in parts[1:] for s in sentences(part))]))
+
+
+def _weight(sentence: str) -> int:
+    """Return how much a sentence within a longer prompt says of its own, by its shape."""
+    shape = shape_of(sentence)
+    names = (shape.has_path, shape.has_identifier, shape.has_number, shape.has_quotation)
+    return sum(names) + (len(sentence) <= _SHORT_SENTENCE)
 
 
 def question_answered(answer: str, prompt: str) -> str:
@@ -182,15 +172,3 @@ def question_answered(answer: str, prompt: str) -> str:
     if questions:
         return shorten(questions[-1], _QUESTION)
     return shorten(whole[-1], _QUESTION) if len(words_of(prompt)) <= _FEW_WORDS else ""
-
-
-def is_replaced(sentence: str, correction: str) -> bool:
-    """Say whether a correction speaks of what a sentence speaks of, so that it takes its place."""
-    before, after = _content(sentence), _content(correction)
-    shared = before & after
-    return len(shared) >= _SHARED and len(shared) * 2 >= len(before) and bool(before - after)
-
-
-def _content(sentence: str) -> frozenset[str]:
-    words = (word.strip(".:/-") for word in _TERM.findall(sentence.lower()))
-    return frozenset(word for word in words if len(word) > _SHORT_WORD and word not in _COMMON)

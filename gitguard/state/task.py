@@ -13,7 +13,6 @@ from gitguard.model.transcript import AGENT, USER
 from gitguard.state.items import (
     CONCLUSION,
     CONSTRAINT,
-    CORRECTION,
     DECIDED,
     HOOK,
     INVARIANT,
@@ -362,13 +361,9 @@ def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> 
 
 def _notes_of(task: TaskState) -> tuple[EarlierNote, ...]:
     """Return what of a task holds beyond it: its limits and decisions, and what the user ruled."""
-    said = [
-        exchange
-        for exchange in task.exchanges
-        if exchange.kind in (CONSTRAINT, CORRECTION)
-        and exchange.origin.by == USER
-        and not exchange.origin.is_read
-    ]
+    from gitguard.state.thread import lasting_words
+
+    said = lasting_words(task.exchanges)
     holding: list[tuple[str, Item, str]] = [
         *((CONSTRAINT, note, note.text) for note in task.constraints),
         *((INVARIANT, note, note.text) for note in task.invariants),
@@ -430,8 +425,8 @@ def as_of(state: TaskState, conversation: str, now: str) -> TaskState:
 def as_heard(state: TaskState, conversation: str) -> TaskState:
     """Return the state with the words of a conversation last, where it has a task of its own.
 
-    Of what was said in those that left tasks of their own open, limits and corrections stay, before
-    its words: none of it is its last request or its last answer.
+    Of what was said in those that left tasks of their own open, what may last beyond them stays,
+    before its words: none of it is its last request or its last answer.
     """
     goal_from = state.goal_from
     if not conversation or goal_from is None or goal_from.conversation != conversation:
@@ -440,10 +435,11 @@ def as_heard(state: TaskState, conversation: str) -> TaskState:
     apart = {task.origin.conversation for task in open_tasks} - {"", conversation}
     if not apart:
         return state
-    theirs = (e for e in state.exchanges if e.origin.conversation in apart)
-    limits = (e for e in theirs if e.kind in (CONSTRAINT, CORRECTION))
+    from gitguard.state.thread import lasting_words
+
+    theirs = tuple(e for e in state.exchanges if e.origin.conversation in apart)
     heard = (e for e in state.exchanges if e.origin.conversation not in apart)
-    return state.replace(exchanges=(*limits, *heard))
+    return state.replace(exchanges=(*lasting_words(theirs), *heard))
 
 
 def _open_task_of(state: TaskState, conversation: str) -> EarlierTask | None:
@@ -521,11 +517,14 @@ def begun_from(state: TaskState, now: str) -> TaskState:
 
     What the other one was for, and what was done and said for it, stays there.
     """
+    from gitguard.state.thread import lasting_words
+
     begun = new_task(state.session_id, now, before=state)
-    constraints = tuple(e for e in state.exchanges if e.kind == CONSTRAINT)
     lasting = TaskState.noted(DECISION, LIMIT, LESSON, ASSUMPTION, REMARK)
     known = {field.name: getattr(state, field.name) for field in lasting}
-    return begun.replace(**known, earlier=(), earlier_notes=(), exchanges=constraints)
+    return begun.replace(
+        **known, earlier=(), earlier_notes=(), exchanges=lasting_words(state.exchanges)
+    )
 
 
 def moved_away(state: TaskState, branch: str, now: str) -> TaskState:

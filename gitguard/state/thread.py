@@ -1,9 +1,9 @@
 """The thread of a conversation: which of its messages are kept, and how much of each.
 
-Kept are the first request, the newest ones, what corrects or constrains the work for longest, and
-the newest conclusions of the agent. The newest request and conclusion are kept at length, the
-others short (references/design/capture.md, "The thread"). All of it is decided message by message,
-so that adding piece by piece gives the same as adding all.
+Kept are the first request, the newest ones, of those before them what the conversation came back
+to most, and the newest conclusions of the agent. The newest request and conclusion are kept at
+length, the others short (references/design/capture.md, "The thread"). All of it is decided message
+by message, so that adding piece by piece gives the same as adding all.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from gitguard.state.items import (
     ANSWER,
     CONCLUSION,
     CONSTRAINT,
-    CORRECTION,
     EVENT,
     HOOK,
-    REQUEST,
+    ROUTINE,
     SMALL_TALK,
     UNFINISHED,
     Exchange,
@@ -28,6 +27,7 @@ from gitguard.state.items import (
     labelled_text,
 )
 from gitguard.state.prompts import gist, kind_of_prompt
+from gitguard.state.sentences import is_question, sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,23 +40,22 @@ KEPT = (AT_LENGTH, 1_000, 1_000, 600, 600, 600, SHORT)
 """Characters that are kept of a message, by how many newer full ones the same speaker said."""
 FULL = 300
 """Characters above which a message is a full one."""
-_MARKED, _REQUESTS, _ANSWERS, _MIDDLES, _EVENTS = CLASSES = (
-    "marked", "requests", "answers", "middles", "events",
-)  # fmt: skip
-_OF_THE_USER, _OF_THE_AGENT = (_MARKED, _REQUESTS), (_ANSWERS, _MIDDLES)
+_PROMPTS, _ANSWERS, _MIDDLES, _EVENTS = CLASSES = ("prompts", "answers", "middles", "events")
 KIB = 1 << 10
 ROOM = {
-    _MARKED: 6 * KIB,
-    _REQUESTS: 6 * KIB,
+    _PROMPTS: 12 * KIB,
     _ANSWERS: 9 * KIB,
     _MIDDLES: 2 * KIB,
     _EVENTS: 1 * KIB,
 }
-"""Bytes for what corrects, constrains or refuses; for other requests; for the agent's answers; for
-what it said in the middle of turns; and for events."""
+"""Bytes for what the user said; for the agent's answers; for what it said in the middle of turns;
+and for events."""
+NEWEST_PROMPTS = 6 * KIB
+"""Bytes of prompts that are kept because they are the newest; others for what came back to them."""
 _AROUND = 240
 """Bytes that the state takes for a message besides its words."""
-MARKED = frozenset({CORRECTION, CONSTRAINT})
+MOST_LASTING = 8
+"""Of what the user said for a task, so much is kept beyond it."""
 KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
 """Messages in a snapshot's thread, and characters of each and of one in its summary."""
 
@@ -94,10 +93,9 @@ def is_refusal(exchange: Exchange) -> bool:
 def read_prompt(text: str, origin: Origin, *, settles: str = "") -> Exchange:
     """Return what a transcript has as a prompt.
 
-    It corrects and limits nothing: an agent can write into that file as well.
+    An agent can write into that file as well, so it takes the place of nothing that was heard.
     """
-    kind = kind_of_prompt(text, settles=bool(settles))
-    message = said_by_user(text, origin, settles=settles, kind=REQUEST if kind in MARKED else kind)
+    message = said_by_user(text, origin, settles=settles)
     return message.replace(origin=message.origin.replace(is_read=True))
 
 
@@ -190,11 +188,12 @@ def answer_before_last(answers: Sequence[Exchange]) -> tuple[Exchange, ...]:
 
 
 def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Shorten what is old, and drop the oldest of each class for which there is no room.
+    """Shorten what is old, and drop what there is no room for.
 
-    The first request and the newest message of each class stay.
+    Of answers and events the oldest go first. The newest message of each class stays.
     """
     exchanges = _shortened_by_age(exchanges)
+    excess = _excess_prompts(exchanges)
     room = _room_for(exchanges)
     is_at_end, classes = True, set[str]()
     kept: list[Exchange] = []
@@ -206,10 +205,13 @@ def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
                 kept.append(exchange)
             continue
         is_at_end = False
+        if _is_by_user(exchange):
+            if place not in excess:
+                kept.append(exchange)
+            continue
         name = _class_of(exchange)
         room[name] -= _size(exchange)
-        is_first = place == 0 and _is_by_user(exchange)
-        if room[name] >= 0 or name not in classes or is_first:
+        if room[name] >= 0 or name not in classes:
             kept.append(exchange)
         classes.add(name)
     return tuple(reversed(kept))
@@ -234,14 +236,13 @@ def _shortened_by_age(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
 
 
 def _room_for(exchanges: tuple[Exchange, ...]) -> dict[str, int]:
-    """Return the bytes for each class; what one of a pair leaves free is the other's."""
+    """Return the bytes for each class; what answers or middles leave free is the other's."""
     free = dict(ROOM)
     for exchange in exchanges:
         free[_class_of(exchange)] -= _size(exchange)
     room = dict(ROOM)
-    for one, other in (_OF_THE_USER, _OF_THE_AGENT):
-        room[one] += max(free[other], 0)
-        room[other] += max(free[one], 0)
+    room[_ANSWERS] += max(free[_MIDDLES], 0)
+    room[_MIDDLES] += max(free[_ANSWERS], 0)
     return room
 
 
@@ -250,12 +251,56 @@ def _class_of(exchange: Exchange) -> str:
         return _EVENTS
     if not _is_by_user(exchange):
         return _MIDDLES if exchange.kind == UNFINISHED else _ANSWERS
-    return _MARKED if exchange.kind in MARKED else _REQUESTS
+    return _PROMPTS
 
 
 def _size(exchange: Exchange) -> int:
     """Return about how many bytes a message takes in the state."""
     return _AROUND + len(exchange.text.encode()) + len(exchange.settles.encode())
+
+
+def _excess_prompts(exchanges: tuple[Exchange, ...]) -> frozenset[int]:
+    """Return the places of prompts for which there is no room.
+
+    They are those that the fewest later messages came back to; the first request, the newest
+    prompts and refusals stay longest.
+    """
+    places = [
+        place
+        for place, exchange in enumerate(exchanges)
+        if _is_by_user(exchange) and exchange.kind != SMALL_TALK
+    ]
+    excess = sum(_size(exchanges[place]) for place in places) - ROOM[_PROMPTS]
+    if excess <= 0:
+        return frozenset()
+    from gitguard.state.subjects import Subjects
+
+    subjects = Subjects(exchange.text for exchange in exchanges)
+    terms = [subjects.of(exchange.text) for exchange in exchanges]
+
+    def weight(place: int) -> tuple[bool, int, int]:
+        # The next message is the answer to it, which speaks of the same anyway.
+        later = sum(not terms[place].isdisjoint(of) for of in terms[place + 2 :])
+        return is_refusal(exchanges[place]), later, place
+
+    dropped = set()
+    for place in sorted(_older_prompts(exchanges, places), key=weight):
+        if excess <= 0:
+            break
+        dropped.add(place)
+        excess -= _size(exchanges[place])
+    return frozenset(dropped)
+
+
+def _older_prompts(exchanges: tuple[Exchange, ...], places: list[int]) -> list[int]:
+    """Return the places of prompts that are neither the first request nor among the newest."""
+    room = NEWEST_PROMPTS
+    older = []
+    for place in reversed(places):
+        room -= _size(exchanges[place])
+        if room < 0 and place not in (places[0], places[-1]):
+            older.append(place)
+    return older
 
 
 def shortened(exchange: Exchange) -> Exchange:
@@ -278,6 +323,26 @@ def _cut(exchange: Exchange, limit: int) -> Exchange:
     return exchange.replace(text=cut(exchange.text, limit))
 
 
+def lasting_words(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """Return what the user said for a task and may hold beyond it, the newest of it.
+
+    That is what they refused, and what they said behind the task's first sentence, if it names
+    something and does not only ask.
+    """
+    from gitguard.state.subjects import Subjects
+
+    subjects = Subjects(exchange.text for exchange in exchanges)
+    heard = [e for e in exchanges if is_heard(e) and e.kind not in (SMALL_TALK, ROUTINE)]
+    lasting: list[Exchange] = []
+    for place, exchange in enumerate(heard):
+        if is_refusal(exchange) or (place and not subjects.says_little(exchange.text)):
+            lasting.append(exchange)
+        elif place == 0:
+            rest = [s for s in sentences(exchange.text)[1:] if not is_question(s)]
+            lasting += [exchange.replace(text=" ".join(rest))] if rest else []
+    return tuple(lasting[-MOST_LASTING:])
+
+
 def labelled(exchange: Exchange) -> str:
     """Return a message in one line, after who vouches for it if that is not this machine's host.
 
@@ -294,7 +359,7 @@ def key_exchanges(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """Return at most 8 messages: the first, the last four, and answers to long messages between."""
     if len(exchanges) <= KEY_EXCHANGES:
         return exchanges
-    between = [e for e in exchanges[1:-4] if e.kind == ANSWER or e.kind in MARKED]
+    between = [e for e in exchanges[1:-4] if e.kind == ANSWER or is_refusal(e)]
     return (exchanges[0], *between[-(KEY_EXCHANGES - 5) :], *exchanges[-4:])
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from gitguard.model.text import timestamp
 from gitguard.model.transcript import AGENT, USER
-from gitguard.state.items import CONSTRAINT, REQUEST, SMALL_TALK, Exchange, Origin
-from gitguard.state.prompts import kind_of_prompt
+from gitguard.state.items import REQUEST, SMALL_TALK, Exchange, Origin
+from gitguard.state.prompts import gist, kind_of_prompt
 from gitguard.state.thread import (
     AT_LENGTH,
     KEPT,
@@ -90,10 +90,15 @@ def test_the_first_request_stays_however_long_the_conversation() -> None:
     assert kept[-2:] == ["Write part 39", "Wrote 39."]
 
 
-def test_what_constrains_the_work_is_kept_when_other_requests_have_gone() -> None:
-    turns = [user("Begin", 0), user("Never touch the PDF export", 1)]
-    turns += [m for n in range(2, 40) for m in (user(f"Write {n}", n), agent(f"Wrote {n}.", n))]
-    assert "Never touch the PDF export" in texts_of(turns)
+def test_what_later_turns_come_back_to_is_kept_when_other_prompts_have_gone() -> None:
+    turns = [user("Begin", 0), user("Never touch the invoice template", 1)]
+    for n in range(2, 80):
+        about = "the invoice template" if n == 40 else f"part{n}"
+        turns += [user(f"Write {about}", n), agent(f"Wrote {n}.", n)]
+    texts = texts_of(turns)
+    assert "Never touch the invoice template" in texts
+    assert "Write part3" not in texts
+    assert texts[0] == "Begin"
 
 
 def test_small_talk_is_forgotten_with_the_answer_to_it_and_drives_nothing_out() -> None:
@@ -178,12 +183,55 @@ def test_a_short_reply_is_kept_with_what_it_answers() -> None:
     assert kept.settles == "Shall I take the first or the second?"
 
 
-def test_a_long_prompt_keeps_its_beginning_and_the_sentences_that_constrain() -> None:
-    text = f"Rewrite the importer. {LONG} Never drop rows silently. {LONG}"
-    first, _ = extend((), [user(text, 1), user("And now the exporter", 2)])
-    assert first.kind == CONSTRAINT
-    assert first.text.startswith("Rewrite the importer.")
-    assert first.text.endswith("Never drop rows silently.")
+@pytest.mark.parametrize(
+    ("beginning", "filler", "limit"),
+    [
+        (
+            "Rewrite the importer.",
+            "It came with the old system and nobody likes it,",
+            "Never drop a row silently.",
+        ),
+        (
+            "Prepiši uvoznik.",
+            "Došao je sa starim sistemom i niko ga ne voli,",
+            "Nikad ne gubi redove.",
+        ),
+        (
+            "Schreib den Import neu.",
+            "Er kam mit dem alten System und keiner mag ihn,",
+            "Zeilen gehen nie verloren.",
+        ),
+        ("重写导入程序。", "它来自旧系统，没有人喜欢它，", "绝不能丢失任何一行数据。"),
+        (
+            "インポートを書き直して。",
+            "古いシステムから来たもので誰も好まない、",
+            "行を失ってはいけない。",
+        ),
+    ],
+)
+def test_a_long_prompt_keeps_its_beginning_and_short_sentences(
+    beginning: str, filler: str, limit: str
+) -> None:
+    text = f"{beginning} {filler * 30} . {limit} {filler * 30}."
+    kept = gist(gist(text, AT_LENGTH), SHORT)
+    assert len(kept) <= SHORT
+    assert kept.startswith(beginning)
+    assert limit in kept
+
+
+def test_of_a_long_prompt_what_names_something_goes_before_what_only_tells() -> None:
+    telling = "It has been slow for weeks now. People say so in every meeting we have. "
+    text = (
+        f"Rewrite the importer. {telling * 3}Rows go to `out/rows.csv`, 40 at a time. {telling * 3}"
+    )
+    text += " ".join(f"This is remark number {chr(97 + n)} of many." for n in range(26))
+    assert "out/rows.csv, 40 at a time." in gist(text, SHORT)
+    assert gist(gist(text, AT_LENGTH), SHORT).startswith("Rewrite the importer.")
+
+
+@given(st.text(max_size=3000), st.integers(20, 1500))
+def test_a_gist_is_no_longer_than_asked_for(text: str, limit: int) -> None:
+    assert len(gist(text, limit)) <= limit
 
 
 def test_the_summary_is_the_first_and_the_last_of_the_user() -> None:
@@ -215,7 +263,7 @@ def test_headings_and_list_items_of_an_answer_read_well_in_one_paragraph() -> No
     ("prompt", "kind"),
     [
         ("/explore how does the parser decide on types", REQUEST),
-        ("/team:explore never touch the old parser", CONSTRAINT),
+        ("/team:explore never touch the old parser", REQUEST),
         ("/explore https://tracker.example/issues/7", REQUEST),
         ("/compact", SMALL_TALK),
         ("/model the large one", SMALL_TALK),

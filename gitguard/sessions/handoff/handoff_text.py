@@ -14,7 +14,7 @@ from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.state import roles
 from gitguard.state.items import AGENT_KINDS, EVENT, FROM_ELSEWHERE, texts
-from gitguard.state.thread import MARKED, labelled
+from gitguard.state.thread import labelled, lasting_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
         ("Last successful action", last.summary if last else ""),
         ("Interrupted", running),
         *_noted(state, roles.OBSTACLE, roles.LIMIT),
-        *_newest("The user said", _said(state, *MARKED)),
+        *_newest("The user said", tuple(map(labelled, lasting_words(state.exchanges)))),
         *_newest("What happened", _said(state, EVENT)),
         ("Last answer", _last_answer(state)),
         *_newest("Check", tuple(f"{c.command}: {c.outcome}" for c in state.commands)),

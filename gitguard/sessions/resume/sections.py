@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from gitguard.model.host_additions import QUOTED
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.tokens import fit, quarters_of
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
@@ -27,15 +28,20 @@ from gitguard.sessions.resume.reader import (
     single,
     with_common_remark,
 )
+from gitguard.sessions.resume.standing import (
+    awaited,
+    is_before_request,
+    newest_request,
+    next_action,
+    plan_left,
+)
 from gitguard.sessions.resume.summary_sections import of_host_summary
 from gitguard.state import roles
-from gitguard.state.answers import conclusions, next_step_of, without_label
+from gitguard.state.answers import conclusions
 from gitguard.state.items import (
-    ACTIVE,
     AGENT_KINDS,
     CONCLUSION,
     CONSTRAINT,
-    CORRECTION,
     DECIDED,
     EVENT,
     FAILED,
@@ -46,9 +52,9 @@ from gitguard.state.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.state.prompts import is_replaced
-from gitguard.state.sentences import sentences, words_of
-from gitguard.state.thread import MARKED, answer_before_last, is_heard, is_refusal
+from gitguard.state.sentences import is_question, sentences, words_of
+from gitguard.state.subjects import Subjects
+from gitguard.state.thread import answer_before_last, is_heard, is_refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,7 +65,6 @@ if TYPE_CHECKING:
         EarlierNote,
         EarlierTask,
         Failure,
-        PlanStep,
     )
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
@@ -72,7 +77,7 @@ _CONCLUSION, _EARLIER_ANSWER = 420, 200
 """Characters that are shown of the newest request, of each earlier prompt, of the last answer and
 of each before it, until all sections have as much."""
 _FIRST_WORDS = 6
-"""Corrections and limits that go beside what was noted; other prompts come after it."""
+"""Earlier prompts that go beside what was noted; the others come after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
@@ -80,55 +85,18 @@ _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
 
 
-def newest_request(state: TaskState) -> Exchange | None:
-    """Return what the user said last that is more than small talk."""
-    for exchange in reversed(state.exchanges):
-        if is_heard(exchange) and exchange.kind != SMALL_TALK and not is_refusal(exchange):
-            return exchange
-    return None
-
-
-def newest_answer(state: TaskState) -> Exchange | None:
-    """Return what the agent said last, whether or not that ended a turn."""
-    for exchange in reversed(state.exchanges):
-        if exchange.kind in AGENT_KINDS:
-            return exchange
-    return None
-
-
-def is_before_request(answer: Exchange, state: TaskState) -> bool:
-    """Whether the user has asked for more since an answer."""
-    # Both may be of the same second, so their order tells, not their times.
-    request = newest_request(state)
-    if request is None:
-        return False
-    return state.exchanges.index(answer) < state.exchanges.index(request)
-
-
-def announced(state: TaskState) -> str:
-    """Return the sentence of the last answer that stands as the next action, empty if none does."""
-    is_noted = state.is_noted("next_action") and state.stated_next_action.strip()
-    if is_noted or any(not step.is_done for step in state.plan):
-        return ""
-    answer = newest_answer(state)
-    if answer is None or answer.kind != CONCLUSION:
-        return ""
-    return next_step_of(answer.text)
-
-
 def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
-    """Return the running request, and what was said before it, corrections and limits first."""
+    """Return the running request, and what was said before it, the newest first."""
     newest = newest_request(state)
     if newest is None:
         return ()
     is_goal = says(one_line(state.stated_goal), newest) and not newest.settles
     request = "" if is_goal else _without_pastes(newest.text)
-    earlier = (
-        said_item(exchange.replace(text=_without_pastes(exchange.text)), reader).replace(
-            is_derived=place >= _FIRST_WORDS or exchange.kind not in MARKED
-        )
-        for place, exchange in enumerate(_each_once(_earlier_words(state, newest), newest))
+    earlier = present(
+        said_item(exchange.replace(text=_without_pastes(exchange.text)), reader)
+        for exchange in _each_once(_earlier_words(state, newest), newest)
     )
+    first = tuple(item.replace(is_derived=False) for item in earlier[:_FIRST_WORDS])
     return (
         single(
             "Last request",
@@ -137,7 +105,11 @@ def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSecti
             paragraph=REQUEST,
         ),
         BlockSection(
-            "User said before", present(earlier), 16, has_stub=False, paragraph=EARLIER_WORDS
+            "User said before",
+            (*first, *earlier[_FIRST_WORDS:]),
+            16,
+            has_stub=False,
+            paragraph=EARLIER_WORDS,
         ),
     )
 
@@ -156,23 +128,50 @@ def _earlier_words(state: TaskState, newest: Exchange) -> list[Exchange]:
     if not state.is_noted("goal"):
         goals.append(one_line(state.stated_goal))
     earlier = [e for e in earlier if not any(says(goal, e) for goal in goals)]
-    # A correction takes the place of older words even where the agent noted it.
-    earlier = _not_noted(_in_force(earlier, newest), state)
+    subjects = Subjects(exchange.text for exchange in state.exchanges)
+    # A newer word takes the place of an older one even where the agent noted it.
+    earlier = _not_noted(_in_force(earlier, [newest], subjects), state)
     began = state.goal_from.when if state.goal_from is not None else ""
-    # What limits the work goes first, and what was asked for in an earlier task last.
-    earlier.sort(key=lambda e: (e.when < began and e.kind not in MARKED, e.kind not in MARKED))
+    # What was asked for in an earlier task goes last.
+    earlier.sort(key=lambda e: (e.when < began, _says_little(e, subjects)))
     return earlier
 
 
+def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
+    """Whether a prompt that answers nothing only asks, quotes, or hardly names anything."""
+    return not exchange.settles and subjects.says_little(QUOTED.sub(" ", exchange.text))
+
+
+def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
+    """Return messages, newest first, without the sentences that newer ones replace or repeat."""
+    statements = dict.fromkeys(s for exchange in newer for s in sentences(exchange.text))
+    in_force = []
+    for exchange in earlier:
+        own = sentences(exchange.text)
+        parts = [
+            sentence
+            for sentence in own
+            if sentence not in statements
+            and not any(subjects.is_replaced(sentence, by) for by in statements)
+        ]
+        if exchange.settles or len(parts) == len(own):
+            in_force.append(exchange)
+        elif parts:
+            in_force.append(exchange.replace(text=" ".join(parts)))
+        statements.update(dict.fromkeys(s for s in own if not is_question(s)))
+    return in_force
+
+
 def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
-    """Return exchanges without those that another one says in full."""
-    texts = [plain(e.text) for e in (newest, *earlier)]
-    return [
-        exchange
-        for exchange in earlier
-        if exchange.settles
-        or not any(plain(exchange.text) in text for text in texts if text != plain(exchange.text))
-    ]
+    """Return exchanges, newest first, without those that another one says in full."""
+    texts = [plain(exchange.text) for exchange in (newest, *earlier)]
+    left: list[Exchange] = []
+    for place, exchange in enumerate(earlier, start=1):
+        text = texts[place]
+        is_repeated = text in texts[:place] or any(text in t for t in texts if t != text)
+        if exchange.settles or not is_repeated:
+            left.append(exchange)
+    return left
 
 
 def _without_pastes(text: str) -> str:
@@ -202,23 +201,6 @@ def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange
     return left
 
 
-def _in_force(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
-    """Return exchanges, newest first, without the sentences that a later correction replaced."""
-    corrections = [newest.text] if newest.kind == CORRECTION else []
-    in_force = []
-    for exchange in earlier:
-        parts = [
-            sentence
-            for sentence in sentences(exchange.text)
-            if not any(is_replaced(sentence, correction) for correction in corrections)
-        ]
-        if parts:
-            in_force.append(exchange.replace(text=" ".join(parts)))
-        if exchange.kind == CORRECTION:
-            corrections.append(exchange.text)
-    return in_force
-
-
 def says(text: str, exchange: Exchange) -> bool:
     """Whether a text is what an exchange says, or one of them is the other's beginning, cut."""
     words = one_line(exchange.text)
@@ -243,10 +225,12 @@ def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
 def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return what the agent said last, the last full answer before it, and what came before."""
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
+    subjects = Subjects(exchange.text for exchange in state.exchanges)
+    answers[1:] = _in_force(answers[1:], answers[:1], subjects)
     last = BlockItem("")
     for newest in _not_noted(answers[:1], state):
         # What stands as the next action is not said once more.
-        rest = newest.text.replace(announced(state), "").strip()
+        rest = newest.text.replace(awaited(state), "").strip()
         if rest:
             last = said_item(newest.replace(text=rest), reader)
     before = answer_before_last(answers)
@@ -349,7 +333,7 @@ def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSecti
     return (
         single(title, goal_item if goal else BlockItem("(missing)"), 12, paragraph=REQUEST),
         line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
-        _next_action(state, reader),
+        next_action(state, reader),
         line("Interrupted", running, 5, is_derived=True),
         *_noted(state, roles.OBSTACLE, 8, reader),
         *_noted(state, roles.LIMIT, 10, reader),
@@ -374,26 +358,6 @@ def _is_later_request(request: Exchange, state: TaskState) -> bool:
 def _is_first_phase(state: TaskState) -> bool:
     """Whether the phase is the one that every task begins with, which tells nothing."""
     return state.current_phase == "start"
-
-
-def _next_action(state: TaskState, reader: BlockReader) -> BlockSection:
-    """Return what comes next, and who says so.
-
-    What nobody noted is the plan's next step, or what the last answer announced; else the user's
-    request stands for itself.
-    """
-    if state.is_noted("next_action") and state.stated_next_action.strip():
-        title = "Next action (older than the request)" if state.is_next_older else "Next action"
-        return single(title, item_of(state.next_action, state.next_from, reader), 10)
-    planned = _next_step(state)
-    if planned is not None:
-        text = f"{planned.text}{label(planned)}"
-        return line("Next action (host's plan)", text, 10, is_derived=True)
-    answer = newest_answer(state)
-    is_older = answer is not None and is_before_request(answer, state)
-    source = "an answer before the request" if is_older else "the last answer"
-    step = without_label(announced(state))
-    return line(f"Next action (from {source})", step, 8, is_derived=True)
 
 
 def _tasks_before(state: TaskState, reader: BlockReader) -> BlockSection:
@@ -461,29 +425,10 @@ def _where_things_stand(
         BlockSection("Checks", _checks(state), 12, has_stub=False, paragraph=_CHECK),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         *_noted(state, roles.OPEN_WORK, 8, reader),
-        _plan(state),
+        plan_left(state),
         files_of(state, reader),
         *commits_and_addresses(state),
     )
-
-
-def _plan(state: TaskState) -> BlockSection:
-    """Return the steps that are left, without the one that stands as the next action."""
-    left = [step for step in state.plan if not step.is_done]
-    if not state.is_noted("next_action") or not state.stated_next_action.strip():
-        left = [step for step in left if step is not _next_step(state)]
-    return BlockSection(
-        "Plan, next step first",
-        items_of((f"{step.text}{label(step)}", True) for step in left),
-        10,
-    )
-
-
-def _next_step(state: TaskState) -> PlanStep | None:
-    """Return the plan's step that is in progress, or else the first one that is left."""
-    left = [step for step in state.plan if not step.is_done]
-    left.sort(key=lambda step: step.state != ACTIVE)
-    return left[0] if left else None
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:

@@ -27,7 +27,7 @@ from gitguard.state.items import (
 from gitguard.state.prompts import gist
 from gitguard.state.snapshot import Work
 from gitguard.state.task import LastAction, TaskState, new_task
-from gitguard.state.thread import refused_by_user, said_by_agent, said_by_user
+from gitguard.state.thread import extend, refused_by_user, said_by_agent, said_by_user
 from tests.support.state_documents import BY_HOOK, notes
 
 NOW = "2026-01-31T09:30:00Z"
@@ -257,13 +257,13 @@ def test_a_text_that_is_cut_keeps_its_age() -> None:
 
 
 def test_of_a_long_answer_the_beginning_and_the_end_are_shown() -> None:
-    answer = "The reader works. " + "It reads rows. " * 90 + "Shall I port the writer?"
+    answer = "The reader works. " + "It reads rows. " * 90 + "The writer has 3 tests."
     exchanges = (*said("Port it"), said_by_agent(answer, Origin("agent", NOW)))
     state = new_task("main", NOW).replace(exchanges=exchanges, constraints=notes("x" * 3000))
     block = block_of(state, max_tokens=LEAST_TOKENS)
     line = next(x for x in block.splitlines() if x.startswith("Last answer"))
     assert "The reader works." in line
-    assert line.endswith("Shall I port the writer?")
+    assert line.endswith("The writer has 3 tests.")
 
 
 def test_an_answer_that_the_user_has_gone_on_from_is_labelled_so() -> None:
@@ -274,18 +274,6 @@ def test_an_answer_that_the_user_has_gone_on_from_is_labelled_so() -> None:
     assert "Answer before that request: The reader works" in block
     block = block_of(state.replace(exchanges=(first, second, answer)))
     assert "Last answer: The reader works" in block
-
-
-def test_an_offer_or_a_promise_to_watch_is_no_next_action() -> None:
-    for ending in (
-        "Let me know if the colours need to be darker.",
-        "Next, if you want, I port the CLI.",
-        "I'll report once the checks are done.",
-        "The poll is still watching; next I'll report.",
-    ):
-        answer = said_by_agent(f"The reader works. {ending}", Origin("agent", NOW))
-        state = new_task("main", NOW).replace(exchanges=(*said("Port it"), answer))
-        assert "Next action" not in block_of(state), ending
 
 
 def test_a_goal_that_is_not_the_running_request_is_called_the_first_one() -> None:
@@ -304,6 +292,22 @@ def test_a_prompt_that_another_one_repeats_in_full_is_said_once() -> None:
         )
     )
     assert block.count("index out of range") == 1
+
+
+def test_a_prompt_that_came_again_and_again_is_said_once() -> None:
+    prompts = ("Port it", "c'est fait", "c'est fait", "读取器完成", "读取器完成", "Document it")
+    block = block_of(new_task("main", NOW).replace(exchanges=said(*prompts)))
+    assert block.count("c'est fait") == block.count("读取器完成") == 1
+
+
+def test_a_prompt_that_is_only_pasted_goes_behind_words_of_the_users_own() -> None:
+    pasted = "```\nTraceback of line 12\nKeyError: rows\n```"
+    block = block_of(
+        new_task("main", NOW).replace(
+            exchanges=said("Port it", "Keep the old rows", pasted, "Test it")
+        )
+    )
+    assert block.index("Keep the old rows") < block.index("Traceback")
 
 
 def test_a_plan_says_its_next_step_once() -> None:
@@ -351,12 +355,12 @@ def said(*texts: str) -> tuple[Exchange, ...]:
     return tuple(said_by_user(text, origin) for text, origin in zip(texts, origins, strict=True))
 
 
-def test_what_the_user_said_is_in_the_block_with_corrections_and_limits_first() -> None:
-    exchanges = said("Port the parser", "Never drop a row", "Add a report", "Document it")
-    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
-    places = [block.index(words) for words in ("Document it", "Never drop", "Add a", "Port the")]
+def test_what_the_user_said_is_in_the_block_newest_first_and_questions_last() -> None:
+    prompts = ("Port the parser", "Is it slow?", "Add a report page", "Never lose a row", "Test it")
+    block = block_of(new_task("main", NOW).replace(exchanges=said(*prompts)))
+    places = [block.index(prompts[n]) for n in (4, 3, 2, 0, 1)]
     assert places == sorted(places)
-    assert "Last request: Document it" in block
+    assert "Last request: Test it" in block
 
 
 def test_the_goal_that_is_a_prompt_is_not_said_twice() -> None:
@@ -367,29 +371,86 @@ def test_the_goal_that_is_a_prompt_is_not_said_twice() -> None:
     assert block_of(state).count("Port the parser") == 1
 
 
-def test_what_comes_next_is_said_by_the_plan_or_else_by_the_last_answer() -> None:
-    answer = said_by_agent("The reader works. Next I will port the writer.", Origin("agent", NOW))
-    state = new_task("main", NOW).replace(exchanges=(*said("Port it"), answer))
-    assert "Next action (from the last answer): Next I will port the writer." in block_of(state)
-    state = state.replace(
-        plan=(PlanStep("1", "Port the CLI"), PlanStep("2", "Port the docs", "active"))
+@pytest.mark.parametrize(
+    ("answer", "question"),
+    [
+        ("The reader works. Shall I port the writer?", "Shall I port the writer?"),
+        ("Čitač radi. Da prebacim i pisač?", "Da prebacim i pisač?"),
+        ("Der Leser läuft. Soll ich den Schreiber portieren?", "Soll ich den Schreiber portieren?"),
+        ("读取器可以用了。要不要我现在移植写入器？", "要不要我现在移植写入器？"),
+        ("読み込みは動きます。書き込みも移植しますか？", "書き込みも移植しますか？"),
+        ("القارئ يعمل. هل أنقل الكاتب؟", "هل أنقل الكاتب؟"),
+    ],
+)
+def test_the_question_that_waits_for_the_user_is_next_and_said_once(
+    answer: str, question: str
+) -> None:
+    exchanges = (*said("Port it"), said_by_agent(answer, Origin("agent", NOW)))
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert f"Next action (waits for the user's answer): {question}" in block
+    assert block.count(question) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Actions are descriptions of what to do, not the doing itself.",
+        "All 12 tests pass.\n\n## Next steps:",
+        "Next I fixed the reader in `src/reader.py`.",
+        "Dalje: čitač radi, 12 testova prolazi.",
+        "下一步的说明在 docs/plan.md 里。",
+        "It now answers the question *why is it slow?* All tests pass.",
+        "Is it slow? It was. The index was missing. Now it takes 3 ms. All tests pass.",
+    ],
+)
+def test_no_sentence_of_an_answer_but_its_closing_question_is_a_next_action(answer: str) -> None:
+    exchanges = (*said("Port it"), said_by_agent(answer, Origin("agent", NOW)))
+    assert "Next action" not in block_of(new_task("main", NOW).replace(exchanges=exchanges))
+
+
+def test_a_question_that_the_user_has_gone_on_from_does_not_wait() -> None:
+    first, second = said("Port it", "Now explain the reader")
+    answer = said_by_agent("The reader works. Shall I port the writer?", Origin("agent", NOW))
+    block = block_of(new_task("main", NOW).replace(exchanges=(first, answer, second)))
+    assert "Next action" not in block
+
+
+def test_the_plan_says_what_comes_next_before_any_answer_does() -> None:
+    answer = said_by_agent("The reader works. Shall I go on?", Origin("agent", NOW))
+    state = new_task("main", NOW).replace(
+        exchanges=(*said("Port it"), answer),
+        plan=(PlanStep("1", "Port the CLI"), PlanStep("2", "Port the docs", "active")),
     )
     assert "Next action (host's plan): Port the docs" in block_of(state)
 
 
-def test_a_step_that_an_answer_announced_is_said_once_and_without_its_label() -> None:
-    answer = said_by_agent("The reader works. Next: port the writer.", Origin("agent", NOW))
-    block = block_of(new_task("main", NOW).replace(exchanges=(*said("Port it"), answer)))
-    assert "Next action (from the last answer): port the writer." in block
-    assert "Last answer: The reader works." in block
-    assert block.count("port the writer") == 1
+@pytest.mark.parametrize(
+    ("answer", "step"),
+    [
+        ("All of it is there:\n- ✅ Port the docs", "Port the docs"),
+        ("Gotovo:\n- ✓ Prebaci dokumentaciju", "Prebaci dokumentaciju"),
+        ("Fertig:\n- ✅ Doku portieren", "Doku portieren"),
+        ("完成：\n- ✅ 移植文档", "移植文档"),
+        ("完了：\n- ✅ 文書を移植", "文書を移植"),
+    ],
+)
+def test_a_step_that_the_last_answer_marks_as_done_is_not_next(answer: str, step: str) -> None:
+    state = new_task("main", NOW).replace(
+        exchanges=(*said("Port it"), said_by_agent(answer, Origin("agent", NOW))),
+        plan=(PlanStep("1", step, "active"), PlanStep("2", "Publish version 2")),
+    )
+    block = block_of(state)
+    assert "Next action (host's plan): Publish version 2" in block
+    assert "Plan, next step first" not in block
 
 
-def test_a_step_that_was_announced_before_the_newest_request_says_so() -> None:
-    first, second = said("Port it", "Now explain the reader")
-    answer = said_by_agent("The reader works. Next: port the writer.", Origin("agent", NOW))
-    block = block_of(new_task("main", NOW).replace(exchanges=(first, answer, second)))
-    assert "Next action (from an answer before the request): port the writer." in block
+def test_a_step_that_the_last_answer_names_without_a_mark_is_shown_as_named() -> None:
+    answer = said_by_agent("The docs were ported as well; see below.", Origin("agent", NOW))
+    state = new_task("main", NOW).replace(
+        exchanges=(*said("Port it"), answer), plan=(PlanStep("1", "Ported docs", "active"),)
+    )
+    title = "Next action (left in host's plan, named in the last answer): Ported docs"
+    assert title in block_of(state)
 
 
 def test_a_long_goal_that_is_the_newest_request_is_said_once() -> None:
@@ -452,17 +513,90 @@ def test_an_older_answer_never_stands_as_the_last_one() -> None:
     assert "- It took 310 ms." in block_of(state)
 
 
-def test_a_correction_that_the_agent_noted_still_replaces_what_was_said_before() -> None:
-    exchanges = said(
-        "Port it",
-        "Set the report separator to commas.",
-        "No, the report separator is the semicolon instead.",
-        "Go on with it",
-    )
-    state = new_task("main", NOW).replace(
-        exchanges=exchanges, constraints=notes("No, the report separator is the semicolon instead.")
-    )
-    assert "commas" not in block_of(state)
+def test_a_newer_word_that_the_agent_noted_still_replaces_what_was_said_before() -> None:
+    newer = "No, the export page has 50 rows."
+    exchanges = said("Port it", "The export page has 20 rows.", newer, "Go on with it")
+    state = new_task("main", NOW).replace(exchanges=exchanges, constraints=notes(newer))
+    assert "20 rows" not in block_of(state)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Never touch the parser module.", "And never touch the lexer module either."),
+        ("Keep the export below 300 ms.", "Keep the import below 500 ms."),
+        ("Nikad ne diraj modul parsera.", "Nikad ne diraj ni modul leksera."),
+        ("Der Export bleibt unter 300 ms.", "Der Import bleibt unter 500 ms."),
+        ("导出时间不要超过300毫秒。", "导入时间不要超过500毫秒，另外写一份文档说明。"),
+        ("データベースは使わない。", "データベースにはSQLiteを使う。"),
+        ("No database.", "Take SQLite as the database."),
+        ("Leave src/reader.py as it is.", "Write tests for src/reader.py, 12 of them."),
+    ],
+)
+def test_words_that_may_both_hold_are_both_shown_the_newer_one_first(
+    older: str, newer: str
+) -> None:
+    block = block_of(new_task("main", NOW).replace(exchanges=said("Port it", older, newer, "Go")))
+    assert block.index(newer) < block.index(older)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The report page shows 20 rows.", "The report page now shows 50 rows."),
+        ("Die Seite zeigt 20 Zeilen.", "Die Seite zeigt jetzt 50 Zeilen."),
+        ("Strana izveštaja ima 20 redova.", "Sada strana izveštaja ima 50 redova."),
+        ("报表每页显示20行。", "现在报表每页显示50行。"),
+        ("レポートは20行表示する。", "レポートは50行表示する。"),
+    ],
+)
+def test_of_two_answers_that_give_a_value_only_the_newer_value_is_shown(
+    older: str, newer: str
+) -> None:
+    first, second = said("Port it", "More rows please")
+    answers = [
+        said_by_agent(f"{text} The CSV stays.", Origin("agent", NOW)) for text in (older, newer)
+    ]
+    state = new_task("main", NOW).replace(exchanges=(first, answers[0], second, answers[1]))
+    block = block_of(state)
+    assert newer in block
+    assert older not in block
+
+
+@pytest.mark.parametrize(
+    "habit",
+    ["Alles ist an seinem Platz.", "Sve je na svom mestu.", "一切就绪。", "すべて揃いました。"],
+)
+def test_a_sentence_that_answers_repeat_is_said_once(habit: str) -> None:
+    prompts = said("Port it", "And the docs", "And the page")
+    texts = ("The reader took 3 ms.", "The docs have 12 pages.", "The page has a footer4.")
+    exchanges: tuple[Exchange, ...] = ()
+    for prompt, text in zip(prompts, texts, strict=True):
+        exchanges += (prompt, said_by_agent(f"{habit} {text}", Origin("agent", NOW)))
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert block.count(habit) == 1
+    assert all(text in block for text in texts)
+
+
+WORDS = st.sampled_from(
+    [
+        "Port {}",
+        "Is {} slow?",
+        "Keep {} below 3{} ms",
+        "数据库用{}。",
+        "Nikad ne diraj {}",
+        "ok",
+        "17",
+    ]
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=30), st.integers(300, 2000))
+def test_the_newest_prompt_is_never_lost(words: list[str], tokens: int) -> None:
+    prompts = [text.format(f"part{n}", n) for n, text in enumerate(words)]
+    prompts.append("Write the manual for part99")
+    state = new_task("main", NOW).replace(exchanges=extend((), said(*prompts)))
+    assert "Last request: Write the manual for part99" in block_of(state, max_tokens=tokens)
 
 
 def test_a_noted_next_action_that_the_user_has_overtaken_says_so() -> None:

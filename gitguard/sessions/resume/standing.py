@@ -1,0 +1,108 @@
+"""What was asked and answered last, and what comes next."""
+
+from __future__ import annotations
+
+from gitguard.sessions.resume.filling import BlockSection
+from gitguard.sessions.resume.reader import BlockReader, item_of, items_of, label, line, single
+from gitguard.state.answers import closing_question, names_step, reports_done
+from gitguard.state.items import ACTIVE, AGENT_KINDS, CONCLUSION, SMALL_TALK, Exchange
+from gitguard.state.thread import is_heard, is_refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.state.items import PlanStep
+    from gitguard.state.task import TaskState
+
+
+def newest_request(state: TaskState) -> Exchange | None:
+    """Return what the user said last that is more than small talk."""
+    for exchange in reversed(state.exchanges):
+        if is_heard(exchange) and exchange.kind != SMALL_TALK and not is_refusal(exchange):
+            return exchange
+    return None
+
+
+def newest_answer(state: TaskState) -> Exchange | None:
+    """Return what the agent said last, whether or not that ended a turn."""
+    for exchange in reversed(state.exchanges):
+        if exchange.kind in AGENT_KINDS:
+            return exchange
+    return None
+
+
+def is_before_request(answer: Exchange, state: TaskState) -> bool:
+    """Whether the user has asked for more since an answer."""
+    # Both may be of the same second, so their order tells, not their times.
+    request = newest_request(state)
+    if request is None:
+        return False
+    return state.exchanges.index(answer) < state.exchanges.index(request)
+
+
+def awaited(state: TaskState) -> str:
+    """Return the question of the last answer that stands as the next action, empty if none does.
+
+    Once the user has asked for something else, the question does not wait any more.
+    """
+    if _is_next_noted(state) or _steps_left(state):
+        return ""
+    answer = newest_answer(state)
+    if answer is None or answer.kind != CONCLUSION or is_before_request(answer, state):
+        return ""
+    return closing_question(answer.text)
+
+
+def next_action(state: TaskState, reader: BlockReader) -> BlockSection:
+    """Return what comes next, and who says so.
+
+    What nobody noted is the plan's next step, or the question that waits for the user's answer;
+    else the user's request stands for itself.
+    """
+    if _is_next_noted(state):
+        title = "Next action (older than the request)" if state.is_next_older else "Next action"
+        return single(title, item_of(state.next_action, state.next_from, reader), 10)
+    planned = _next_step(state)
+    if planned is not None:
+        text = f"{planned.text}{label(planned)}"
+        return line(f"Next action ({_source_of(planned, state)})", text, 10, is_derived=True)
+    return line("Next action (waits for the user's answer)", awaited(state), 8, is_derived=True)
+
+
+def _is_next_noted(state: TaskState) -> bool:
+    return state.is_noted("next_action") and bool(state.stated_next_action.strip())
+
+
+def _source_of(planned: PlanStep, state: TaskState) -> str:
+    """Return where a step stands: the answer that names it may mean that it is done."""
+    answer = newest_answer(state)
+    if answer is None or is_before_request(answer, state):
+        return "host's plan"
+    is_named = names_step(answer.text, planned.text)
+    return "left in host's plan, named in the last answer" if is_named else "host's plan"
+
+
+def plan_left(state: TaskState) -> BlockSection:
+    """Return the steps that are left, without the one that stands as the next action."""
+    left = _steps_left(state)
+    if not _is_next_noted(state):
+        following = _next_step(state)
+        left = [step for step in left if step is not following]
+    return BlockSection(
+        "Plan, next step first",
+        items_of((f"{step.text}{label(step)}", True) for step in left),
+        10,
+    )
+
+
+def _next_step(state: TaskState) -> PlanStep | None:
+    """Return the plan's step that is in progress, or else the first one that is left."""
+    left = _steps_left(state)
+    left.sort(key=lambda step: step.state != ACTIVE)
+    return left[0] if left else None
+
+
+def _steps_left(state: TaskState) -> list[PlanStep]:
+    """Return the plan's steps that neither the host's tools nor the last answer report as done."""
+    answer = newest_answer(state)
+    text = answer.text if answer is not None else ""
+    return [step for step in state.plan if not step.is_done and not reports_done(text, step.text)]
