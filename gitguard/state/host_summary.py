@@ -10,7 +10,7 @@ from gitguard.model.text import cut_to, late_pattern
 from gitguard.model.value import Value
 from gitguard.state.answers import conclusions
 from gitguard.state.items import AGENT_KINDS, PASSED
-from gitguard.state.sentences import Marks, sentences, without_code, words_of
+from gitguard.state.sentences import Marks, sentences, terms_of, without_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,14 +60,15 @@ _COLON = late_pattern(r"[:：]")
 _SENTENCE_ENDS = (".", "!", "?", "。", "！", "？")
 _READ = 4 * MOST_KEPT
 """Characters of a summary that are read."""
-_UNSPACED = late_pattern(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
-"""Words of scripts that put no blanks between them."""
+_UNSPACED = "\u0e00"
+"""From this character on come the scripts whose terms are pairs of characters."""
 _SAYS_LITTLE = Marks(
     "still need needs must should remaining then with that this will have from into after before "
     "been were they them also once when would could next step steps task tasks"
 )
 """Words that nearly every step has."""
-_SHORTEST_TERM, _SHORTEST_ENDING = 4, 7
+_SHORTEST_WORD, _SHORTEST_ENDING = 4, 7
+"""Letters of a word that tells something, and of one that may have a long ending."""
 _MOST_TERMS = 40
 
 
@@ -293,8 +294,8 @@ def _by_name(title: str) -> str:
 class Since(Value):
     """What came after a summary."""
 
-    said: tuple[str, ...]
-    """The words of each sentence of the agent's, with blanks before and between."""
+    said: tuple[frozenset[str], ...]
+    """The terms of each sentence of the agent's."""
     done: tuple[str, ...]
     """Checks that passed, and files that were written."""
 
@@ -309,10 +310,7 @@ def later_than(state: TaskState, when: str) -> Since:
     ]
     passed = [c.command for c in state.commands if c.outcome == PASSED and c.when > when]
     written = [a.path for a in state.artifacts if a.kind == "file" and a.when > when]
-    return Since(
-        tuple(f" {' '.join(words_of(sentence))}" for sentence in said),
-        tuple(text.lower() for text in (*passed, *written)),
-    )
+    return Since(tuple(map(terms_of, said)), tuple(text.casefold() for text in (*passed, *written)))
 
 
 def in_force(section: SummarySection, since: Since) -> str:
@@ -325,35 +323,28 @@ def in_force(section: SummarySection, since: Since) -> str:
 
 def _is_spoken_of(sentence: str, since: Since) -> bool:
     """Whether one sentence, check or file that came later has half of a sentence's terms."""
-    terms = _terms(sentence)
-    if not terms:
+    stems = [_stem(term) for term in sorted(terms_of(sentence)) if _says_much(term)][:_MOST_TERMS]
+    if not stems:
         return False
-    # A word of a script with blanks begins behind one; in `pytest`, "test" does not.
-    words = [f" {term}" if term.isascii() else term for term in terms]
-    return any(_has_half(words, text) for text in since.said) or any(
-        _has_half(terms, text) for text in since.done
+    enough = (len(stems) + 1) // 2
+    return any(_shared(stems, terms) >= enough for terms in since.said) or any(
+        sum(stem in text for stem in stems) >= enough for text in since.done
     )
 
 
-def _has_half(terms: list[str], text: str) -> bool:
-    return 2 * sum(term in text for term in terms) >= len(terms)
+def _shared(stems: Sequence[str], terms: Iterable[str]) -> int:
+    return sum(any(term.startswith(stem) for term in terms) for stem in stems)
 
 
-def _terms(sentence: str) -> list[str]:
-    """Return what a sentence speaks of: its longer words without their endings, and numbers."""
-    terms = dict.fromkeys(
-        _stem(word)
-        for word in words_of(sentence)
-        if (len(word) >= _SHORTEST_TERM or word.isdigit())
-        and not _UNSPACED.match(word)
-        and not _SAYS_LITTLE.are_in(word)
-    )
-    for run in _UNSPACED.findall(sentence):
-        terms |= dict.fromkeys(run[place : place + 2] for place in range(0, len(run) - 1, 2))
-    return list(terms)[:_MOST_TERMS]
+def _says_much(term: str) -> bool:
+    is_word = term.isalpha() and term < _UNSPACED
+    return not (is_word and len(term) < _SHORTEST_WORD) and not _SAYS_LITTLE.are_in(term)
 
 
-def _stem(word: str) -> str:
-    if len(word) < _SHORTEST_ENDING:
-        return word[: max(_SHORTEST_TERM, len(word) - 1)]
-    return word[: len(word) * 2 // 3]
+def _stem(term: str) -> str:
+    """Return a term without what may be its ending; a name, a number and a pair have none."""
+    if not term.isalpha():
+        return term
+    if len(term) < _SHORTEST_ENDING:
+        return term[: max(_SHORTEST_WORD, len(term) - 1)]
+    return term[: len(term) * 2 // 3]

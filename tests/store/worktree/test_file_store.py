@@ -357,6 +357,23 @@ def test_deleting_the_last_history_of_a_session_deletes_its_snapshots(
     assert not has_bytes(git, b"only in the other session")
 
 
+def test_a_summary_outlives_the_archive_and_goes_with_the_last_history(
+    worked: Guard, git: Git, open_guard: OpenGuard
+) -> None:
+    other = at(worked, "other")
+    save(other, git, "only in the other session\n")
+    kept = other.store().worktree.kept_summaries()
+    summary = kept.keep("Half of the fields are read.", 1, len(worked.log(1)[0].id))
+    closed = close_it(other, "other")
+    again = open_guard()
+    again.sessions.use(again.sessions.find("main"))
+    maintain(again)
+    assert kept.read(summary) == "Half of the fields are read."
+    maintain(again, "enforce", closed.name)
+    assert kept.read(summary) is None
+    assert not has_bytes(git, b"Half of the fields")
+
+
 # Who writes and who removes
 
 
