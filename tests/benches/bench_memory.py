@@ -97,11 +97,11 @@ def _print_cell(count: int, tokens: int, likely: float, seeds: range, *, shows: 
         for fact in facts:
             for name in (fact.way, f"  {fact.kind}"):
                 there[name] += 1
-                have[name] += fact.needle in block
+                have[name] += fact.is_in(block)
         if shows:
             print(block)
-            print("lacks:", [f for f in facts if f.way != STALE and f.needle not in block])
-            print("stale:", [f for f in facts if f.way == STALE and f.needle in block])
+            print("lacks:", [f for f in facts if f.way != STALE and not f.is_in(block)])
+            print("stale:", [f for f in facts if f.way == STALE and f.is_in(block)])
     print(
         f"{count} facts, {tokens} tokens ({used // len(seeds)} used), an agent that notes "
         f"{likely:.0%} of what it could"

@@ -21,6 +21,17 @@ class Fact:
     way: str
     """user, hook or agent; stale for what must not come back."""
     needle: str
+    newer: str = ""
+    """Of what was replaced: what took its place."""
+
+    def is_in(self, block: str) -> bool:
+        """Say whether a block has it; of what was replaced, whether it stands there as if it held.
+
+        It may stand behind what took its place, because nothing but understanding tells a word that
+        replaces another one from one that holds beside it.
+        """
+        before, _, _ = block.partition(self.newer) if self.newer else (block, "", "")
+        return self.needle in before
 
 
 @dataclass(frozen=True)
@@ -126,7 +137,10 @@ def _correction(w: Writer) -> tuple[str, list[Fact]]:
         f"No, use {new} as the {thing} separator, not {old.split('-')[0]}s.",
         f"Actually the {thing} separator should be {new} instead.",
     )
-    return f"{first}\0{then}", [Fact("correction", USER, new), Fact("superseded", STALE, old)]
+    return f"{first}\0{then}", [
+        Fact("correction", USER, new),
+        Fact("superseded", STALE, old, newer=new),
+    ]
 
 
 def _value(w: Writer) -> tuple[str, list[Fact]]:
@@ -149,10 +163,10 @@ def _conclusion(w: Writer) -> tuple[str, list[Fact]]:
 
 
 def _number(w: Writer) -> tuple[str, list[Fact]]:
-    number = f"{w.random.randrange(100, 999)}.{w.random.randrange(1, 9)} ms"
+    name, number = w.name(), f"{w.random.randrange(100, 999)}.{w.random.randrange(1, 9)} ms"
     text = w.pick(
-        f"The query now takes {number} on the large set.",
-        f"Measured: {number} per call with a warm cache.",
+        f"The query of the {name} now takes {number} on the large set.",
+        f"Measured: {number} per call of the {name} with a warm cache.",
     )
     return text, [Fact("number", AGENT, number)]
 
