@@ -43,7 +43,6 @@ from tests.support.pages import PAGES, ROOT, on_every
 LIMITS, BOUNDS = ReadLimits(), capture.BOUNDS
 FILES, HANDOFF, MAINTENANCE = DEFAULTS.files, DEFAULTS.handoff, DEFAULTS.maintenance
 MOST = {name: bound.items for name, bound in BOUNDS.items()}
-KEPT = sorted({*thread.KEPT}, reverse=True)
 KIB, MIB = 1 << 10, 1 << 20
 RARELY = {5: "fifth"}
 SENTENCES = {
@@ -66,9 +65,10 @@ SENTENCES = {
         f"so that {brief._LEAST_ROOM:,} remain",
     ),
     "references/design/capture.md": (
-        f"A message of more than {thread.FULL} characters is a full one",
-        f"keeps up to {KEPT[0]:,} characters, then {KEPT[1]:,}, {KEPT[2]} and at last {KEPT[3]}",
-        f"What the user said has {thread.ROOM['prompts'] // KIB} KiB, the agent's answers have 9",
+        f"at most {thread.STEPS[0]:,} characters of a message",
+        "to {:,}, {:,}, {} and {} characters".format(*thread.STEPS[1:]),
+        f"{sum(thread.ROOM.values()) // KIB} KiB in all",
+        f"more than {thread.FULL} characters",
         f"Of prompts the newest {thread.NEWEST_PROMPTS // KIB} KiB",
         f"fewer than {prompts.SHORT_REPLY} characters after an answer of more than "
         f"{prompts.LONG_ANSWER}",

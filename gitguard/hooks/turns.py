@@ -339,11 +339,14 @@ def keep_words(conversation: Conversation) -> None:
 
 
 def _turn_end(conversation: Conversation) -> HookReply:
+    from gitguard.hooks.unfinished import take_in_middle_of_turn
+
     if not conversation.bring_back():
         return NEUTRAL
     conversation.doubt_reading()
     _, pressure = conversation.measure()
     with conversation.recording():
+        take_in_middle_of_turn(conversation)
         capture.record_answer(conversation)
         capture.close_open_calls(conversation, every=True)
         _note_ended_turn(conversation)

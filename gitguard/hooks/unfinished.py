@@ -1,7 +1,7 @@
-"""Takes in what an agent said in a turn that did not end: no hook ever carries it.
+"""Takes in what an agent said within a turn: no hook ever carries it, the host's transcript does.
 
-A crash, a kill and a compaction cut a turn in two. What the agent had found by then stands in the
-host's transcript alone.
+It is read once per turn, from where reading stopped before: as the turn ends, before a compaction
+that splits it, or at the next prompt where a crash or a kill cut it off.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.capture import take_in_stopped_calls
-from gitguard.model.events import Transcript
 from gitguard.model.text import seconds
 from gitguard.model.transcript import AGENT
 from gitguard.state import entries
@@ -18,7 +17,10 @@ from gitguard.store.session.state_file import newest_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gitguard.hooks.conversation import Conversation
+    from gitguard.model.transcript import Message
     from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.state_file import OwnState
@@ -27,12 +29,14 @@ _IN_A_TURN = frozenset((entries.PROMPT, entries.STARTED, entries.ENDED, entries.
 """What a conversation's newest entry is while its turn goes on."""
 _LAST, _ALL = 900, 1_400
 """Characters of the last message of the turn, and of it with what those before it state."""
+_READ = 8_192
+"""Characters of a message that are read, from its end."""
 _REPORT = 300
 """Characters from which on a message within a turn reports, and does not only announce a call."""
 _WRITTEN_WITHIN = 5
 """Seconds after a prompt's event within which the host's own line of it is dated."""
-_READ = 8_192
-"""Characters of the turn's messages that are read, from their end."""
+_MIDDLE = 700
+"""Characters that are kept of the middle of a turn that ended: its answer says more."""
 
 
 def take_in_cut_off_turns(conversation: Conversation) -> None:
@@ -57,8 +61,47 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
     for key, record in records.items():
         entry = newest.get(key)
         if entry is not None and entry.event in _IN_A_TURN:
-            _take_in(conversation, key, record, entry)
+            heard = _take_in(conversation, key, record, entry)
+            if key == own:
+                conversation.record = heard
     take_in_stopped_calls(conversation)
+
+
+def take_in_middle_of_turn(conversation: Conversation) -> None:
+    """Journal, as a turn ends, what the agent showed in it before the answer."""
+    if conversation.is_apart:
+        return
+    from gitguard.state.answers import findings, newest_of
+
+    record = conversation.with_transcript(conversation.record)
+    try:
+        messages, upto = _unheard(record)
+        texts = [
+            message.text
+            for message in messages
+            if message.role == AGENT and not 0 < message.at <= record.turn_since
+        ]
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return
+    conversation.record = record.replace(heard_upto=upto)
+    texts = [text for text in texts if text.strip() not in conversation.event.answer]
+    words = findings(map(conversation.workspace.redactor.text, newest_of(texts)), _MIDDLE)
+    if words:
+        conversation.store.journal.append(conversation.entry(entries.SAID, summary=words))
+
+
+def _unheard(record: HostSession) -> tuple[Iterable[Message], int]:
+    """Return what was said since the agent's words were last taken in, and up to where that is."""
+    transcript = record.host_transcript
+    if transcript is None or not os.path.exists(transcript.path):
+        return (), record.heard_upto
+    from gitguard.transcripts import find_format
+
+    form = find_format(transcript.format)
+    counted = form.compactions(transcript, record.heard_upto)
+    begin = 0 if counted.anew else record.heard_upto
+    return form.messages(transcript, since=begin), counted.upto
 
 
 def take_in_running_turn(conversation: Conversation) -> None:
@@ -68,7 +111,7 @@ def take_in_running_turn(conversation: Conversation) -> None:
     entry = _newest_entries(conversation, ready).get(key) if ready is not None else None
     if entry is not None and entry.event in _IN_A_TURN:
         record = conversation.with_transcript(conversation.record)
-        _take_in(conversation, key, record, entry)
+        conversation.record = _take_in(conversation, key, record, entry)
 
 
 def _newest_entries(conversation: Conversation, ready: OwnState) -> dict[str, JournalEntry]:
@@ -80,38 +123,37 @@ def _newest_entries(conversation: Conversation, ready: OwnState) -> dict[str, Jo
 
 def _take_in(
     conversation: Conversation, key: str, record: HostSession, newest: JournalEntry
-) -> None:
-    if not record.transcript or not os.path.exists(record.transcript):
-        return
-    transcript = Transcript(record.transcript, record.transcript_format, record.transcript_session)
+) -> HostSession:
+    """Journal the words of a turn whose newest entry is given; return the record behind them."""
     try:
-        words = _words_of_turn(conversation, transcript, newest, record.turn_since)
+        messages, upto = _unheard(record)
+        words = _words_of_turn(conversation, messages, newest, record.turn_since)
     except GitguardError as error:
         conversation.note_fault(error)
-        return
+        return record
     if words:
         entry = conversation.entry(entries.SAID, summary=words)
         conversation.store.journal.append(
             entry.replace(host_session=key, at=newest.at, turn=newest.turn)
         )
+    return record.replace(heard_upto=upto)
 
 
 def _words_of_turn(
-    conversation: Conversation, transcript: Transcript, newest: JournalEntry, since: float
+    conversation: Conversation, messages: Iterable[Message], newest: JournalEntry, since: float
 ) -> str:
     """Return what the agent stated in the turn whose newest entry this is, without secrets.
 
     since is when the turn began or the one before it ended. Nothing that the user said marks this
     in the transcript if the host began the turn.
     """
-    from gitguard.state.answers import conclusions, telling
-    from gitguard.transcripts import find_format
+    from gitguard.state.answers import conclusions, findings, newest_of
 
     texts: list[str] = []
     # The host may write a turn's prompt down a little after it told us of it.
     upto = seconds(newest.at) + (_WRITTEN_WITHIN if newest.event == entries.PROMPT else 1)
     # What of a long transcript is not read is its beginning, which this is not about.
-    for message in find_format(transcript.format).messages(transcript):
+    for message in messages:
         if message.role == AGENT:
             if not message.at or message.at > since:
                 texts.append(message.text)
@@ -129,5 +171,5 @@ def _words_of_turn(
     if report:
         before = conclusions(clean(report[-_READ:]), room)
     else:
-        before = telling(clean("\n".join(texts[:-1])[-_READ:]), room)
+        before = findings(map(clean, newest_of(texts[:-1])), room)
     return f"{before}\n{last}".strip()

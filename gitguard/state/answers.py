@@ -16,15 +16,17 @@ from gitguard.state.sentences import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _GAP = "…"
 """What stands for the sentences that are left out between two that are kept."""
 _WORTH_A_CUT = 60
 """Characters of room from which on a sentence is shown in part that does not fit in whole."""
+_MIDDLE_READ = 8_192
+"""Characters of what was said within a turn that are read, from their end."""
 _EDGE = 3
 """Sentences at the beginning of the first paragraph, and at the end of the last one, that weigh
-more for their place."""
+more for their place, each less than the one nearer to the edge."""
 _LONG = 300
 """Characters of a sentence that takes the room of two."""
 _MOST_SPANS = 64
@@ -32,6 +34,7 @@ _MOST_SPANS = 64
 _CODE = late_pattern(r"`([^`\n]{2,120})`")
 _HEADING = late_pattern(r"#{1,6}\s|\*\*[^*]+\*\*:?$")
 _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
+_LEADS = (":", "：")
 _RULER = late_pattern(r"[-:|=_*+~─━\s]+")
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
@@ -61,14 +64,43 @@ def conclusions(
 
 
 def telling(text: str, limit: int) -> str:
-    """Return the sentences of an answer that show something, in at most limit characters.
+    """Return the sentences of a text that show something, in at most limit characters.
 
-    That is a number, a path, a name, code or a quotation. What an agent says it will look at is
-    over when it has looked.
+    That is a number, a path, a name, code or a quotation. Empty where none does.
     """
-    passages = passages_of(text)
+    return _evident(passages_of(text), limit)
+
+
+def findings(messages: Iterable[str], limit: int) -> str:
+    """Return what messages within a turn show, in at most limit characters.
+
+    The last sentence of each is left out if it has no number: it announces the call that follows,
+    and is over when that has run.
+    """
+    passages: list[Passage] = []
+    for message in messages:
+        own = passages_of(message)
+        is_announced = bool(own) and not own[-1].features.shape.has_number
+        passages += [*own[:-1], _LEFT_OUT] if is_announced else own
+    return _evident(passages, limit)
+
+
+def newest_of(messages: Sequence[str]) -> list[str]:
+    """Return the newest messages within a turn, as much of them as is read."""
+    newest: list[str] = []
+    room = _MIDDLE_READ
+    for message in reversed(messages):
+        if room <= 0:
+            break
+        newest.append(message[-room:])
+        room -= len(message)
+    return newest[::-1]
+
+
+def _evident(passages: list[Passage], limit: int) -> str:
     evident = [p if p.features.is_evident else _LEFT_OUT for p in passages]
-    return _heaviest(evident, limit, len, shorten)
+    text = _heaviest(evident, limit, len, shorten)
+    return text.removeprefix(f"{_GAP} ").removesuffix(f" {_GAP}")
 
 
 def _heaviest(
@@ -111,10 +143,10 @@ class Features(Value):
     """What shows of a sentence in any language."""
 
     shape: Shape = Shape()
-    opens: bool = False
-    """Whether it is among the first of the first paragraph."""
-    closes: bool = False
-    """Whether it is among the last of the last paragraph."""
+    opens: float = 0
+    """1 if the first paragraph begins with it, less for the next ones, 0 beyond."""
+    closes: float = 0
+    """1 if the last paragraph ends with it, less for those before, 0 beyond."""
     is_first: bool = False
     """Whether its paragraph, or its item of a list, begins with it."""
     is_listed: bool = False
@@ -147,9 +179,10 @@ _WEIGHTS_OF_SHAPE = {
 
 def weight_of(features: Features) -> float:
     """Return how much a sentence is worth to whoever takes over."""
-    by_place = sum(weight for name, weight in _WEIGHTS.items() if getattr(features, name))
+    by_place = sum(weight * getattr(features, name) for name, weight in _WEIGHTS.items())
     shape = features.shape
-    return by_place + sum(w for name, w in _WEIGHTS_OF_SHAPE.items() if getattr(shape, name))
+    by_shape = sum(w * getattr(shape, name) for name, w in _WEIGHTS_OF_SHAPE.items())
+    return float(by_place + by_shape)
 
 
 class Passage(Value):
@@ -187,8 +220,8 @@ def passages_of(answer: str) -> list[Passage]:
             heading = f"{line.heading} " if line.heading and number == 0 else ""
             features = Features(
                 _shape_of(sentence, spans),
-                opens=line.paragraph == first and place < _EDGE,
-                closes=line.paragraph == last and place >= sizes[last] - _EDGE,
+                opens=_nearness(place) * (line.paragraph == first),
+                closes=_nearness(sizes[last] - 1 - place) * (line.paragraph == last),
                 is_first=number == 0,
                 is_listed=line.is_listed,
                 is_headed=bool(heading),
@@ -196,6 +229,10 @@ def passages_of(answer: str) -> list[Passage]:
             )
             passages.append(Passage(heading + sentence, features, heading))
     return passages
+
+
+def _nearness(distance: int) -> float:
+    return max(1 - distance / _EDGE, 0)
 
 
 def _shape_of(sentence: str, spans: frozenset[str]) -> Shape:
@@ -229,7 +266,7 @@ def _lines_of(text: str) -> list[_SentenceLine]:
             paragraph += bool(lines) and lines[-1].paragraph == paragraph
         elif _RULER.fullmatch(line):
             continue
-        elif _is_heading(line):
+        elif _HEADING.match(line):
             heading = f"{' '.join(sentences(line)).rstrip(':：')}:"
         elif line.startswith("|"):
             is_above_ruler = any(map(_is_ruler_of_table, raw_lines[number + 1 : number + 2]))
@@ -238,13 +275,13 @@ def _lines_of(text: str) -> list[_SentenceLine]:
                 lines.append(_SentenceLine(paragraph, heading, True, (row,)))
                 heading = ""
         elif parts := tuple(_parts_of(line)):
-            lines.append(_SentenceLine(paragraph, heading, bool(_LISTED.match(line)), parts))
-            heading = ""
+            # What leads to the next line is a heading, and what stands before it is none.
+            lead = parts[-1] if parts[-1].endswith(_LEADS) else ""
+            if own := parts[:-1] if lead else parts:
+                lines.append(_SentenceLine(paragraph, heading, bool(_LISTED.match(line)), own))
+                heading = ""
+            heading = lead or heading
     return lines
-
-
-def _is_heading(line: str) -> bool:
-    return bool(_HEADING.match(line)) or line.endswith((":", "："))
 
 
 def _is_ruler_of_table(line: str) -> bool:

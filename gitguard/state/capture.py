@@ -68,7 +68,7 @@ BOUNDS = {
     "commands": Bound(12, 6_144),
     "plan": Bound(30, 9_216),
 }
-"""With at most 24 KiB of the thread all of it stays below 64 KiB."""
+"""With at most 26 KiB of the thread all of it stays below 64 KiB."""
 _COMMITTED = late_pattern(
     r"\[[^\s\]]+ (?:\(root-commit\) )?(?P<id>[0-9a-f]{7,40})\] (?P<subject>.+?)"
     r"(?= \d+ files? changed|\s{2}|$)"

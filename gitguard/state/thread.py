@@ -1,9 +1,9 @@
 """The thread of a conversation: which of its messages are kept, and how much of each.
 
 Kept are the first request, the newest ones, of those before them what the conversation came back
-to most, and the newest conclusions of the agent. The newest request and conclusion are kept at
-length, the others short (references/design/capture.md, "The thread"). All of it is decided message
-by message, so that adding piece by piece gives the same as adding all.
+to most, and the newest answers of the agent. Each kind has room of its own, for which the oldest
+are cut first (references/design/capture.md, "The thread"). All of it is decided message by message,
+so that adding piece by piece gives the same as adding all.
 """
 
 from __future__ import annotations
@@ -36,24 +36,18 @@ if TYPE_CHECKING:
 REFUSED = "refused"
 """What a refusal without words says."""
 AT_LENGTH, SHORT = 2_400, 400
-KEPT = (AT_LENGTH, 1_000, 1_000, 600, 600, 600, SHORT)
-"""Characters that are kept of a message, by how many newer full ones the same speaker said."""
+STEPS = (AT_LENGTH, 1_500, 1_000, 700, SHORT)
+"""Characters to which a message is cut, step by step, as the room of its class runs out."""
 FULL = 300
 """Characters above which a message is a full one."""
-_PROMPTS, _ANSWERS, _MIDDLES, _EVENTS = CLASSES = ("prompts", "answers", "middles", "events")
-KIB = 1 << 10
-ROOM = {
-    _PROMPTS: 12 * KIB,
-    _ANSWERS: 9 * KIB,
-    _MIDDLES: 2 * KIB,
-    _EVENTS: 1 * KIB,
-}
+_PROMPTS, _ANSWERS, _MIDDLES, _EVENTS = "prompts", "answers", "middles", "events"
+ROOM = {_PROMPTS: 11_264, _ANSWERS: 11_776, _MIDDLES: 2_560, _EVENTS: 1_024}
 """Bytes for what the user said; for the agent's answers; for what it said in the middle of turns;
-and for events."""
-NEWEST_PROMPTS = 6 * KIB
+and for events: 26 KiB in all."""
+NEWEST_PROMPTS = 6 << 10
 """Bytes of prompts that are kept because they are the newest; others for what came back to them."""
-_AROUND = 240
-"""Bytes that the state takes for a message besides its words."""
+_AROUND = 200
+"""Bytes that the state takes for a message besides its words, as measured."""
 MOST_LASTING = 8
 """Of what the user said for a task, so much is kept beyond it."""
 KEY_EXCHANGES, KEY_GIST, SUMMARY_PART = 8, 120, 100
@@ -170,7 +164,7 @@ def is_heard(exchange: Exchange) -> bool:
 
 
 def is_full(exchange: Exchange) -> bool:
-    """Say whether a message says enough that those before it need less room."""
+    """Say whether a message stands for itself, and says where the work is."""
     return exchange.kind != UNFINISHED and len(exchange.text) > FULL
 
 
@@ -188,51 +182,46 @@ def answer_before_last(answers: Sequence[Exchange]) -> tuple[Exchange, ...]:
 
 
 def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Shorten what is old, and drop what there is no room for.
+    """Shorten, and then drop, what there is no room for.
 
-    Of answers and events the oldest go first. The newest message of each class stays.
+    The oldest go first, but of prompts those that the fewest later messages came back to. The
+    newest message of each class stays as it is, and the first request stays.
     """
-    exchanges = _shortened_by_age(exchanges)
-    excess = _excess_prompts(exchanges)
-    room = _room_for(exchanges)
-    is_at_end, classes = True, set[str]()
-    kept: list[Exchange] = []
-    for place in range(len(exchanges) - 1, -1, -1):
-        exchange = exchanges[place]
-        if exchange.kind == SMALL_TALK:
-            # At the end it tells what an answer answers; then nobody needs it any more.
-            if is_at_end:
-                kept.append(exchange)
-            continue
-        is_at_end = False
-        if _is_by_user(exchange):
-            if place not in excess:
-                kept.append(exchange)
-            continue
-        name = _class_of(exchange)
-        room[name] -= _size(exchange)
-        if room[name] >= 0 or name not in classes:
-            kept.append(exchange)
-        classes.add(name)
-    return tuple(reversed(kept))
+    exchanges = _without_small_talk(exchanges)
+    kept = dict(enumerate(exchanges))
+    for name, room in _room_for(exchanges).items():
+        places = [i for i, exchange in enumerate(exchanges) if _class_of(exchange) == name]
+        _make_room(kept, places, room, least=SHORT if name == _PROMPTS else 0)
+    shortened_ones = tuple(kept.values())
+    excess = _excess_prompts(shortened_ones)
+    return tuple(e for place, e in enumerate(shortened_ones) if place not in excess)
 
 
-def _shortened_by_age(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Cut each message to the length that it keeps by the number of newer full ones.
+def _make_room(kept: dict[int, Exchange], places: list[int], room: int, least: int) -> None:
+    """Cut older ones of the messages at some places until all fit into room, down to least.
 
-    Only full messages of the same speaker count, so that what the agent says in passing, and a
-    request of three words, cost the last full one nothing.
+    If that is 0, the oldest are dropped in the end.
     """
-    newer = {True: 0, False: 0}
-    kept: list[Exchange] = []
-    for exchange in reversed(exchanges):
-        if exchange.kind not in (SMALL_TALK, EVENT):
-            limit = KEPT[min(newer[_is_by_user(exchange)], len(KEPT) - 1)]
-            newer[_is_by_user(exchange)] += is_full(exchange)
-            if len(exchange.text) > limit:
-                exchange = _cut(exchange, limit)
-        kept.append(exchange)
-    return tuple(reversed(kept))
+    size = sum(_size(kept[i]) for i in places)
+    for limit in (*STEPS[1:], 0):
+        for i in places[:-1]:
+            exchange = kept[i]
+            if size <= room or limit < least:
+                return
+            if not limit:
+                size -= _size(kept.pop(i))
+            elif len(exchange.text) > limit:
+                kept[i] = _cut(exchange, limit)
+                size -= _size(exchange) - _size(kept[i])
+
+
+def _without_small_talk(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+    """Leave small talk out but at the end, where it tells what an answer answers."""
+    upto = len(exchanges)
+    while upto and exchanges[upto - 1].kind == SMALL_TALK:
+        upto -= 1
+    earlier = (exchange for exchange in exchanges[:upto] if exchange.kind != SMALL_TALK)
+    return (*earlier, *exchanges[upto:])
 
 
 def _room_for(exchanges: tuple[Exchange, ...]) -> dict[str, int]:
@@ -310,7 +299,7 @@ def shortened(exchange: Exchange) -> Exchange:
 
 def is_shortening(short: Exchange, exchange: Exchange) -> bool:
     """Say whether a message is what the thread made of another one as newer ones came."""
-    for limit in sorted(set(KEPT), reverse=True):
+    for limit in STEPS:
         if len(exchange.text) > limit:
             exchange = _cut(exchange, limit)
             if exchange == short:

@@ -44,7 +44,9 @@ if TYPE_CHECKING:
             a compaction changes neither.
             """
 
-        def messages(self, transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
+        def messages(
+            self, transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+        ) -> Iterator[Message]:
             """Yield what the user and the agent said, oldest first, in constant memory.
 
             Only text counts. Tool calls, their results, sub-agents and what the host wrote in the
@@ -52,7 +54,8 @@ if TYPE_CHECKING:
             many entries hold it.
 
             A prompt waits for this, so the middle of a very long conversation is skipped; tell is
-            then called with a sentence that says so.
+            then called with a sentence that says so. since is a cursor of `compactions`, behind
+            which reading begins, where the format can be read from its middle.
             """
 
         def compactions(self, transcript: Transcript, since: int = 0) -> Compactions:

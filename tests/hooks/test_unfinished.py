@@ -201,3 +201,42 @@ def test_the_answer_before_a_cut_off_turn_is_told_beside_its_words(talk: Convers
     block = talk.beside("S2").prompt("What happened?")
     assert "Said before the cut-off: The build ended with 3 errors." in block
     assert "Answer before that: All 19 checks pass; route conflicts are open." in block
+
+
+def middles(talk: Conversation) -> list[str]:
+    return [e.text for e in talk.guard.state().exchanges if e.kind == "unfinished"]
+
+
+def test_what_a_turns_middle_shows_is_kept_beside_its_answer(talk: Conversation) -> None:
+    talk.prompt("Why is the page of another customer shown?")
+    writes_prompt(talk, "Why is the page of another customer shown?")
+    says(talk, "Let me look at `cache.py`.")
+    says(talk, "The key in `cache.py` lacks `tenant_id`. Let me add it to `key_of`.")
+    talk.send("PostToolUse.Bash")
+    says(talk, "Fixed, and all 19 tests pass.")
+    talk.send("Stop", last_assistant_message="Fixed, and all 19 tests pass.")
+    assert middles(talk) == ["The key in cache.py lacks tenant_id."]
+
+
+def test_the_middle_of_a_turn_is_taken_in_once(talk: Conversation) -> None:
+    talk.prompt("Close the gaps")
+    writes_prompt(talk, "Close the gaps")
+    says(talk, "The key in `cache.py` lacks `tenant_id`.")
+    talk.send("PreCompact.auto")
+    says(talk, "The row in `table.py` lacks a date. Let me add it.")
+    talk.send("Stop", last_assistant_message="Both gaps are closed.")
+    talk.prompt("Push it")
+    writes_prompt(talk, "Push it")
+    talk.send("Stop", last_assistant_message="Pushed.")
+    assert middles(talk) == [
+        "The key in cache.py lacks tenant_id.",
+        "The row in table.py lacks a date.",
+    ]
+
+
+def test_a_tool_call_reads_no_words_from_the_transcript(talk: Conversation) -> None:
+    talk.prompt("Close the gaps")
+    says(talk, "The key in `cache.py` lacks `tenant_id`.")
+    talk.send("PostToolUse.Bash")
+    journal = talk.root / ".gitguard/sessions/main/journal.jsonl"
+    assert "agent-said" not in journal.read_text()

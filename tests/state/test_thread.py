@@ -14,11 +14,10 @@ from gitguard.state.items import REQUEST, SMALL_TALK, Exchange, Origin
 from gitguard.state.prompts import gist, kind_of_prompt
 from gitguard.state.thread import (
     AT_LENGTH,
-    KEPT,
     ROOM,
     SHORT,
+    STEPS,
     extend,
-    is_full,
     is_shortening,
     key_exchanges,
     said_by_agent,
@@ -75,12 +74,8 @@ def test_adding_what_is_there_already_changes_nothing(messages: list[Exchange]) 
 @given(CONVERSATIONS)
 def test_what_is_kept_is_bounded_in_size(messages: list[Exchange]) -> None:
     kept = extend((), messages)
-    assert sum(len(e.text) for e in kept) <= sum(ROOM.values()) + 2 * AT_LENGTH
-    for is_by_user in (True, False):
-        own = [e for e in kept if (e.origin.by == USER) == is_by_user and e.kind != SMALL_TALK]
-        for place, exchange in enumerate(own):
-            newer = sum(map(is_full, own[place + 1 :]))
-            assert len(exchange.text) <= KEPT[min(newer, len(KEPT) - 1)]
+    assert all(len(exchange.text) <= AT_LENGTH for exchange in kept)
+    assert sum(len(e.text) + 200 for e in kept) <= sum(ROOM.values()) + AT_LENGTH
 
 
 def test_the_first_request_stays_however_long_the_conversation() -> None:
@@ -109,12 +104,18 @@ def test_small_talk_is_forgotten_with_the_answer_to_it_and_drives_nothing_out() 
 
 def test_the_newest_request_and_answer_are_kept_at_length_and_the_oldest_short() -> None:
     stated = "The parser never reads the file twice. " * 100
-    said = [m for n in range(8) for m in (user(LONG, n), agent(stated, n))]
-    lengths = [len(text) for text in texts_of(said)]
-    for own in (lengths[0::2], lengths[1::2]):
-        assert own == sorted(own)
-        assert own[0] <= SHORT
-        assert SHORT < own[-2] < own[-1] <= AT_LENGTH
+    said = [m for n in range(20) for m in (user(LONG, n), agent(stated, n))]
+    kept = extend((), said)
+    for by in (USER, AGENT):
+        lengths = [len(exchange.text) for exchange in kept if exchange.origin.by == by]
+        assert lengths == sorted(lengths)
+        assert lengths[0] <= SHORT
+        assert STEPS[1] < lengths[-1] <= AT_LENGTH
+
+
+def test_no_message_is_shortened_while_there_is_room() -> None:
+    said = [m for n in range(3) for m in (user(LONG[:1200], n), agent(LONG[:1400], n))]
+    assert texts_of(said) == [message.text for message in said]
 
 
 @pytest.mark.parametrize("ends_turn", [True, False])

@@ -154,6 +154,11 @@ class HostSession(Record):
     )
     compactions: int = fields.count("Compactions that the transcript tells of.", default=0)
     counted_upto: int = fields.count("Up to where in the transcript they are counted.", default=0)
+    heard_upto: int = fields.count(
+        "Up to where in the transcript the agent's words within turns were taken in.",
+        default=0,
+        sparse=True,
+    )
     answer: str = fields.text("How the agent's last answer began.", default="")
     checkpointed_tokens: float = fields.number(
         "Usage at the last checkpoint that it brought; -1: re-armed.", default=-1

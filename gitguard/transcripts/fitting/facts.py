@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER, Block, TranscriptEntry
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import shorten
-from gitguard.state.answers import telling
+from gitguard.state.answers import findings, newest_of
 from gitguard.state.items import ROUTINE, SMALL_TALK, Exchange, Origin
 from gitguard.state.prompts import question_answered
 from gitguard.state.thread import SHORT, read_prompt, said_by_agent, shortened
@@ -23,8 +23,6 @@ from gitguard.transcripts.fitting.chunks import Unit
 SAID_BY_USER = "- User: "
 _LOOKED_AT = 1 << 16
 """Characters of a message that are read."""
-_WORK_READ = 8_192
-"""Characters of what the agent said while it worked that are read, from their end."""
 _PATHS = ("path", "file_path", "filePath", "notebook_path")
 _READS = frozenset({"read", "readfile", "view", "cat", "notebookread"})
 _WRITES = frozenset(
@@ -85,7 +83,7 @@ def _exchanges_in(units: Iterable[Unit], redactor: Redactor) -> Iterator[Exchang
 
 def _stated(texts: list[str]) -> Iterator[Exchange]:
     """Yield what an answer concludes, and before it what the agent said while it worked."""
-    if texts[:-1] and (before := telling("\n".join(texts[:-1])[-_WORK_READ:], SHORT)):
+    if before := findings(newest_of(texts[:-1]), SHORT):
         yield said_by_agent(before, Origin(AGENT), ends_turn=False)
     if texts:
         yield said_by_agent(texts[-1], Origin(AGENT))

@@ -70,14 +70,16 @@ def is_sub_agents(path: str) -> bool:
     return is_side
 
 
-def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
+def messages(
+    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+) -> Iterator[Message]:
     """Yield what was said; the lines of one API message are put together again."""
     from gitguard.transcripts import jsonl
 
     answer, answer_id = None, None
     by_the_host = _by_the_host(transcript.path)
     # Nobody speaks between the lines of one API message: hold an answer until another id comes.
-    for line in jsonl.forwards(transcript.path, tell=tell):
+    for line in jsonl.forwards(transcript.path, since, tell):
         if not any(role in line for role in _ROLES):
             continue
         message, message_id = _message(parse(line), by_the_host)

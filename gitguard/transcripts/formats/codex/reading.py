@@ -37,22 +37,24 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
         return _with_model(reading, line, lines) if reading else None
 
 
-def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
+def messages(
+    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+) -> Iterator[Message]:
     """Yield what was said and not taken back.
 
     Until the next compaction all of it can be, so it is held till then: 3 MB at most.
     """
     with as_lines(transcript.path) as path:
-        yield from _messages(path, tell)
+        yield from _messages(path, tell, since)
 
 
-def _messages(path: str, tell: Tell | None) -> Iterator[Message]:
+def _messages(path: str, tell: Tell | None, since: int) -> Iterator[Message]:
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.codex.lines import Turns
 
     turns = Turns()
     pending: list[Message] = []
-    for text in jsonl.forwards(path, tell=tell):
+    for text in jsonl.forwards(path, since, tell):
         line = parse(text) if any(mark in text for mark in _MESSAGE_MARKS) else {}
         taken_back = turns.take(line, len(pending))
         if taken_back is not None:

@@ -58,7 +58,9 @@ def _before_the_copy(lines: Iterator[bytes], names: list[str]) -> Reading | None
     return None
 
 
-def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
+def messages(
+    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+) -> Iterator[Message]:
     """Yield what was said and not taken back; what is written twice counts where it stands last.
 
     The end of a chat can take back all before it, so what was said is held: 3 MB at most.

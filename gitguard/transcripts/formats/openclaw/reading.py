@@ -70,14 +70,16 @@ def newest_summary(transcript: Transcript, since: float) -> str:
         return summary_in(source.backwards(), since)
 
 
-def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
+def messages(
+    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+) -> Iterator[Message]:
     """Yield what was said since the last reset."""
     source = _find(transcript)
     if not source:
         return
     with source:
-        begin = 0
-        for behind, kind, _ in source.turning_points(0):
+        begin = source.cursor(since)
+        for behind, kind, _ in source.turning_points(begin):
             begin = behind if kind == RESET else begin
         for row in source.forwards(begin, tell):
             message = message_of(parse(row)) if b'"message"' in row else None

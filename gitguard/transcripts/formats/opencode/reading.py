@@ -46,7 +46,9 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
         return None
 
 
-def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
+def messages(
+    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+) -> Iterator[Message]:
     """Yield what was said; of very many messages, the first and the last ones."""
     with _open(transcript) as database:
         for message_id, document in _first_and_last(database, transcript.session, tell):

@@ -34,13 +34,15 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
     return reading.replace(window=_window(transcript.path, reading.model) or None)
 
 
-def messages(transcript: Transcript, tell: Tell | None = None) -> Iterator[Message]:
+def messages(
+    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+) -> Iterator[Message]:
     """Yield what was said on the branch that stands.
 
     It is found from its end, so the lines are held while it is looked for: 3 MB of them at most.
     Where the middle is left out, the beginning is told along the branch that ends before it.
     """
-    for stretch in jsonl.stretches(_file(transcript).path, tell=tell):
+    for stretch in jsonl.stretches(_file(transcript).path, since, tell):
         lines = [line for line in stretch if _PARENT in line or _MESSAGE in line]
         # Only the newest entry tells which branch counts, so follow it back, then turn it round.
         branch = reversed([*_on_the_branch(reversed(lines))])
