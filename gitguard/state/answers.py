@@ -154,6 +154,11 @@ class Features(Value):
     is_long: bool = False
 
     @property
+    def asks(self) -> bool:
+        """Whether it is the question with which the answer waits for the user."""
+        return self.closes and self.shape.is_question
+
+    @property
     def is_evident(self) -> bool:
         """Whether it states something that can be looked up."""
         return not (self.shape.is_plain or self.shape.is_question)
@@ -162,6 +167,7 @@ class Features(Value):
 _WEIGHTS = {
     "opens": 1.5,
     "closes": 1.2,
+    "asks": 2.0,
     "is_first": 0.4,
     "is_listed": 0.3,
     "is_headed": 0.2,

@@ -220,6 +220,17 @@ def test_a_long_prompt_keeps_its_beginning_and_short_sentences(
     assert limit in kept
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["Soll ich es zusammenführen?", "Da spojim granu?", "要不要合并？", "統合しますか？"],
+)
+def test_the_question_with_which_a_long_answer_closes_is_kept(question: str) -> None:
+    stated = [f"In `src/part{n}.py` there are {n} rows and {n * 7} columns." for n in range(90)]
+    text = said_by_agent(f"{' '.join(stated)}\n\n{question}", origin()).text
+    assert len(text) <= AT_LENGTH
+    assert text.endswith(question)
+
+
 def test_of_a_long_prompt_what_names_something_goes_before_what_only_tells() -> None:
     telling = "It has been slow for weeks now. People say so in every meeting we have. "
     text = (
