@@ -127,6 +127,17 @@ def _gone(store: SessionStore, state: TaskState) -> frozenset[str]:
     return frozenset(path for path in written if not os.path.lexists(os.path.join(worktree, path)))
 
 
+def _moved_files(store: SessionStore, gone: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """Return where files that are gone lie now, as far as git tells."""
+    if not gone:
+        return ()
+    worktree, moves = store.workspace.place.worktree, store.repository().moved_files()
+    there = {old: new for old, new in moves.items() if old in gone}
+    return tuple(
+        (old, new) for old, new in there.items() if os.path.lexists(os.path.join(worktree, new))
+    )
+
+
 def take_over(store: SessionStore) -> tuple[str, ...]:
     """Take a signed head of another machine first, where that can be written."""
     if not store.config.sign:
@@ -168,12 +179,14 @@ def resume_of(
     branch, redact = head.code.branch, store.workspace.redactor.text
     header = _header(store, head, branch, spiral)
     changes = _changes(store, head, newest, part.entries)
+    gone = _gone(store, state)
     header = header.replace(
         notes=notes + header.notes,
         changes=changes,
         now=store.now,
         conversation=conversation,
-        gone=_gone(store, state),
+        gone=gone,
+        moved=_moved_files(store, gone),
         beside=beside,
         by_files=_by_files(store),
         branch=redact(branch) if branch != store.session.key else "",
@@ -436,6 +449,8 @@ class Header(Value):
     """The conversation that gets it; what is of this one carries no age."""
     gone: frozenset[str] = frozenset()
     """Paths of files that the state names and the workspace has no more."""
+    moved: tuple[tuple[str, str], ...] = ()
+    """Where files were moved to, behind the paths that they had."""
     beside: Beside = ALONE
     """Who is, or may be, at work while it is handed back."""
     by_files: tuple[tuple[str, str], ...] = ()
@@ -478,6 +493,7 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
         header.conversation,
         state.updated_at,
         header.gone,
+        header.moved,
         may_go_on=bool(header.beside.at_work),
     )
     shown = sections_of(state, work, reader, whole_summary=header.whole_summary)

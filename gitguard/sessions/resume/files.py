@@ -20,8 +20,8 @@ _LINE = 120
 """Characters of a line, after which the next one names the folder again."""
 _HIGH_FOLDERS = 3
 """Folders under which files have to be together outside of the workspace: `/home/NAME/project`."""
-_SPECIAL = frozenset("{},\"'\\ ")
-"""What a shell would read as something else inside of braces."""
+_SPECIAL = frozenset("{},\"'\\$`!")
+"""What a shell would read as something else inside of braces or quotation marks."""
 
 
 def files_of(state: TaskState, reader: BlockReader) -> BlockSection:
@@ -51,7 +51,10 @@ def _mark(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:
 
 
 def _moved_to(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:
-    """Return where a file that is gone lies now, if one other file alone has its name."""
+    """Return where a file that is gone lies now: git says so, or one file alone has its name."""
+    moved_to = dict(reader.moved).get(artifact.path, "")
+    if moved_to:
+        return moved_to
     name = artifact.path.rpartition("/")[2]
     candidates = [
         other.path
@@ -82,9 +85,11 @@ def _folded(paths: Iterable[str]) -> list[tuple[str, int]]:
 
 def _together(path: str) -> tuple[str, ...]:
     """Return what paths have in common that stand in one line."""
-    folders = path.split("/")[:-1]
-    if not folders or _SPECIAL & set(path):
+    *folders, name = path.split("/")
+    if not folders or _SPECIAL & set(path) or " " in name:
         return (path,)
+    if " " in path:
+        return tuple(folders)
     return tuple(folders[: _HIGH_FOLDERS + 1 if path.startswith(("/", "..", "~")) else 1])
 
 
@@ -92,7 +97,8 @@ def _line(paths: list[str]) -> str:
     if len(paths) == 1:
         return paths[0]
     folder = _common_folder(paths)
-    return f"{folder}{{{','.join(path[len(folder) :] for path in paths)}}}"
+    names = ",".join(path[len(folder) :] for path in paths)
+    return f'"{folder}"{{{names}}}' if " " in folder else f"{folder}{{{names}}}"
 
 
 def _common_folder(paths: list[str]) -> str:

@@ -32,6 +32,8 @@ class BlockReader(Value):
     """When the newest of what is shown came up; the block's head says how old that is."""
     gone: frozenset[str] = frozenset()
     """Paths of files that the workspace has no more."""
+    moved: tuple[tuple[str, str], ...] = ()
+    """Where files were moved to, behind the paths that they had, as far as git tells."""
     may_go_on: bool = False
     """Whether the turn of another conversation goes on, or may."""
 

@@ -79,6 +79,8 @@ of each before it, until all sections have as much."""
 _FIRST_WORDS = 6
 """Earlier prompts that go beside what was noted; the others come after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
+_AFTER = 100
+"""Characters of what the user's words follow, if that is no question."""
 _TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
 _FEWEST_WORDS = 3
@@ -217,8 +219,10 @@ def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
     text, about = exchange.text, exchange.settles
     if about and is_refusal(exchange):
         text += f" — {about}"
+    elif _QUESTION_MARKS & set(about):
+        text += f" — to: {about}"
     elif about:
-        text += f" — {'to' if _QUESTION_MARKS & set(about) else 'after'}: {about}"
+        text += f" — after: {shorten(about, _AFTER)}"
     return item_of(text, exchange.origin, reader, is_derived=True)
 
 
