@@ -659,7 +659,7 @@ def resume_md(context, missing=missing, *, environment):
         yield 'Not shown: '
         yield str(environment.finalize((undefined(name='absent') if l_0_absent is missing else l_0_absent)))
         yield '\n'
-    yield 'More: `gitguard show summary`. Add: `gitguard note`.\n</'
+    yield 'More: `gitguard show summary`. Record progress: `gitguard note`.\n</'
     yield str(environment.finalize((undefined(name='fence') if l_0_fence is missing else l_0_fence)))
     yield '>\n'
 
@@ -980,7 +980,7 @@ SOURCES = {
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
     "report.md.j2": "9afaf69f04784ac638d4e65941a30e082c92ffa6248c88627cd00f0296de5d64",
-    "resume.md.j2": "91a6f615a131aa7503b4838363a3939f2f7ec6383440b556e04698ca65cb6b3e",
+    "resume.md.j2": "86e8c558163f0b4a9bb1736571e2db175744d1c44ea454dc8e29d37690aa4393",
     "summary.md.j2": "4b2a933e580c89e4403b82e2ce2474509aac880b731806d461f9b4d88dfb5f90",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -58,7 +58,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
         "- totals.csv",
         "- report.py",
         "- test_report.py",
-        "More: `gitguard show summary`. Add: `gitguard note`.",
+        "More: `gitguard show summary`. Record progress: `gitguard note`.",
     ]
     assert guarded.faults() == []
 

@@ -505,12 +505,12 @@ def test_what_a_build_or_a_test_leaves_behind_is_no_edit(talk: Conversation) -> 
     assert set(end_turn(talk)) == {"kept.txt"}
 
 
-def test_a_long_path_is_shown_by_its_end(talk: Conversation) -> None:
+def test_a_long_path_is_shown_whole(talk: Conversation) -> None:
     far = "/somewhere/else/" + "folder/" * 20 + "notes.md"
     talk.send("PostToolUse.Write", tool_input={"file_path": far, "content": "x"})
     end_turn(talk)
     block = talk.beside("S2").prompt("where were we?")
-    assert f"- …{far[-80:]}\n" in block
+    assert f"- {far}\n" in block
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,9 @@ def _moved_files(store: SessionStore, gone: frozenset[str]) -> tuple[tuple[str, 
     """Return where files that are gone lie now, as far as git tells."""
     if not gone:
         return ()
-    worktree, moves = store.workspace.place.worktree, store.repository().moved_files()
+    from gitguard.store.git.moves import moved_files
+
+    worktree, moves = store.workspace.place.worktree, moved_files(store.repository())
     there = {old: new for old, new in moves.items() if old in gone}
     return tuple(
         (old, new) for old, new in there.items() if os.path.lexists(os.path.join(worktree, new))
@@ -489,11 +491,11 @@ def build_resume(state: TaskState, work: Work, header: Header, *, max_tokens: in
     header = header.replace(age=_age(state, header))
     fixed = _render((), header)
     reader = BlockReader(
-        header.now,
-        header.conversation,
-        state.updated_at,
-        header.gone,
-        header.moved,
+        now=header.now,
+        conversation=header.conversation,
+        newest=state.updated_at,
+        gone=header.gone,
+        moved=header.moved,
         may_go_on=bool(header.beside.at_work),
     )
     shown = sections_of(state, work, reader, whole_summary=header.whole_summary)

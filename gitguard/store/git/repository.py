@@ -52,13 +52,6 @@ _REFLOG = 4 << 20
 """Bytes of a reflog; of a longer one nothing is read."""
 _PACKED_REFS = 4 << 20
 """Bytes of packed refs up to which a branch is looked for in them."""
-_MOVES = (
-    *("--name-status", "-z", "--diff-filter=R", "--find-renames", "-l200"),
-    *("--no-ext-diff", "--no-textconv"),
-)
-"""How git lists the files that were moved, without looking for any among more than 200."""
-_MOST_MOVING = 50
-"""The newest commits that are asked which files they moved."""
 _FIRST_MOMENT = 100_000_000
 """The first second that git takes for a time; what is less counts entries of a reflog."""
 
@@ -428,24 +421,6 @@ class Repository:
         answer = self.git.run("ls-files", "-z", "--cached", "--full-name", "--", *folders)
         tracked = {os.fsdecode(name) for name in answer.split(b"\0")}
         return tuple(path for path in listed if path not in hidden or path in tracked)
-
-    def moved_files(self) -> dict[str, str]:
-        """Return where files of the worktree were moved to, as far as the index and the newest
-        commits tell, by the paths that they had.
-        """
-        staged = self.git.attempt("diff-index", "--cached", *_MOVES, "HEAD", "--")
-        newest = self.git.attempt("rev-list", f"--max-count={_MOST_MOVING}", "HEAD", "--")
-        committed = self.git.attempt(
-            "diff-tree", "--stdin", "-r", "--no-commit-id", *_MOVES, stdin=newest.stdout
-        )
-        moves: dict[str, str] = {}
-        # Each is a mark such as `R100`, the old path and the new one, the newest commit's first.
-        records = iter((staged.stdout + committed.stdout).split(b"\0"))
-        for mark in records:
-            if mark.startswith(b"R"):
-                old, new = os.fsdecode(next(records, b"")), os.fsdecode(next(records, b""))
-                moves.setdefault(old, moves.get(new, new))
-        return moves
 
     def unmerged(self) -> list[str]:
         """List the files of the index with a conflict that nobody resolved yet."""
