@@ -29,7 +29,10 @@ _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 _ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?[\\/]+")
 """How a path begins that names a place on a machine, of Windows too."""
-_BEHIND_SUMMARY = "\nIf you need specific details from before compaction"
+_BEHIND_SUMMARY = (
+    "\nIf you need specific details from before compaction",
+    "\nPlease continue the conversation from where we left it off",
+)
 _INTERRUPTED = "[Request interrupted"
 _OPENED_IN_EDITOR = "<ide_"
 """How a part begins that the editor adds to what the user typed; no hook carries it."""
@@ -193,7 +196,9 @@ class _Teller:
             yield {"hook_event_name": "PreCompact", "trigger": trigger}
         elif entry.get("isCompactSummary"):
             # What the host writes around its summary, no hook is told.
-            summary = text_of(entry).partition(_BEHIND_SUMMARY)[0]
+            summary = text_of(entry)
+            for behind in _BEHIND_SUMMARY:
+                summary = summary.partition(behind)[0]
             yield {
                 "hook_event_name": "PostCompact",
                 "trigger": "auto",

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _TITLE = "At the last compaction, by the host's summary"
 _REST = "More of that summary"
+_MOST_GONE_ON = 15
+"""The most percent of the block for a summary after which the work has gone on."""
 _GOES_ON = 2
 """Turns that the agent has ended since, after which what it was at then is over."""
 _PARAGRAPH = 160
@@ -60,10 +62,10 @@ def of_host_summary(
         BlockSection(
             title,
             present(standing),
-            8,
-            is_required=not has_gone_on,
+            4 if has_gone_on else 8,
             has_stub=False,
             paragraph=_PARAGRAPH,
+            most=_MOST_GONE_ON if has_gone_on else 0,
         ),
         BlockSection(_REST, present(rest), 3, is_required=False, paragraph=_PARAGRAPH),
     )
