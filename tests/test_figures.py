@@ -70,8 +70,10 @@ SENTENCES = {
         f"{sum(thread.ROOM.values()) // KIB} KiB in all",
         f"more than {thread.FULL} characters",
         f"Of prompts the newest {thread.NEWEST_PROMPTS // KIB} KiB",
-        f"fewer than {prompts.SHORT_REPLY} characters after an answer of more than "
+        f"fewer than {prompts.SHORT_REPLY} words after an answer of more than "
         f"{prompts.LONG_ANSWER}",
+        f"at most {prompts.MOST_WORDS} words",
+        f"more than {prompts.FEW_WORDS} words are a request",
         f"{MOST['tools_used']} tools, {MOST['files_read']} files read, {MOST['artifacts']} "
         "artifacts",
         f"{MOST['failed_attempts']} failures, {MOST['commands']} commands and {MOST['plan']} plan",

@@ -9,7 +9,9 @@ from gitguard.model import triggers
 from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.model.text import cut_middle
 from gitguard.model.transcript import AGENT, USER
+from gitguard.model.value import Value
 from gitguard.state import entries
+from gitguard.state.items import ANSWER, SMALL_TALK
 from gitguard.store.session import state_file
 
 TYPE_CHECKING = False
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message
     from gitguard.state.entries import JournalEntry
+    from gitguard.state.items import Exchange
     from gitguard.state.task import TaskState
     from gitguard.store.session.state_file import OwnState, UnusableState
 
@@ -36,29 +39,69 @@ def record_prompt(conversation: Conversation, reading: OwnState | UnusableState)
     prompt = clean(conversation, prompt_line(conversation.event.prompt))
     if not prompt:
         return
-    ready = None if reading.standing == state_file.EDITED else state_file.newest_own(reading)
-    state = ready.state if ready is not None else None
-    if ready is not None and ready.state.is_done:
-        from gitguard.sessions.notes import end_task
-        from gitguard.state.task import new_task
-
-        try:
-            ready = end_task(conversation.store, ready)
-            state = new_task(
-                conversation.store.session.key, conversation.store.now, before=ready.state
-            )
-        except Pending as error:
-            conversation.note_fault(error)
-            state = None
-    journal_prompt(conversation, prompt)
+    ready, state = _task_at(conversation, reading)
+    settles = journal_prompt(conversation, prompt)
     if ready is not None and state is not None:
-        _fill(conversation, state, ready, prompt)
+        kind = _kind_so_far(conversation, state, prompt, settles)
+        conversation.record = conversation.record.replace(undecided=kind == SMALL_TALK)
+        _fill(conversation, state, ready, _Asked(prompt, kind, conversation.record.turns + 1))
 
 
-def journal_prompt(conversation: Conversation, prompt: str) -> None:
-    """Journal a prompt, with what the agent had asked or said at length where it answers that."""
-    if not prompt:
+def take_up_request(conversation: Conversation) -> None:
+    """Fill in the newest prompt once its turn has shown that it asked for something."""
+    if not conversation.record.undecided:
         return
+    conversation.record = conversation.record.replace(undecided=False)
+    reading = conversation.store.states.read()
+    own = state_file.newest_own(reading)
+    heard = _heard_here(conversation, own) if own is not None else []
+    if not heard or heard[-1].kind in (SMALL_TALK, ANSWER):
+        return
+    ready, state = _task_at(conversation, reading)
+    if ready is not None and state is not None:
+        asked = _Asked(heard[-1].text, heard[-1].kind, conversation.record.turns)
+        _fill(conversation, state, ready, asked)
+
+
+class _Asked(Value):
+    """A prompt, and what it is as far as its turn tells."""
+
+    text: str
+    kind: str
+    turn: int
+
+
+def _task_at(
+    conversation: Conversation, reading: OwnState | UnusableState
+) -> tuple[OwnState | None, TaskState | None]:
+    """Return the state as it was read, and the task at work: a new one where that is done."""
+    ready = None if reading.standing == state_file.EDITED else state_file.newest_own(reading)
+    if ready is None or not ready.state.is_done:
+        return ready, ready.state if ready is not None else None
+    from gitguard.sessions.notes import end_task
+    from gitguard.state.task import new_task
+
+    try:
+        ready = end_task(conversation.store, ready)
+    except Pending as error:
+        conversation.note_fault(error)
+        return ready, None
+    key = conversation.store.session.key
+    return ready, new_task(key, conversation.store.now, before=ready.state)
+
+
+def _kind_so_far(conversation: Conversation, state: TaskState, prompt: str, settles: str) -> str:
+    """Return what a prompt is before its turn has done anything."""
+    from gitguard.state.talk import Prompt, TurnSeen, kind_by_work
+
+    said = Prompt(prompt, conversation.event.host_session, settles)
+    return kind_by_work(said, TurnSeen(), state, state.exchanges)
+
+
+def journal_prompt(conversation: Conversation, prompt: str) -> str:
+    """Journal a prompt; return what the agent had asked or said where it answers that."""
+    if not prompt:
+        return ""
     from gitguard.state.prompts import question_answered
 
     answer = "" if conversation.has_changed_task else conversation.record.answer
@@ -66,11 +109,12 @@ def journal_prompt(conversation: Conversation, prompt: str) -> None:
     entry = conversation.entry(entries.PROMPT, summary=prompt)
     conversation.store.journal.append(entry.replace(settles=settles))
     conversation.record = conversation.record.replace(answer="")
+    return settles
 
 
-def _fill(conversation: Conversation, state: TaskState, before: OwnState, prompt: str) -> None:
+def _fill(conversation: Conversation, state: TaskState, before: OwnState, asked: _Asked) -> None:
     """Put the prompt where the agent has noted no goal or next action yet."""
-    filled = _filled(conversation, state, before.state, prompt)
+    filled = _filled(conversation, state, before, asked)
     if filled == before.state:
         return
     saved = conversation.store.save(filled.replace(updated_at=conversation.store.now), before)
@@ -82,56 +126,80 @@ def _fill(conversation: Conversation, state: TaskState, before: OwnState, prompt
 
 
 def _filled(
-    conversation: Conversation, state: TaskState, before: TaskState, prompt: str
+    conversation: Conversation, state: TaskState, before: OwnState, asked: _Asked
 ) -> TaskState:
     """Return the conversation's task with the prompt as its goal or next action.
 
-    Small talk begins no task in place of the one before, but goes on with the conversation's own.
+    What may be talk stands there only while nothing else does. It begins no task in place of the
+    one before, but goes on with the conversation's own.
     """
     from gitguard.state.changes import fill_from_prompt
-    from gitguard.state.items import ROUTINE, SMALL_TALK, Origin
-    from gitguard.state.prompts import gist, kind_of_prompt
+    from gitguard.state.items import Origin
+    from gitguard.state.prompts import gist
     from gitguard.state.spoken import kept_words
     from gitguard.state.task import START, as_of, following
 
     store, host_session = conversation.store, conversation.event.host_session
     own_state = as_of(state, host_session, store.now)
-    kind = kind_of_prompt(prompt)
-    if kind == SMALL_TALK:
-        return before if own_state is state else own_state
+    may_be_talk = asked.kind == SMALL_TALK
+    if may_be_talk and not (state is before.state and own_state.is_untouched):
+        return before.state if own_state is state else own_state
     state = own_state
-    if _begins_another_task(conversation, state):
+    if not may_be_talk and _begins_another_task(conversation, state, before):
         state = following(state, store.now)
         next_from = state.next_from
         if next_from is not None and next_from.conversation in conversation.beside().busy:
             state = state.replace(next_action=START, next_from=None)
-    origin = Origin(USER, store.now, host_session, conversation.record.turns + 1)
-    request = kept_words(gist(prompt, _REQUEST_LIMIT), conversation.config.capture.words)
+    origin = Origin(USER, store.now, host_session, asked.turn)
+    request = kept_words(gist(asked.text, _REQUEST_LIMIT), conversation.config.capture.words)
     if not request:
         return state
-    # "Commit it" is a goal only as long as nothing else was asked for.
-    is_goal = not state.stated_goal or (
-        kind != ROUTINE and kind_of_prompt(state.stated_goal) == ROUTINE
-    )
+    is_goal = not state.stated_goal or _is_provisional(conversation, state, before)
     goal = {"goal": request} if is_goal else {}
     return fill_from_prompt(state, {**goal, "next_action": request}, origin)
 
 
-def _begins_another_task(conversation: Conversation, state: TaskState) -> bool:
+def _is_provisional(conversation: Conversation, state: TaskState, before: OwnState) -> bool:
+    """Say whether the goal is only what was said before anything was asked for."""
+    from gitguard.state.prompts import is_brief
+
+    goal_from = state.goal_from
+    if goal_from is None or state.is_noted("goal") or not is_brief(state.stated_goal):
+        return False
+    is_own = goal_from.conversation == conversation.event.host_session
+    return is_own and not _has_asked(conversation, before)
+
+
+def _has_asked(conversation: Conversation, before: OwnState) -> bool:
+    """Say whether the user asked for something in this conversation before the newest prompt."""
+    return any(e.kind != SMALL_TALK for e in _heard_here(conversation, before)[:-1])
+
+
+def _heard_here(conversation: Conversation, before: OwnState) -> list[Exchange]:
+    """Return what was heard of the user in this conversation, with what the journal adds."""
+    from gitguard.state.thread import is_heard
+
+    own = conversation.event.host_session
+    exchanges = conversation.store.folded(before)[0].exchanges
+    return [e for e in exchanges if is_heard(e) and e.origin.conversation == own]
+
+
+def _begins_another_task(conversation: Conversation, state: TaskState, before: OwnState) -> bool:
     """Whether the goal is only what the user asked in another conversation, or one works at it.
 
     A goal that was noted outside of any other conversation at work stays until it is replaced.
     """
     if not state.stated_goal:
         return False
+    own = conversation.event.host_session
     goal_from = state.goal_from.conversation if state.goal_from is not None else ""
     if goal_from in conversation.beside().busy:
         return True
     if state.is_noted("goal"):
         return False
     if conversation.has_changed_task:
-        return goal_from != conversation.event.host_session
-    if conversation.record.turns:
+        return goal_from != own
+    if conversation.record.turns and (goal_from == own or _has_asked(conversation, before)):
         return False
     return state.goal_from is None or state.goal_from.when < conversation.record.started_at
 

@@ -349,6 +349,7 @@ def _turn_end(conversation: Conversation) -> HookReply:
         take_in_middle_of_turn(conversation)
         capture.record_answer(conversation)
         capture.close_open_calls(conversation, every=True)
+        capture.take_up_request(conversation)
         _note_ended_turn(conversation)
         _keep_window(conversation)
         conversation.keep_proof(pressure)

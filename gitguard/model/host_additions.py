@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _LONGEST_ATTRIBUTES = 300
 """Characters; a bound keeps the search for the end of a tag short."""
+_LONGEST_COMMAND = 80
+"""Characters in which the name of a slash command ends."""
 _OURS = re.compile(
     r"\s*(?:<gitguard-resume\b[^>]*>.*?</gitguard-resume>|\[gitguard: [^\n]*\](?=\s|$)"
     r"|\[Context: (?:unknown|\d+ ?% \|)[^\n]*"
@@ -42,6 +44,12 @@ def _marked(quotation: re.Match[str]) -> str:
     lines = (line.strip().removeprefix(">").strip() for line in quotation[0].split("\n"))
     words = " ".join(filter(None, lines)).replace("]", ")")
     return f"\n[quoted: {words}]" if words else "\n"
+
+
+def command_in(text: str) -> str:
+    """Return the name of the slash command that a prompt is, empty if it is none."""
+    words = text[:_LONGEST_COMMAND].split(None, 1)
+    return words[0][1:] if words and words[0].startswith("/") else ""
 
 
 def outside_of(text: str, tags: Iterable[str], beginnings: tuple[str, ...] = ()) -> str:

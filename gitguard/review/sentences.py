@@ -391,7 +391,6 @@ _USER_VERBS = {
     "correction": "corrected",
     "constraint": "set a limit",
     "answer": "answered",
-    "routine": "asked",
 }
 _WORDINGS: dict[str, _Wording] = {
     "decisions": _Wording(

@@ -156,7 +156,7 @@ class Features(Value):
     @property
     def asks(self) -> bool:
         """Whether it is the question with which the answer waits for the user."""
-        return self.closes and self.shape.is_question
+        return bool(self.closes) and self.shape.is_question
 
     @property
     def is_evident(self) -> bool:

@@ -18,11 +18,13 @@ from gitguard.state.changes import merge_artifacts
 from gitguard.state.check_outcomes import Ended, outcomes_of
 from gitguard.state.items import (
     ACTIVE,
+    ANSWER,
     DONE,
     FAILED,
     HOOK,
     OPEN,
     PASSED,
+    REQUEST,
     SMALL_TALK,
     Artifact,
     Command,
@@ -36,8 +38,10 @@ from gitguard.state.items import (
     texts,
 )
 from gitguard.state.outdated_checks import Run, in_doubt, is_covered, mended
+from gitguard.state.prompts import is_brief, kind_of_prompt
 from gitguard.state.snapshot import IDLE, IN_PROGRESS, WAITING, Work
 from gitguard.state.spoken import ANSWERED
+from gitguard.state.talk import Prompt, kind_by_work, turn_seen
 from gitguard.state.task import LastAction, TaskState
 
 TYPE_CHECKING = False
@@ -434,14 +438,21 @@ def _last_action(state: TaskState, ended: tuple[JournalEntry, ...]) -> LastActio
 def _exchanges(
     state: TaskState, entries: tuple[JournalEntry, ...], code: str
 ) -> tuple[Exchange, ...]:
+    turns = _turns(entries)
+    state = state.replace(exchanges=_judged_by(state, turns))
     messages: list[Exchange] = []
-    for entry in entries:
+    for place, entry in enumerate(entries):
         if entry.event == journal.PROMPT:
+            prompt = Prompt(entry.summary, entry.host_session, entry.settles)
+            kind = _kind_of(prompt, turns[place], state, (*state.exchanges, *messages))
             origin = origin_of(entry, code)
-            messages.append(thread.said_by_user(entry.summary, origin, settles=entry.settles))
+            said = thread.said_by_user(prompt.text, origin, settles=prompt.settles, kind=kind)
+            messages.append(said)
         elif entry.event == journal.PROMPT_READ:
             origin = origin_of(entry, code)
-            messages.append(thread.read_prompt(entry.summary, origin, settles=entry.settles))
+            read = thread.read_prompt(entry.summary, origin, settles=entry.settles)
+            begins = not (state.exchanges or messages)
+            messages.append(read.replace(kind=REQUEST) if begins else read)
         elif entry.event in (journal.TURN_ENDED, journal.SAID):
             ends_turn = entry.event == journal.TURN_ENDED
             origin = origin_of(entry, code)
@@ -452,8 +463,71 @@ def _exchanges(
         for answer in entry.answers if entry.event == journal.ENDED else ():
             question, _, words = answer.partition(ANSWERED)
             origin = origin_of(entry, code)
-            messages.append(thread.said_by_user(words, origin, settles=question))
+            messages.append(thread.said_by_user(words, origin, settles=question, kind=ANSWER))
     return thread.extend(state.exchanges, messages)
+
+
+class _TurnEntries:
+    """What of a turn stands in the entries that are folded."""
+
+    def __init__(self, conversation: str, prompted_at: str = "") -> None:
+        self.conversation = conversation
+        self.prompted_at = prompted_at
+        """When its prompt came, empty if that was folded before."""
+        self.calls: list[JournalEntry] = []
+        self.answer = ""
+
+
+def _turns(entries: Iterable[JournalEntry]) -> dict[int, _TurnEntries]:
+    """Return the turns by the place of the prompt that began them.
+
+    A turn that began in entries which were folded before has a place below 0.
+    """
+    turns: dict[int, _TurnEntries] = {}
+    running: dict[str, _TurnEntries] = {}
+    for place, entry in enumerate(entries):
+        key = entry.host_session
+        if entry.event == journal.PROMPT:
+            turns[place] = running[key] = _TurnEntries(key, entry.at)
+            continue
+        if key not in running:
+            turns[-len(turns) - 1] = running[key] = _TurnEntries(key)
+        if entry.event == journal.TURN_ENDED:
+            running[key].answer = entry.summary
+        elif entry.tool:
+            running[key].calls.append(entry)
+    return turns
+
+
+def _judged_by(state: TaskState, turns: Mapping[int, _TurnEntries]) -> tuple[Exchange, ...]:
+    """Return the exchanges after the rest of turns whose prompts were folded before."""
+    exchanges = state.exchanges
+    for place, turn in turns.items():
+        prompt = _newest_heard(exchanges, turn.conversation)
+        if place >= 0 or not turn.calls or prompt is None or prompt.kind != SMALL_TALK:
+            continue
+        if any(later.prompted_at == prompt.when for later in turns.values()):
+            continue  # folded before, with what came before it
+        others = tuple(e for e in exchanges if e is not prompt)
+        asked = Prompt(prompt.text, turn.conversation, prompt.settles)
+        kind = _kind_of(asked, turn, state, others)
+        if kind != SMALL_TALK:
+            exchanges = thread.judged(exchanges, prompt.id, kind)
+    return exchanges
+
+
+def _newest_heard(exchanges: tuple[Exchange, ...], conversation: str) -> Exchange | None:
+    heard = (e for e in reversed(exchanges) if e.origin.conversation == conversation)
+    return next(filter(thread.is_heard, heard), None)
+
+
+def _kind_of(
+    prompt: Prompt, turn: _TurnEntries, state: TaskState, others: tuple[Exchange, ...]
+) -> str:
+    """Return what a prompt is by what its turn did so far."""
+    if not is_brief(prompt.text):
+        return kind_of_prompt(prompt.text, settles=bool(prompt.settles))
+    return kind_by_work(prompt, turn_seen(turn.calls, turn.answer), state, others)
 
 
 def work_of(

@@ -25,15 +25,14 @@ OUTCOMES = ("success", "partial")
 ARTIFACT_KINDS = ("file", "directory", "branch", "commit", "url", "other")
 OPEN, ACTIVE, DONE = STEP_STATES = ("open", "active", "done")
 PASSED, FAILED, RAN = COMMAND_OUTCOMES = ("passed", "failed", "ran")
-REQUEST, CORRECTION, CONSTRAINT, ANSWER, ROUTINE, SMALL_TALK = USER_KINDS = (
+REQUEST, CORRECTION, CONSTRAINT, ANSWER, SMALL_TALK = USER_KINDS = (
     "request",
     "correction",
     "constraint",
     "answer",
-    "routine",
     "small talk",
 )
-"""What a prompt can be; routine is what is asked for again and again, such as to commit."""
+"""What a prompt can be."""
 CONCLUSION, UNFINISHED = AGENT_KINDS = ("conclusion", "unfinished")
 """What an agent's words can be: the answer that ends a turn, or of one that did not end."""
 EVENT = "event"

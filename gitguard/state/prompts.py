@@ -7,24 +7,22 @@ they miss is a request, and is kept as such.
 from __future__ import annotations
 
 from gitguard.model.host_additions import QUOTED
-from gitguard.model.text import late_pattern, one_line, shorten
-from gitguard.state.items import ANSWER, REQUEST, ROUTINE, SMALL_TALK
+from gitguard.model.text import one_line, shorten
+from gitguard.state.items import ANSWER, REQUEST
 from gitguard.state.sentences import (
     READ,
-    Marks,
     is_question,
+    length_of,
     sentences,
     shape_of,
+    telling_terms,
     without_code,
-    words_of,
 )
 
-LONG_ANSWER, SHORT_REPLY = 500, 50
-"""An agent's message is long above so many characters, a user's is short below so many bytes."""
-_SHORT_TALK, _SHORT_REQUEST = 60, 120
-"""Characters above which no prompt is small talk, or asks only where the work stands."""
-_FEW_WORDS = 3
-"""Words that hardly say by themselves what they are about."""
+LONG_ANSWER, SHORT_REPLY = 80, 10
+"""An agent's message is long above so many words, a user's is short below so many."""
+FEW_WORDS, MOST_WORDS = 3, 8
+"""Words that hardly say by themselves what they are about, and above which nothing is talk."""
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
 _GAP = " … "
@@ -35,88 +33,34 @@ _QUESTION = 300
 """Characters of a question that a short reply answers."""
 
 
-def _listed(phrases: str, between: str = " ") -> frozenset[str]:
-    return frozenset(phrases.split(between))
-
-
-_SMALL_PHRASES = _listed(
-    "hi|hey|hello|good morning|bye|thanks|thank you|thank you very much|thx|ok|okay|k|yes|y"
-    "|yeah|yep|yup|sure|no problem|great|nice|good|perfect|cool|awesome|excellent|well done"
-    "|good job|go|go on|go ahead|continue|proceed|carry on|keep going|next|do it|please"
-    "|resume|done|lgtm|looks good|sounds good|that's all|what's next|whats next|what next"
-    "|ready|and|then|so|now|all|ja|nein|danke|weiter|bitte|oui|merci|si|sí|gracias",
-    between="|",
-)
-_MOST_PHRASE = 4
-"""Words of the longest of these phrases."""
-_COMMAND = late_pattern(r"/[\w:-]+(?:\s+|$)")
-_FEWEST_ARGUMENTS = 4
-"""Words from which on the arguments of a command to the host are a request of their own."""
-_SUM = late_pattern(r"\d+\s*[+*/-]\s*\d+\W*")
-_ROUTINE = _listed("commit push merge stage rebase deploy format lint compact")
-_AROUND_ROUTINE = _listed(
-    "ok okay yes yeah great now please can you lets let's then and just we git it this that"
-    " all the these change changes work everything to main master origin again force branch"
-    " code pr"
-)
-_ORIENTATION = Marks(
-    "",
-    *("where did we leave", "where have we left", "where we left", "where we last", "left off"),
-    *("where we stopped", "where were we", "catch up", "up to speed", "familiarize yourself"),
-    *("what did we do", "what have we done"),
-)
-
-
 def kind_of_prompt(text: str, *, settles: bool = False) -> str:
-    """Say what a user's words are: a request, an answer, a routine or small talk.
+    """Say whether a user's words are a request or an answer.
 
-    settles says that the agent had said something at length that this answers.
+    settles says that the agent had said something that they answer. Whether they are talk, their
+    turn tells (`state/talk.py`).
     """
-    line = QUOTED.sub(" ", one_line(text[:READ])).strip()
+    line = own_words(text)
     if not line:
         return REQUEST  # all of it is quoted, and says nothing of the user's own
-    command = _COMMAND.match(line) if line.startswith("/") else None
-    if command is not None:
-        line = line[command.end() :]
-        if not _asks(line):
-            return SMALL_TALK  # a command to the host
-    if len(line) <= _SHORT_TALK and _is_routine(line):
-        return ROUTINE
     if settles:
         return ANSWER
-    if is_small_talk(line) or (len(line) <= _SHORT_REQUEST and _ORIENTATION.are_in(line)):
-        return SMALL_TALK
     return REQUEST
 
 
-def _asks(arguments: str) -> bool:
-    """Say whether a command's arguments are a request, as sentences and addresses of issues are."""
-    words = arguments.split()
-    return len(words) >= _FEWEST_ARGUMENTS or "://" in "".join(words[:1])
+def own_words(text: str) -> str:
+    """Return a prompt in one line without what it quotes."""
+    return QUOTED.sub(" ", one_line(text[:READ])).strip()
 
 
-def _is_routine(line: str) -> bool:
-    words = set(words_of(line))
-    return bool(words & _ROUTINE) and words <= _ROUTINE | _AROUND_ROUTINE
+def is_few_words(text: str) -> bool:
+    """Say whether a prompt hardly says by itself what it is about."""
+    return is_brief(text) and length_of(own_words(text)) <= FEW_WORDS
 
 
-def is_small_talk(line: str) -> bool:
-    """Say whether a line is nothing but thanks, a greeting or "go on"."""
-    if len(line) > _SHORT_TALK:
-        return False
-    if _SUM.fullmatch(line):
-        return True
-    words = words_of(line)
-    place = 0
-    while place < len(words):
-        for length in range(_MOST_PHRASE, 0, -1):
-            phrase = words[place : place + length]
-            if len(phrase) == length and " ".join(phrase) in _SMALL_PHRASES:
-                place += length
-                break
-        else:
-            return False
-    return bool(words)
+def is_brief(text: str) -> bool:
+    """Say whether a prompt may be talk: it is short, and names nothing by its form."""
+    line = own_words(text)
+    return shape_of(line).is_plain and length_of(line) <= MOST_WORDS
 
 
 def gist(text: str, limit: int) -> str:
@@ -159,16 +103,17 @@ def _weight(sentence: str) -> int:
 
 
 def question_answered(answer: str, prompt: str) -> str:
-    """Return what of a long answer a short prompt replies to, empty if it stands for itself.
+    """Return what of an answer a short prompt replies to, empty if it stands for itself.
 
-    That is the question with which the answer closes. Where it asks nothing, a few words, such as
-    "as you say" in any language, reply to its end.
+    That is the question with which a long answer closes, or a shorter one of whose terms the reply
+    takes some up. Where a long one asks nothing, a few words reply to its end.
     """
-    # In bytes, because a character of Chinese says as much as a word of a few letters.
-    if len(answer) <= LONG_ANSWER or not 0 < len(prompt.strip().encode()) < SHORT_REPLY:
+    if not len(prompt.strip()) > 0 or not length_of(prompt) < SHORT_REPLY:
         return ""
     whole = sentences(without_code(answer[-READ:]))
-    questions = [sentence for sentence in whole[-_CLOSING:] if sentence.endswith(("?", "？"))]
+    is_long = length_of(answer) > LONG_ANSWER
+    questions = [sentence for sentence in whole[-_CLOSING:] if is_question(sentence)]
     if questions:
-        return shorten(questions[-1], _QUESTION)
-    return shorten(whole[-1], _QUESTION) if len(words_of(prompt)) <= _FEW_WORDS else ""
+        shares = telling_terms(questions[-1]) & telling_terms(prompt)
+        return shorten(questions[-1], _QUESTION) if is_long or shares else ""
+    return shorten(whole[-1], _QUESTION) if is_long and length_of(prompt) <= FEW_WORDS else ""

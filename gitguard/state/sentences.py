@@ -44,8 +44,18 @@ _QUOTED = late_pattern(
     r"`([^`\n]{2,60})`|\"([^\"\n]{2,60})\"|[“„«「『]([^”“»」』\n]{2,60})[”“»」』]"
 )
 _SHORTEST_WORD = 3
-_PATH = late_pattern(r"(?:^|[\s(\"'`])(?:~|\.{0,2})/[\w.-]|\w/[\w.-]|\w\w\.[a-z]\w{0,4}(?!\w)")
+_FEWEST_LETTERS = 5
+"""Letters from which on few words are of a language's grammar."""
+_PLAIN = late_pattern(r"[^\W\d_\u1100-\u11ff\u3005-\u30ff\u3400-\u9fff\uac00-\ud7a3]+")
+_PART = late_pattern(r"[A-Z]?[^\W\d_A-Z]+|[A-Z]+|\d+")
+_HAN_IN_A_WORD, _LETTERS_IN_A_WORD = 2, 4
+"""Characters of a word of Chinese, and letters of one in other scripts without blanks."""
+_PATH = late_pattern(
+    r"(?:^|[\s(\"'`])(?:~|\.{0,2})/[\w.-]|\w/[\w.-]|(?:\w\w\.[a-z]\w{0,4}|\w\.[a-z]\w{1,4})(?!\w)"
+)
 _IDENTIFIER = late_pattern(r"\w_\w|[a-z][A-Z]|[A-Za-z]\d|\d[A-Za-z]|::|\w\(\)|(?:^|\s)--?[a-z]")
+_ACRONYM = late_pattern(r"(?<!\w)[A-Z]{3,}(?!\w)")
+"""A name as `PDF`, among words in small letters."""
 _CODE = late_pattern(r"`|=>|[=!]=|&&|\|\||\w\(\)")
 
 
@@ -156,6 +166,29 @@ def _terms_without_blanks(token: str) -> set[str]:
     return terms | _terms_of_token(token[begin:].strip(".:-"))
 
 
+def telling_terms(text: str) -> frozenset[str]:
+    """Return the terms of a text that hardly any other one has: its short words are left out."""
+    terms = terms_of(text)
+    return frozenset(t for t in terms if len(t) >= _FEWEST_LETTERS or not _PLAIN.fullmatch(t))
+
+
+def parts_of(path: str) -> frozenset[str]:
+    """Return the words that a path or a command is made of."""
+    return frozenset(part.casefold() for part in _PART.findall(path) if len(part) > 1)
+
+
+def length_of(text: str) -> float:
+    """Return about how many words a text has, in scripts without blanks as well."""
+    words = 0.0
+    for token in _TERM.findall(text[:READ]):
+        rest = _SCRIPTS.sub("", token)
+        words += bool(rest.strip("_.:/-"))
+        for run in _SCRIPTS.finditer(token):
+            is_han = "\u3400" <= run[0][0] <= "\u9fff"
+            words += len(run[0]) / (_HAN_IN_A_WORD if is_han else _LETTERS_IN_A_WORD)
+    return words
+
+
 class Shape(Value):
     """What a text is by its signs, in any language."""
 
@@ -184,7 +217,8 @@ def shape_of(text: str) -> Shape:
     text = text[:READ].strip()
     return Shape(
         has_path=bool(_PATH.search(text)),
-        has_identifier=bool(_IDENTIFIER.search(text)),
+        has_identifier=bool(_IDENTIFIER.search(text))
+        or (bool(_ACRONYM.search(text)) and not text.isupper()),
         has_number=any(map(str.isdigit, text)),
         has_code=bool(_CODE.search(text)),
         has_quotation=text.startswith(">") or bool(_QUOTED.search(text)),

@@ -18,7 +18,7 @@ from gitguard.state.items import (
     CONSTRAINT,
     EVENT,
     HOOK,
-    ROUTINE,
+    REQUEST,
     SMALL_TALK,
     UNFINISHED,
     Exchange,
@@ -26,7 +26,7 @@ from gitguard.state.items import (
     derived_id,
     labelled_text,
 )
-from gitguard.state.prompts import gist, kind_of_prompt
+from gitguard.state.prompts import gist, is_few_words, kind_of_prompt
 from gitguard.state.sentences import is_question, sentences
 
 TYPE_CHECKING = False
@@ -84,12 +84,41 @@ def is_refusal(exchange: Exchange) -> bool:
     return exchange.kind == CONSTRAINT and bool(exchange.settles)
 
 
+def is_talk(exchange: Exchange) -> bool:
+    """Say whether an exchange asks for nothing and answers no question."""
+    return exchange.kind == SMALL_TALK and not is_question(exchange.settles)
+
+
+def asked_last(exchanges: tuple[Exchange, ...]) -> Exchange | None:
+    """Return what the user asked for last; talk only where nothing else was ever asked for.
+
+    More than few words that nothing has answered yet may still turn out to be a request.
+    """
+    last = exchanges[-1] if exchanges else None
+    is_open = last is not None and is_heard(last) and last.kind == SMALL_TALK
+    if last is not None and is_open and not is_few_words(last.text):
+        return last
+    heard = [e for e in reversed(exchanges) if is_heard(e) and not is_refusal(e)]
+    asked = [e for e in heard if e.kind != SMALL_TALK]
+    return next(iter(asked or heard), None)
+
+
+def judged(exchanges: tuple[Exchange, ...], item_id: str, kind: str) -> tuple[Exchange, ...]:
+    """Return what is kept once a prompt that passed for talk turned out to be something else."""
+    for place, exchange in enumerate(exchanges):
+        if exchange.id == item_id:
+            later = (exchange.replace(kind=kind), *exchanges[place + 1 :])
+            return extend(exchanges[:place], later)
+    return exchanges
+
+
 def read_prompt(text: str, origin: Origin, *, settles: str = "") -> Exchange:
     """Return what a transcript has as a prompt.
 
     An agent can write into that file as well, so it takes the place of nothing that was heard.
     """
-    message = said_by_user(text, origin, settles=settles)
+    kind = ANSWER if settles else SMALL_TALK if is_few_words(text) else REQUEST
+    message = said_by_user(text, origin, settles=settles, kind=kind)
     return message.replace(origin=message.origin.replace(is_read=True))
 
 
@@ -216,11 +245,18 @@ def _make_room(kept: dict[int, Exchange], places: list[int], room: int, least: i
 
 
 def _without_small_talk(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
-    """Leave small talk out but at the end, where it tells what an answer answers."""
+    """Leave talk out but at the end, where it tells what an answer answers.
+
+    What all began with may be the goal while nothing else is, and stays.
+    """
     upto = len(exchanges)
-    while upto and exchanges[upto - 1].kind == SMALL_TALK:
+    while upto and is_talk(exchanges[upto - 1]):
         upto -= 1
-    earlier = (exchange for exchange in exchanges[:upto] if exchange.kind != SMALL_TALK)
+    earlier = (
+        exchange
+        for place, exchange in enumerate(exchanges[:upto])
+        if not is_talk(exchange) or (place == 0 and _is_by_user(exchange))
+    )
     return (*earlier, *exchanges[upto:])
 
 
@@ -257,7 +293,7 @@ def _excess_prompts(exchanges: tuple[Exchange, ...]) -> frozenset[int]:
     places = [
         place
         for place, exchange in enumerate(exchanges)
-        if _is_by_user(exchange) and exchange.kind != SMALL_TALK
+        if _is_by_user(exchange) and not is_talk(exchange)
     ]
     excess = sum(_size(exchanges[place]) for place in places) - ROOM[_PROMPTS]
     if excess <= 0:
@@ -321,7 +357,7 @@ def lasting_words(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     from gitguard.state.subjects import Subjects
 
     subjects = Subjects(exchange.text for exchange in exchanges)
-    heard = [e for e in exchanges if is_heard(e) and e.kind not in (SMALL_TALK, ROUTINE)]
+    heard = [e for e in exchanges if is_heard(e) and e.kind != SMALL_TALK]
     lasting: list[Exchange] = []
     for place, exchange in enumerate(heard):
         if is_refusal(exchange) or (place and not subjects.says_little(exchange.text)):

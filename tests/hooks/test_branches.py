@@ -102,8 +102,8 @@ def test_only_the_task_of_the_conversation_that_created_the_branch_moves(
     other = talk.beside("S2")
     turn(talk, "Port the parser to Rust")
     turn(other, "Fix the login page", "git checkout -q -b login")
-    turn(talk, "Write the docs")
-    assert (current(talk), goal(talk)) == ("login", "Write the docs")
+    turn(talk, "Write the docs in docs/guide.md")
+    assert (current(talk), goal(talk)) == ("login", "Write the docs in docs/guide.md")
     turn(other, "Now its tests")
     assert goal(talk) == "Fix the login page"
     talk.git("switch", "-q", "main")
@@ -184,7 +184,7 @@ def test_session_use_pins_until_the_next_change_of_branch(talk: Conversation) ->
     turn(talk, "Now the tests")
     assert current(talk) == "main"
     talk.git("switch", "-q", "-c", "docs")
-    turn(talk, "Write the docs")
+    turn(talk, "Write the docs in docs/guide.md")
     assert current(talk) == "docs"
 
 
@@ -239,8 +239,8 @@ def test_a_renamed_branch_keeps_its_session_and_a_new_branch_of_the_old_name_get
     assert "is checked out" not in turn(talk, "Now its tests")
     assert (current(talk), goal(talk)) == ("login", "Fix the login page")
     talk.git("switch", "-q", "-c", "login")
-    turn(talk, "Write the docs")
-    assert (current(talk), goal(talk)) == ("login-repo", "Write the docs")
+    turn(talk, "Write the docs in docs/guide.md")
+    assert (current(talk), goal(talk)) == ("login-repo", "Write the docs in docs/guide.md")
     talk.git("switch", "-q", "sign-in")
     turn(talk, "continue")
     assert (current(talk), goal(talk)) == ("login", "Fix the login page")
@@ -287,9 +287,9 @@ def test_the_session_of_a_branch_in_another_worktree_stays_with_that_worktree(
     turn(there, "Fix the login page")
     there.git("switch", "-q", "--detach")
     talk.git("switch", "-q", "login")
-    turn(talk, "Write the docs")
+    turn(talk, "Write the docs in docs/guide.md")
     assert (current(there), goal(there)) == ("login", "Fix the login page")
-    assert (current(talk), goal(talk)) == ("login-repo", "Write the docs")
+    assert (current(talk), goal(talk)) == ("login-repo", "Write the docs in docs/guide.md")
 
 
 def test_a_session_begins_with_what_the_session_knows_that_its_branch_was_cut_from(
@@ -301,7 +301,7 @@ def test_a_session_begins_with_what_the_session_knows_that_its_branch_was_cut_fr
     turn(talk, "Fix the login page")
     talk.guard.note({"learnings": ["Learned on login"]})
     talk.git("switch", "-q", "-c", "docs", "main")
-    turn(talk, "Write the docs")
+    turn(talk, "Write the docs in docs/guide.md")
     assert [note.text for note in talk.guard.state().learnings] == ["Learned on main"]
 
 
@@ -319,10 +319,10 @@ def test_a_session_takes_nothing_along_from_a_branch_that_its_own_was_not_cut_fr
     else:
         for command in commands:
             talk.git(*command.split()[1:])
-    context = turn(talk, "Write the docs")
+    context = turn(talk, "Write the docs in docs/guide.md")
     assert "copied decisions and constraints from `main`; not its task" in context
     state = talk.guard.state()
-    assert (current(talk), state.goal) == ("feat-b", "Write the docs")
+    assert (current(talk), state.goal) == ("feat-b", "Write the docs in docs/guide.md")
     assert state.decisions == ()
     assert "login" not in str(state.exchanges)
 
@@ -334,7 +334,7 @@ def test_a_session_begins_empty_where_the_branch_that_its_own_was_cut_from_has_n
     turn(talk, "Port the parser to Rust")
     talk.git("branch", "quiet")
     talk.git("switch", "-q", "-c", "docs", "quiet")
-    context = turn(talk, "Write the docs")
+    context = turn(talk, "Write the docs in docs/guide.md")
     assert "its new session `docs` begins empty; the previous task stays in `main`" in context
     assert talk.guard.state().learnings == ()
 
@@ -425,7 +425,7 @@ def test_after_a_switch_status_says_which_session_the_next_prompt_goes_to(
     assert warning.endswith("the next prompt goes to a new session `login`")
     talk.git("branch", "x/main", "main")
     talk.git("switch", "-q", "-c", "docs", "x/main")
-    context = turn(talk, "Write the docs")
+    context = turn(talk, "Write the docs in docs/guide.md")
     assert "begins empty" in context, "a local branch is no remote's"
     talk.git("switch", "-q", "login")
     turn(talk, "Fix the login page")

@@ -57,9 +57,9 @@ def test_a_first_conversation_with_nothing_to_resume_gets_no_block(talk: Convers
 
 def test_the_first_prompt_is_the_goal_and_the_newest_the_next_action(talk: Conversation) -> None:
     talk.prompt("Write hello.py")
-    talk.prompt("Now test it")
+    talk.prompt("Now test it with 9 files")
     state = talk.guard.state()
-    assert (state.goal, state.next_action) == ("Write hello.py", "Now test it")
+    assert (state.goal, state.next_action) == ("Write hello.py", "Now test it with 9 files")
     assert not state.is_noted("goal")
     assert not state.is_noted("next_action")
 
@@ -429,10 +429,10 @@ def test_a_prompt_passes_a_halt_while_8000_tokens_remain(
     talk.uses(190_000)
     talk.bash("echo hi")
     talk.uses(tokens)
-    answer = talk.send("UserPromptSubmit", prompt="What did you find?")
+    answer = talk.send("UserPromptSubmit", prompt="What did you find in src/a.py?")
     assert (answer.get("decision") is None) is passes
     if passes:
-        assert talk.guard.state().next_action == "What did you find?"
+        assert talk.guard.state().next_action == "What did you find in src/a.py?"
     else:
         assert "fewer than 8,000 tokens are left" in answer["reason"]
         assert "Clear the input line, then run /compact or /clear." in answer["reason"]

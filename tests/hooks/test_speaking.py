@@ -512,10 +512,10 @@ def test_the_command_answers_a_host_that_another_hosts_tool_started(talk: Conver
 
 def test_a_host_in_the_shell_of_another_one_loses_no_word(talk: Conversation) -> None:
     marks = {"OPENCLAW_SHELL": "exec"}
-    told = {"session_id": "S2", "prompt_id": "t", "prompt": "Port the printer"}
+    told = {"session_id": "S2", "prompt_id": "t", "prompt": "Port the printer in src/printer.py"}
     run_hook(talk, payload(talk, "UserPromptSubmit", **told), **marks)
     run_hook(talk, payload(talk, "Stop", session_id="S2", prompt_id="t"), **marks)
-    assert "Port the printer" in heard(talk)
+    assert "Port the printer in src/printer.py" in heard(talk)
 
 
 WAYS = [

@@ -32,7 +32,7 @@ def test_a_new_conversations_first_request_is_its_goal_and_the_one_before_is_rem
     assert "Port the parser to Rust (left in progress)" in third.split("Earlier on this branch")[1]
 
 
-@pytest.mark.parametrize("prompt", ["hi", "continue", "where were we?", "/compact", "thanks!"])
+@pytest.mark.parametrize("prompt", ["hi", "continue", "where were we?", "thanks!"])
 def test_a_first_prompt_that_asks_for_nothing_keeps_the_goal(
     talk: Conversation, prompt: str
 ) -> None:
@@ -161,11 +161,22 @@ def test_of_a_hosts_summary_only_the_summary_counts(talk: Conversation) -> None:
 def test_a_routine_request_is_the_goal_only_until_something_else_is_asked(
     talk: Conversation,
 ) -> None:
-    finished(talk, "yeah we can commit and merge it")
+    runs_git(talk, "yeah we can commit and merge it")
     assert talk.guard.state().goal == "yeah we can commit and merge it"
     finished(talk, "Port the parser to Rust")
-    finished(talk, "commit and push")
-    assert talk.guard.state().goal == "Port the parser to Rust"
+    runs_git(talk, "commit and push")
+    state = talk.guard.state()
+    assert (state.goal, state.next_action) == ("Port the parser to Rust",) * 2
+
+
+def runs_git(talk: Conversation, prompt: str) -> None:
+    """One turn that does nothing but to commit and to push."""
+    talk.prompt(prompt)
+    for number, command in enumerate(("git add -A && git commit -qm 'Parser'", "git push")):
+        tool = {"tool_name": "Bash", "tool_use_id": f"git{talk.clock():.0f}{number}"}
+        output = {"stdout": "", "stderr": ""}
+        talk.send("PostToolUse.Bash", **tool, tool_input={"command": command}, tool_response=output)
+    talk.send("Stop", last_assistant_message="Pushed.")
 
 
 def test_a_prompt_that_was_answered_is_no_next_action_and_no_headline(talk: Conversation) -> None:
@@ -183,8 +194,8 @@ def test_a_prompt_that_was_answered_is_no_next_action_and_no_headline(talk: Conv
         "(the last request was answered)"
         in (talk.root / ".gitguard/sessions/main/summary.md").read_text()
     )
-    talk.prompt("And the tests?")
-    assert talk.guard.state().stated_next_action == "And the tests?"
+    talk.prompt("And the tests in tests/parser?")
+    assert talk.guard.state().stated_next_action == "And the tests in tests/parser?"
     talk.guard.note({"next_action": "Count the tests"})
     talk.send("Stop", last_assistant_message="There are 20.")
     assert talk.guard.state().stated_next_action == "Count the tests"

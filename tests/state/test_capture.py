@@ -106,6 +106,7 @@ def test_a_short_reply_to_a_long_answer_is_kept_with_what_it_answers_in_any_lang
     talk.prompt("How should we parse?")
     talk.send("Stop", last_assistant_message=LONG_ANSWER)
     talk.prompt("はい、そうしてください")
+    talk.send("PostToolUse.Write")
     talk.send("Stop", last_assistant_message="Done.")
     reply = exchange_saying(talk, "はい、そうしてください")
     assert reply.kind == ANSWER
@@ -194,10 +195,11 @@ def test_what_was_said_before_we_first_heard_of_a_conversation_is_read_from_its_
     at = timestamp(talk.clock())
     for role, text in (("user", "Write a parser"), ("assistant", "It is written.")):
         talk._write({"type": role, "timestamp": at, "message": {"role": role, "content": text}})
-    talk.prompt("Now test it")
+    talk.prompt("Now test it with 9 files")
     talk.send("Stop")
     gists = [exchange.gist for exchange in snapshot(talk).thread.key_exchanges]
-    assert gists[:3] == ["(from the transcript) Write a parser", "It is written.", "Now test it"]
+    before = ["(from the transcript) Write a parser", "It is written."]
+    assert gists[:3] == [*before, "Now test it with 9 files"]
 
 
 def test_turning_points_before_we_first_heard_of_a_conversation_are_kept(
@@ -215,28 +217,28 @@ def test_turning_points_before_we_first_heard_of_a_conversation_are_kept(
 
 def test_a_time_ahead_of_the_clock_hides_nothing_that_is_said_later(talk: Conversation) -> None:
     _wrote(talk, "9999-12-31T23:59:59Z", user="Write a parser", assistant="It is written.")
-    talk.prompt("Now test it")
+    talk.prompt("Now test it with 9 files")
     talk.send("Stop")
-    assert snapshot(talk).working.topic == "Now test it"
+    assert snapshot(talk).working.topic == "Now test it with 9 files"
     talk.clock.pass_by(-7200)
-    talk.prompt("Now document it")
+    talk.prompt("Now document it in README.md")
     talk.send("Stop", last_assistant_message="Documented.")
-    assert snapshot(talk).working.topic == "Now document it"
+    assert snapshot(talk).working.topic == "Now document it in README.md"
 
 
 def test_a_conversation_that_goes_on_under_another_name_is_not_told_twice(
     talk: Conversation,
 ) -> None:
-    talk.prompt("Write a parser")
+    talk.prompt("Write parser.py")
     talk.send("Stop", last_assistant_message="It is written.")
     other = talk.beside("S2")
     at = timestamp(talk.clock() - 1)
-    _wrote(other, at, user="Write a parser", assistant="It is written.")
+    _wrote(other, at, user="Write parser.py", assistant="It is written.")
     other.clock.pass_by(1)
-    other.prompt("Now test it")
+    other.prompt("Now test it with 9 files")
     other.send("Stop")
     gists = [exchange.gist for exchange in snapshot(other).thread.key_exchanges]
-    assert gists[:3] == ["Write a parser", "It is written.", "Now test it"]
+    assert gists[:3] == ["Write parser.py", "It is written.", "Now test it with 9 files"]
 
 
 def _wrote(talk: Conversation, at: str = "", **said: str) -> None:

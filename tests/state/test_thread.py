@@ -46,9 +46,12 @@ def texts_of(messages: list[Exchange]) -> list[str]:
 
 
 WORDS = st.sampled_from(["thanks", "Write {}", "Never touch {}", "No, use {}", "yes", LONG + " {}"])
+TALK = ("thanks", "yes")
 CONVERSATIONS = st.lists(st.tuples(st.sampled_from([USER, AGENT]), WORDS), max_size=60).map(
     lambda pieces: [
-        (user if role == USER else agent)(words.format(number), number)
+        agent(words.format(number), number)
+        if role == AGENT
+        else user(words.format(number), number, kind=SMALL_TALK if words in TALK else "")
         for number, (role, words) in enumerate(pieces)
     ]
 )
@@ -97,9 +100,14 @@ def test_what_later_turns_come_back_to_is_kept_when_other_prompts_have_gone() ->
 
 
 def test_small_talk_is_forgotten_with_the_answer_to_it_and_drives_nothing_out() -> None:
-    said = [user("Port it", 1), agent("Ported; 12 tests pass.", 2), user("thanks!", 3)]
-    said += [agent("You're welcome!", 4), user("Now document it", 5)]
-    assert texts_of(said) == ["Port it", "Ported; 12 tests pass.", "Now document it"]
+    said = [user("Port it to C11", 1), agent("Ported; 12 tests pass.", 2)]
+    said += [
+        user("thanks!", 3, kind=SMALL_TALK),
+        agent("You're welcome!", 4),
+        user("Now document it in README.md", 5),
+    ]
+    kept = ["Port it to C11", "Ported; 12 tests pass.", "Now document it in README.md"]
+    assert texts_of(said) == kept
 
 
 def test_the_newest_request_and_answer_are_kept_at_length_and_the_oldest_short() -> None:
@@ -253,13 +261,13 @@ def test_the_summary_is_the_first_and_the_last_of_the_user() -> None:
 
 
 def test_a_snapshots_thread_has_the_first_the_last_and_turning_points_between() -> None:
-    said = [user("Begin", 0)]
+    said = [user("Begin with 1", 0)]
     for n in range(1, 12):
         said += [user(f"Question {n}", n), agent(f"Answer {n}", n)]
         if n == 3:
             said.append(user("the second", n, settles="First or second?"))
     shown = [exchange.text for exchange in key_exchanges(extend((), said))]
-    assert shown[0] == "Begin"
+    assert shown[0] == "Begin with 1"
     assert shown[-4:] == ["Question 10", "Answer 10", "Question 11", "Answer 11"]
     assert len(shown) <= 8
 
@@ -277,10 +285,10 @@ def test_headings_and_list_items_of_an_answer_read_well_in_one_paragraph() -> No
         ("/explore how does the parser decide on types", REQUEST),
         ("/team:explore never touch the old parser", REQUEST),
         ("/explore https://tracker.example/issues/7", REQUEST),
-        ("/compact", SMALL_TALK),
-        ("/model the large one", SMALL_TALK),
+        ("/deploy staging", REQUEST),
+        ("/pr", REQUEST),
     ],
 )
-def test_a_command_to_the_host_is_what_its_arguments_say(prompt: str, kind: str) -> None:
+def test_a_command_of_the_users_is_a_request(prompt: str, kind: str) -> None:
     assert kind_of_prompt(prompt) == kind
     assert user(prompt).text == prompt, "the command stays with its arguments"

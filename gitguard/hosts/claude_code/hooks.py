@@ -144,7 +144,7 @@ def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: fl
         version=_version(environment) if "AI_AGENT" in environment and not ran_by else "",
         ran_by=ran_by,
         source=read.name_of(payload, "source") or read.name_of(payload, "trigger"),
-        prompt=_words_of_the_user(prompt) if "<" in prompt else prompt,
+        prompt=_words_of_the_user(prompt) if "<" in prompt or prompt[:1] == "/" else prompt,
         turn_id=read.name_of(payload, "prompt_id"),
         summary=read.text(payload, "compact_summary"),
         answer=read.text(payload, "last_assistant_message"),
@@ -196,9 +196,11 @@ def _version(environment: Mapping[str, str]) -> str:
 
 
 def _words_of_the_user(prompt: str) -> str:
-    from gitguard.model.host_additions import outside_of
+    from gitguard.hosts.claude_code.own_commands import OWN_COMMANDS
+    from gitguard.model.host_additions import command_in, outside_of
 
-    return outside_of(prompt, BESIDE_THE_WORDS, _NOT_THE_USERS)
+    words = outside_of(prompt, BESIDE_THE_WORDS, _NOT_THE_USERS)
+    return "" if command_in(words) in OWN_COMMANDS else words
 
 
 def _project_dir(payload: dict[str, Any]) -> str:

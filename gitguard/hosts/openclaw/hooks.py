@@ -176,7 +176,13 @@ def _prompt(context: dict[str, Any], event: dict[str, Any]) -> str:
         return ""
     from gitguard.hosts.openclaw.tool_calls import words_of_the_user
 
-    return words_of_the_user(read.text(event, "prompt"))
+    words = words_of_the_user(read.text(event, "prompt"))
+    if not words.startswith("/"):
+        return words
+    from gitguard.hosts.openclaw.own_commands import OWN_COMMANDS
+    from gitguard.model.host_additions import command_in
+
+    return "" if command_in(words) in OWN_COMMANDS else words
 
 
 def _tool(event: dict[str, Any], context: dict[str, Any]) -> events.ToolCall:

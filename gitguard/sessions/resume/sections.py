@@ -46,15 +46,13 @@ from gitguard.state.items import (
     EVENT,
     FAILED,
     INVARIANT,
-    ROUTINE,
     SAID,
-    SMALL_TALK,
     UNFINISHED,
     Exchange,
 )
 from gitguard.state.sentences import is_question, sentences, words_of
 from gitguard.state.subjects import Subjects
-from gitguard.state.thread import answer_before_last, is_heard, is_refusal
+from gitguard.state.thread import answer_before_last, is_heard, is_refusal, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -121,9 +119,7 @@ def _earlier_words(state: TaskState, newest: Exchange) -> list[Exchange]:
     earlier = [
         exchange
         for exchange in reversed(state.exchanges)
-        if is_heard(exchange)
-        and exchange.kind not in (SMALL_TALK, ROUTINE)
-        and exchange is not newest
+        if is_heard(exchange) and not is_talk(exchange) and exchange is not newest
     ]
     # A task is told by its goal, this one's above and earlier ones' in a section of their own.
     goals = [task.goal for task in state.earlier if task.goal]

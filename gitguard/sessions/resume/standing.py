@@ -5,8 +5,8 @@ from __future__ import annotations
 from gitguard.sessions.resume.filling import BlockSection
 from gitguard.sessions.resume.reader import BlockReader, item_of, items_of, label, line, single
 from gitguard.state.answers import closing_question, names_step, reports_done
-from gitguard.state.items import ACTIVE, AGENT_KINDS, CONCLUSION, SMALL_TALK, Exchange
-from gitguard.state.thread import is_heard, is_refusal
+from gitguard.state.items import ACTIVE, AGENT_KINDS, CONCLUSION, Exchange
+from gitguard.state.thread import asked_last
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,11 +15,8 @@ if TYPE_CHECKING:
 
 
 def newest_request(state: TaskState) -> Exchange | None:
-    """Return what the user said last that is more than small talk."""
-    for exchange in reversed(state.exchanges):
-        if is_heard(exchange) and exchange.kind != SMALL_TALK and not is_refusal(exchange):
-            return exchange
-    return None
+    """Return what the user asked for last."""
+    return asked_last(state.exchanges)
 
 
 def newest_answer(state: TaskState) -> Exchange | None:

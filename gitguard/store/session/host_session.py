@@ -196,6 +196,11 @@ class HostSession(Record):
         "Whether it was said since the last compaction that these eat the context up.",
         default=False,
     )
+    undecided: bool = fields.flag(
+        "Whether nothing tells yet that the newest prompt asks for something.",
+        default=False,
+        sparse=True,
+    )
     completed: str = fields.text("The task that it was told is complete.", default="")
     version: str = fields.text(
         "The host's version, empty where it does not tell.", default="", sparse=True

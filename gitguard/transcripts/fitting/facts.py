@@ -11,11 +11,11 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 
-from gitguard.model.conversation import AGENT, MESSAGE, TEXT, USER, Block, TranscriptEntry
+from gitguard.model.conversation import AGENT, CALL, MESSAGE, TEXT, USER, Block, TranscriptEntry
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import shorten
 from gitguard.state.answers import findings, newest_of
-from gitguard.state.items import ROUTINE, SMALL_TALK, Exchange, Origin
+from gitguard.state.items import REQUEST, SMALL_TALK, Exchange, Origin
 from gitguard.state.prompts import question_answered
 from gitguard.state.thread import SHORT, read_prompt, said_by_agent, shortened
 from gitguard.transcripts.fitting.chunks import Unit
@@ -53,7 +53,7 @@ def said_in(units: Iterable[Unit], redactor: Redactor) -> str:
 
 
 def _line_of(exchange: Exchange) -> str:
-    if not exchange.text or exchange.kind in (SMALL_TALK, ROUTINE):
+    if not exchange.text or exchange.kind == SMALL_TALK:
         return ""
     settles = f" (to: {exchange.settles})" if exchange.settles else ""
     who = SAID_BY_USER if exchange.origin.by == USER else "- Agent: "
@@ -62,8 +62,11 @@ def _line_of(exchange: Exchange) -> str:
 
 def _exchanges_in(units: Iterable[Unit], redactor: Redactor) -> Iterator[Exchange]:
     """Yield each request, and what the agent stated before the next one."""
+    prompt: Exchange | None = None
+    has_worked = True  # the first request is one, whatever follows it
     texts: list[str] = []
     for entry in entries_of(units):
+        has_worked = has_worked or any(block.kind == CALL for block in entry.blocks)
         text = "\n".join(block.text for block in entry.blocks if block.kind == TEXT).strip()
         if entry.by_host or entry.role not in (USER, AGENT) or not text:
             continue
@@ -73,11 +76,19 @@ def _exchanges_in(units: Iterable[Unit], redactor: Redactor) -> Iterator[Exchang
         if entry.role == AGENT:
             texts.append(text)
             continue
-        yield from _stated(texts)
-        answer = texts[-1] if texts else ""
-        settles = question_answered(answer, text)
-        yield read_prompt(text, Origin(USER), settles=settles)
+        yield from _turn_of(prompt, texts, has_worked=has_worked)
+        settles = question_answered(texts[-1] if texts else "", text)
+        has_worked = prompt is None
+        prompt = read_prompt(text, Origin(USER), settles=settles)
         texts = []
+    yield from _turn_of(prompt, texts, has_worked=has_worked)
+
+
+def _turn_of(prompt: Exchange | None, texts: list[str], *, has_worked: bool) -> Iterator[Exchange]:
+    """Yield a prompt and what was stated in its turn; a few words that led to no call are talk."""
+    if prompt is not None:
+        is_asked = prompt.kind == SMALL_TALK and has_worked
+        yield prompt.replace(kind=REQUEST) if is_asked else prompt
     yield from _stated(texts)
 
 

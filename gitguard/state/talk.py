@@ -1,0 +1,146 @@
+"""Tells talk from requests by what a turn does, in any language and by no language's words.
+
+Talk is thanks, a greeting, "go on": short, without a name, a path, a number or code, about nothing
+that the conversation knows, and without work of its own. The rules stand in
+references/design/capture.md ("Talk").
+"""
+
+from __future__ import annotations
+
+from gitguard.model.transcript import USER
+from gitguard.model.value import Value
+from gitguard.state.items import ANSWER, SMALL_TALK
+from gitguard.state.prompts import is_brief, is_few_words, kind_of_prompt
+from gitguard.state.sentences import (
+    is_question,
+    parts_of,
+    sentences,
+    telling_terms,
+    terms_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitguard.state.entries import JournalEntry
+    from gitguard.state.items import Exchange
+    from gitguard.state.task import TaskState
+
+_READ = 2_000
+"""Characters of a call and of an answer in which a prompt's terms are looked for."""
+_GIT = frozenset({"git", "gh", "cd", "echo", "true"})
+_FROM_AN_ANSWER = 2
+"""Terms that an answer shares with a prompt by more than chance."""
+
+
+class TurnSeen(Value):
+    """What the journal tells so far of the turn that a prompt began."""
+
+    has_calls: bool = False
+    is_only_git: bool = False
+    """Whether all that it did was to commit, push, merge and the like."""
+    done: frozenset[str] = frozenset()
+    """The words of its calls: paths and commands."""
+    told: frozenset[str] = frozenset()
+    """The terms of its answer, without the greeting at its beginning."""
+
+
+def turn_seen(calls: Iterable[JournalEntry], answer: str) -> TurnSeen:
+    """Return what a turn's calls and its answer tell, the latter empty if there is none yet."""
+    calls = tuple(calls)
+    lines = [line for call in calls for line in (call.summary[:_READ], *call.read, *call.written)]
+    told = sentences(answer[:_READ])
+    return TurnSeen(
+        has_calls=bool(calls),
+        is_only_git=bool(calls) and all(map(_is_git, calls)),
+        done=frozenset().union(*map(parts_of, lines)),
+        told=terms_of(" ".join(told[1:] or told)),
+    )
+
+
+def _is_git(call: JournalEntry) -> bool:
+    from gitguard.model.shell.programs import programs_of
+
+    if not call.is_shell or call.written:
+        return False
+    return {program.name for program in programs_of(call.shell_line)} <= _GIT
+
+
+def kind_in_turn(
+    text: str,
+    turn: TurnSeen,
+    *,
+    settles: str = "",
+    known: frozenset[str] = frozenset(),
+    opens: bool = False,
+    is_only: bool = False,
+) -> str:
+    """Say what a prompt is, as far as its turn tells; talk until something shows a request.
+
+    settles is what it answers. known are the terms of the work. opens says that nothing was asked
+    for before in its conversation, and is_only that nothing was asked for in any.
+    """
+    if not is_brief(text):
+        return kind_of_prompt(text, settles=bool(settles))
+    if turn.is_only_git:
+        return SMALL_TALK
+    is_few = is_few_words(text)
+    if is_question(settles):
+        return ANSWER if turn.has_calls or not is_few else SMALL_TALK
+    kind, terms, words = kind_of_prompt(text), telling_terms(text), terms_of(text)
+    if _has_most(known, terms) or (opens and not is_few and not is_question(text)):
+        return kind
+    if not turn.has_calls:
+        return SMALL_TALK
+    is_told = _has_most(turn.told, words) and len(words & turn.told) >= _FROM_AN_ANSWER
+    is_taken_up = is_told or _has_most(turn.done, terms)
+    if is_taken_up or not is_few:
+        return kind
+    if settles:
+        return ANSWER
+    return kind if is_only else SMALL_TALK
+
+
+def _has_most(known: frozenset[str], terms: frozenset[str]) -> bool:
+    return len(terms & known) * 2 > len(terms)
+
+
+class Prompt(Value):
+    """What the user said, and where."""
+
+    text: str
+    conversation: str
+    settles: str = ""
+    """What of the agent's words it answers."""
+
+
+def kind_by_work(
+    prompt: Prompt, turn: TurnSeen, state: TaskState, others: Iterable[Exchange]
+) -> str:
+    """Say what a prompt is in the light of the work that a state tells of.
+
+    others are the messages beside it.
+    """
+    requests = [e for e in others if e.origin.by == USER and e.kind != SMALL_TALK]
+    goal = "" if state.stated_goal == prompt.text else state.stated_goal
+    goal_from = state.goal_from.conversation if state.goal_from is not None else ""
+    is_provisional = not state.is_noted("goal") and goal_from == prompt.conversation
+    return kind_in_turn(
+        prompt.text,
+        turn,
+        settles=prompt.settles,
+        known=_known_terms(state, goal, requests),
+        opens=all(e.origin.conversation != prompt.conversation for e in requests),
+        is_only=not requests and (is_provisional or not goal),
+    )
+
+
+def _known_terms(state: TaskState, goal: str, requests: Iterable[Exchange]) -> frozenset[str]:
+    """Return the terms of what is worked at: the goal, what was asked for, and the files."""
+    terms = set(telling_terms(goal))
+    for exchange in requests:
+        terms |= telling_terms(exchange.text)
+    for path in (*(artifact.path for artifact in state.artifacts), *state.files_read):
+        terms |= parts_of(path)
+    return frozenset(terms)
