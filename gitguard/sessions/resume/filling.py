@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _FEW_WORDS = 20
 _HALF_A_LINE = 40
 _FACT = 60
-_PARAGRAPH = 240
+_PARAGRAPH, _LEAST_OF_A_NOTE = 240, 140
 _ABSENT = len("Not shown: \n")
 _BULLET = len("- \n")
 _LONGEST_NUMBERS = len(" (1,000 of 1,000)")
@@ -168,27 +168,28 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
     wishes = wishes[: max(room // (_BULLET + 1), 1)]  # more lines than that fit nowhere
     if section.is_required and section.has_stub and not section.is_whole:
         yield 0, wishes[0], _FEW_WORDS
-        yield 1, wishes[0], _HALF_A_LINE if items[wishes[0]].is_derived else _FACT
+        is_derived = items[wishes[0]].is_derived
+        yield (4, wishes[0], _HALF_A_LINE) if is_derived else (1, wishes[0], _FACT)
     used = 0
     for item in wishes:
         limit = items[item].length if section.is_whole else _paragraph(section, items[item])
         used += min(items[item].length, limit)
         yield _round_of(section, items[item], used), item, limit
     for item in wishes:
-        yield 5 if section.is_required else 7, item, items[item].length
+        yield 6 if section.is_required else 8, item, items[item].length
 
 
 def _paragraph(section: BlockSection, item: BlockItem) -> int:
-    return section.paragraph if item.is_derived else max(section.paragraph, _PARAGRAPH)
+    return section.paragraph if item.is_derived else max(section.paragraph, _LEAST_OF_A_NOTE)
 
 
 def _round_of(section: BlockSection, item: BlockItem, used: int) -> int:
     """Return in which round an item is shown with which its section has used so many quarters."""
     if section.is_required:
-        return 4 if item.is_derived else 2
+        return 5 if item.is_derived else 2
     if item.is_derived:
-        return 6
-    return 3 if used <= _FIRST_NOTES else 4
+        return 7
+    return 3 if used <= _FIRST_NOTES else 5
 
 
 class _SectionFilling:
