@@ -10,10 +10,13 @@ import argparse
 import random
 import tempfile
 from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 from gitguard.model.tokens import tokens_of
-from tests.benches.memory_conversations import STALE, Fact, Turn, conversation
+from tests.benches.memory_conversations import AGENT, HOOK, STALE, USER, Fact, Turn, conversation
+from tests.benches.memory_wordings import LANGUAGES
 from tests.support.conversation import Conversation
 
 CELLS = ((30, 700), (60, 1_500))
@@ -56,10 +59,10 @@ def replay(talk: Conversation, turns: list[Turn], likely: float, chance: random.
 
 
 def block_after(
-    seed: int, count: int, tokens: int, likely: float, folder: Path
+    seed: int, count: int, tokens: int, likely: float, folder: Path, language: str = "english"
 ) -> tuple[str, list[Fact]]:
     """Return the block that a new conversation gets, and the facts to look for."""
-    turns, facts = conversation(seed, count)
+    turns, facts = conversation(seed, count, language)
     talk = Conversation(folder)
     (folder / "config").mkdir(exist_ok=True)
     (folder / "config" / "config.yaml").write_text(
@@ -70,44 +73,101 @@ def block_after(
     return talk.beside("S2").prompt("What is next?"), facts
 
 
+@dataclass(frozen=True)
+class Cell:
+    """One kind of conversation: its language, its facts, its room, and how much is noted."""
+
+    language: str
+    count: int
+    tokens: int
+    likely: float
+
+
+@dataclass
+class Counted:
+    """How many facts the blocks of some seeds have, and how many there are, by way and by kind."""
+
+    have: Counter[str]
+    there: Counter[str]
+    used: int = 0
+    """Tokens of all blocks."""
+
+    def share(self, *ways: str) -> float:
+        """Return the share of the facts that came in some ways which the blocks have."""
+        return sum(self.have[way] for way in ways) / sum(self.there[way] for way in ways)
+
+
+def measure(cell: Cell, seeds: Iterable[int], *, shows: bool = False) -> Counted:
+    """Count the facts of some conversations."""
+    counted = Counted(Counter(), Counter())
+    for seed in seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            block, facts = block_after(
+                seed, cell.count, cell.tokens, cell.likely, Path(folder), cell.language
+            )
+        counted.used += tokens_of(block)
+        for fact in facts:
+            for name in (fact.way, f"  {fact.kind}"):
+                counted.there[name] += 1
+                counted.have[name] += fact.is_in(block)
+        if shows:
+            print(block)
+            print("lacks:", [f for f in facts if f.way != STALE and not f.is_in(block)])
+            print("stale:", [f for f in facts if f.way == STALE and f.is_in(block)])
+    return counted
+
+
 def main() -> None:
-    """Measure and print a table."""
+    """Measure and print a table of each language, and then one by language."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument(
         "--noting", type=float, action="append", help="Only an agent that notes with this share"
     )
+    parser.add_argument(
+        "--language", action="append", choices=[*LANGUAGES, "all"], help="English by default"
+    )
     parser.add_argument("--show", action="store_true", help="Print each block and what it lacks")
     options = parser.parse_args()
-    for likely in options.noting or LIKELY:
+    languages = options.language or ["english"]
+    if "all" in languages:
+        languages = list(LANGUAGES)
+    seeds = range(options.first, options.first + options.seeds)
+    rows = []
+    for likely in LIKELY if options.noting is None else options.noting:
         for count, tokens in CELLS:
-            seeds = range(options.first, options.first + options.seeds)
-            _print_cell(count, tokens, likely, seeds, shows=options.show)
+            for language in languages:
+                cell = Cell(language, count, tokens, likely)
+                counted = measure(cell, seeds, shows=options.show)
+                rows.append((cell, counted))
+                if len(languages) == 1:
+                    _print_kinds(cell, counted, len(seeds))
+    if len(languages) > 1:
+        _print_languages(rows)
 
 
-def _print_cell(count: int, tokens: int, likely: float, seeds: range, *, shows: bool) -> None:
-    have: Counter[str] = Counter()
-    there: Counter[str] = Counter()
-    used = 0
-    for seed in seeds:
-        with tempfile.TemporaryDirectory() as folder:
-            block, facts = block_after(seed, count, tokens, likely, Path(folder))
-        used += tokens_of(block)
-        for fact in facts:
-            for name in (fact.way, f"  {fact.kind}"):
-                there[name] += 1
-                have[name] += fact.is_in(block)
-        if shows:
-            print(block)
-            print("lacks:", [f for f in facts if f.way != STALE and not f.is_in(block)])
-            print("stale:", [f for f in facts if f.way == STALE and f.is_in(block)])
+def _print_kinds(cell: Cell, counted: Counted, seeds: int) -> None:
     print(
-        f"{count} facts, {tokens} tokens ({used // len(seeds)} used), an agent that notes "
-        f"{likely:.0%} of what it could"
+        f"{cell.count} facts, {cell.tokens} tokens ({counted.used // seeds} used), an agent that "
+        f"notes {cell.likely:.0%} of what it could"
     )
-    for name in sorted(there, key=str.strip):
-        print(f"  {name:14} {have[name]:4} of {there[name]:4}  {have[name] / there[name]:.0%}")
+    for name in sorted(counted.there, key=str.strip):
+        have, there = counted.have[name], counted.there[name]
+        print(f"  {name:14} {have:4} of {there:4}  {have / there:.0%}")
+
+
+def _print_languages(rows: list[tuple[Cell, Counted]]) -> None:
+    print("| noted | facts, tokens | language | user | hooks | answers | all | stale |")
+    print("| ---: | --- | --- | ---: | ---: | ---: | ---: | ---: |")
+    for cell, counted in rows:
+        shares = [f"{counted.share(way):.0%}" for way in (USER, HOOK, AGENT)]
+        shares.append(f"{counted.share(USER, HOOK, AGENT):.0%}")
+        stale = f"{counted.have[STALE]} of {counted.there[STALE]}"
+        print(
+            f"| {cell.likely:.0%} | {cell.count}, {cell.tokens:,} | {cell.language} | "
+            f"{' | '.join(shares)} | {stale} |"
+        )
 
 
 if __name__ == "__main__":

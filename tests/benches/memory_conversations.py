@@ -9,6 +9,8 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from tests.benches.memory_wordings import LANGUAGES, Wordings
+
 USER, HOOK, AGENT = "user", "hook", "agent"
 STALE = "stale"
 
@@ -51,159 +53,118 @@ class Turn:
 
     prompt: str
     tools: list[ToolUse] = field(default_factory=list)
-    answer: str = "Done."
+    answer: str = ""
     todos: list[tuple[str, str]] = field(default_factory=list)
     notes: list[tuple[str, str]] = field(default_factory=list)
     """What an agent would note of the turn if it does: the list of the state, and the sentence."""
 
 
-_AREAS = (
-    "invoice parser", "login page", "export job", "search index", "billing worker", "map view",
-    "mail digest", "image cache", "import wizard", "audit trail", "rate limiter", "chat widget",
-    "tax report", "device sync", "feature flags", "session store", "upload queue", "price table",
-)  # fmt: skip
 _NOUNS = (
     "ledger", "tenant", "cursor", "voucher", "schema", "header", "bucket", "thumbnail", "webhook",
     "locale", "checksum", "timezone", "payload", "tokenizer", "retention", "pagination", "quota",
     "signature", "archive", "throttle", "footer", "backoff", "manifest", "palette", "workspace",
 )  # fmt: skip
-_SMALL = ("thanks!", "great", "ok, go on", "yes", "continue", "nice, thank you", "go ahead")
 _NOISE_TOOLS = ("git status", "ls -la", "cat README.md", "grep -rn TODO src", "find . -name '*.py'")
+_SHORTEST_NOTE, _LONGEST_NOTE = 40, 160
+"""Characters of a note of natural length."""
 
 
 class Writer:
     """Draws the words of one conversation; every fact has words of its own."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, wordings: Wordings) -> None:
         """Begin with a seed."""
         self.random = random.Random(seed)
+        self.wordings = wordings
         self.number = self.random.randrange(100, 900)
-        self.things = self.random.sample(_NOUNS, len(_NOUNS))
+        self.things = self.random.sample(wordings.things, len(wordings.things))
 
     def name(self) -> str:
         """Return a term that nothing else in the conversation has."""
         self.number += self.random.randrange(1, 9)
         return f"{self.random.choice(_NOUNS)}-{self.number}"
 
-    def area(self) -> str:
-        """Return a part of a product."""
-        return self.random.choice(_AREAS)
+    def say(self, wordings: tuple[str, ...], **names: str) -> str:
+        """Return one of some wordings with its names, about any part of the product."""
+        return self.random.choice(wordings).format(
+            area=self.random.choice(self.wordings.areas), **names
+        )
 
-    def thing(self) -> str:
-        """Return a thing that was not named so before."""
-        return self.things.pop()
-
-    def pick(self, *options: str) -> str:
-        """Return one of some wordings."""
-        return self.random.choice(options)
+    def note(self, text: str) -> str:
+        """Return a note of natural length that says a text."""
+        for reason in self.random.sample(self.wordings.reasons, len(self.wordings.reasons)):
+            longer = f"{text} {reason}"
+            if len(text) < _SHORTEST_NOTE and len(longer) <= _LONGEST_NOTE:
+                text = longer
+        return text
 
 
 def _request(w: Writer) -> tuple[str, list[Fact]]:
     name = w.name()
-    text = w.pick(
-        f"Please add a {name} step to the {w.area()}.",
-        f"Implement the {name} for the {w.area()} and cover it with tests.",
-        f"The {w.area()} needs a {name}, build it.",
-    )
-    return text, [Fact("request", USER, name)]
+    return w.say(w.wordings.requests, name=name), [Fact("request", USER, name)]
 
 
 def _constraint(w: Writer) -> tuple[str, list[Fact]]:
     name = w.name()
-    text = w.pick(
-        f"Never touch the {name} while you do that.",
-        f"Make sure that the {name} stays readable by old clients.",
-        f"The {name} must not grow beyond two pages.",
-        f"Do not add dependencies for the {name}.",
-    )
-    return text, [Fact("constraint", USER, name)]
+    return w.say(w.wordings.constraints, name=name), [Fact("constraint", USER, name)]
 
 
 def _decision(w: Writer) -> tuple[str, list[Fact]]:
     name, other = w.name(), w.name()
-    text = w.pick(
-        f"We go with {name} for this, the team has agreed.",
-        f"Let's take {name} and leave {other} for later.",
-        f"I decided that {name} is the way to do it.",
-    )
-    return text, [Fact("decision", USER, name)]
+    return w.say(w.wordings.decisions, name=name, other=other), [Fact("decision", USER, name)]
 
 
-def _correction(w: Writer) -> tuple[str, list[Fact]]:
-    thing = w.thing()
-    old, new = w.name(), w.name()
-    first = w.pick(f"Use {old} as the {thing} separator.", f"Set the {thing} separator to {old}.")
-    then = w.pick(
-        f"No, use {new} as the {thing} separator, not {old.split('-')[0]}s.",
-        f"Actually the {thing} separator should be {new} instead.",
-    )
-    return f"{first}\0{then}", [
-        Fact("correction", USER, new),
-        Fact("superseded", STALE, old, newer=new),
-    ]
+def _correction(w: Writer) -> tuple[str, str, list[Fact]]:
+    """Return what is said first, what takes its place, and the facts."""
+    thing, old, new = w.things.pop(), w.name(), w.name()
+    first = w.say(w.wordings.choices, old=old, thing=thing)
+    then = w.say(w.wordings.corrections, new=new, thing=thing)
+    return first, then, [Fact("correction", USER, new), Fact("superseded", STALE, old, newer=new)]
 
 
 def _value(w: Writer) -> tuple[str, list[Fact]]:
     name, number = w.name(), str(w.random.randrange(1_000, 99_999))
-    text = w.pick(
-        f"For your information: the {name} of our biggest customer has {number} rows.",
-        f"The {name} runs on port {number} in staging.",
-    )
-    return text, [Fact("fact", USER, number)]
+    return w.say(w.wordings.values, name=name, number=number), [Fact("fact", USER, number)]
 
 
 def _conclusion(w: Writer) -> tuple[str, list[Fact]]:
     name = w.name()
-    text = w.pick(
-        f"The root cause is the {name}: it is read before it is written.",
-        f"I found that the {name} is never released.",
-        f"It turns out that the {name} is computed twice.",
-    )
-    return text, [Fact("conclusion", AGENT, name)]
+    return w.say(w.wordings.conclusions, name=name), [Fact("conclusion", AGENT, name)]
 
 
 def _number(w: Writer) -> tuple[str, list[Fact]]:
     name, number = w.name(), f"{w.random.randrange(100, 999)}.{w.random.randrange(1, 9)} ms"
-    text = w.pick(
-        f"The query of the {name} now takes {number} on the large set.",
-        f"Measured: {number} per call of the {name} with a warm cache.",
-    )
+    text = f"{name}: {w.say(w.wordings.measures, number=number)}"
     return text, [Fact("number", AGENT, number)]
 
 
-_FILLER = (
-    "Let me look at the code first.", "I will start with the reader.", "This is a small change.",
-    "The code follows the style of the module.", "Everything is in place as described.",
-    "I looked through the files of this folder.", "The names follow what is there already.",
-)  # fmt: skip
 _NOTED_IN = {"constraint": "constraints", "decision": "decisions", "correction": "constraints"}
 _PROMPTS = (_constraint, _decision, _value, _constraint, _request, _decision)
 _ANSWERS = (_conclusion, _number, _conclusion)
 
 
-def conversation(seed: int, count: int) -> tuple[list[Turn], list[Fact]]:
+def conversation(seed: int, count: int, language: str = "english") -> tuple[list[Turn], list[Fact]]:
     """Return a conversation with about so many facts to find, and the facts."""
-    w = Writer(seed)
+    w = Writer(seed, LANGUAGES[language])
     first, facts = _request(w)
     facts = [Fact("goal", USER, facts[0].needle)]
-    turns = [Turn(first)]
+    turns = [Turn(first, answer=w.wordings.done)]
     kinds = 0
     while sum(fact.way != STALE for fact in facts) < count:
         kinds += 1
         turn = Turn("")
-        turns.append(turn)
         if kinds % 4 == 0:
-            text, new = _correction(w)
-            before, turn.prompt = text.split("\0")
-            turns.insert(-1, Turn(before, answer=w.random.choice(_FILLER)))
+            before, turn.prompt, new = _correction(w)
+            turns.append(Turn(before, answer=w.random.choice(w.wordings.fillers)))
         else:
             turn.prompt, new = _PROMPTS[kinds % len(_PROMPTS)](w)
+        turns.append(turn)
         facts += new
-        turn.notes += [(_NOTED_IN.get(new[0].kind, "learnings"), turn.prompt)]
+        turn.notes += [(_NOTED_IN.get(new[0].kind, "learnings"), w.note(turn.prompt))]
         _work(w, turn, facts, kinds)
         _answer(w, turn, facts, kinds)
         if w.random.random() < 0.3:
-            turns.append(Turn(w.random.choice(_SMALL), answer="You're welcome."))
+            turns.append(Turn(w.random.choice(w.wordings.talk), answer=w.wordings.welcome))
     _plan(w, turns[-1], facts)
     return turns, facts
 
@@ -226,20 +187,21 @@ def _work(w: Writer, turn: Turn, facts: list[Fact], number: int) -> None:
 
 
 def _answer(w: Writer, turn: Turn, facts: list[Fact], number: int) -> None:
-    sentences = w.random.sample(_FILLER, 3)
+    sentences = w.random.sample(w.wordings.fillers, 3)
     if number % 2 == 0:
         text, new = _ANSWERS[number // 2 % len(_ANSWERS)](w)
         sentences.insert(w.random.randrange(1, 4), text)
-        turn.notes.append(("learnings", text))
+        turn.notes.append(("learnings", w.note(text)))
         facts += new
-    turn.answer = " ".join(sentences)
+    turn.answer = w.wordings.between.join(sentences)
 
 
 def _plan(w: Writer, turn: Turn, facts: list[Fact]) -> None:
     done, active, pending = (w.name() for _ in range(3))
+    write, wire, document = w.wordings.steps
     turn.todos = [
-        (f"Write the {done}", "completed"),
-        (f"Wire up the {active}", "in_progress"),
-        (f"Document the {pending}", "pending"),
+        (write.format(name=done), "completed"),
+        (wire.format(name=active), "in_progress"),
+        (document.format(name=pending), "pending"),
     ]
     facts += [Fact("plan", HOOK, active), Fact("plan", HOOK, pending)]
