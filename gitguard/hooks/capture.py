@@ -218,20 +218,40 @@ def record_answer(conversation: Conversation) -> None:
     conversation.record = conversation.record.replace(answer=stated if words == WORDS_WHOLE else "")
 
 
+def is_hosts_own(conversation: Conversation, text: str) -> bool:
+    """Say whether the host's transcript shows a text as the host's own, such as an error."""
+    if not text:
+        return False
+    from gitguard import transcripts
+
+    try:
+        return transcripts.is_hosts_own(conversation.event.transcript, text)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return False
+
+
 def record_summary(conversation: Conversation, began: float) -> None:
     """Keep the host's own summary whole, and journal what it says of where the work stands.
 
     began is when the compaction began, in Unix seconds; 0 if no event told.
     """
     summary = conversation.event.summary or _summary_in_transcript(conversation, began)
-    if not summary:
+    if not summary or is_hosts_own(conversation, summary):
         return
     from gitguard.sessions.host_summaries import keep_whole
-    from gitguard.state.host_summary import kept_whole, standing_of, without_thinking
+    from gitguard.state.host_summary import (
+        is_summary,
+        kept_whole,
+        standing_of,
+        without_thinking,
+    )
     from gitguard.state.thread import AT_LENGTH
 
     # Secrets are taken out first: a part of one would not be known for one.
     summary = conversation.workspace.redactor.text(without_thinking(summary))
+    if not is_summary(summary):
+        return
     entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))
     if summary and conversation.config.capture.words == WORDS_WHOLE:
         whole = kept_whole(summary)

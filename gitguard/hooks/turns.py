@@ -339,14 +339,19 @@ def keep_words(conversation: Conversation) -> None:
 
 
 def _turn_end(conversation: Conversation) -> HookReply:
-    from gitguard.hooks.unfinished import take_in_middle_of_turn
+    from gitguard.hooks.unfinished import take_in_middle_of_turn, take_in_running_turn
 
     if not conversation.bring_back():
         return NEUTRAL
     conversation.doubt_reading()
     _, pressure = conversation.measure()
     with conversation.recording():
-        take_in_middle_of_turn(conversation)
+        if capture.is_hosts_own(conversation, conversation.event.answer):
+            conversation.event = conversation.event.replace(answer="")
+            if not conversation.is_apart:
+                take_in_running_turn(conversation)
+        else:
+            take_in_middle_of_turn(conversation)
         capture.record_answer(conversation)
         capture.close_open_calls(conversation, every=True)
         capture.take_up_request(conversation)

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MOST_KEPT = 16_000
 """Characters that are kept of a whole summary; most have fewer than 14,000."""
+_SHORTEST = 200
+"""Characters of a line that is a summary; the shortest real one seen has 1,500."""
 CURRENT, NEXT, PENDING, DECISIONS, ERRORS, STANDING, OTHER = WORTH = (
     "current",
     "next",
@@ -92,6 +94,11 @@ class _Heading(Value):
     is_bold: bool
     number: int
     """0 for none."""
+
+
+def is_summary(text: str) -> bool:
+    """Say whether a text can be a summary: an error that a host hands on in its place cannot."""
+    return "\n" in text or len(text) >= _SHORTEST
 
 
 def without_thinking(summary: str) -> str:

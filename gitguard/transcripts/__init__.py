@@ -122,6 +122,18 @@ def interrupted_at(transcript: Transcript) -> float:
     return at
 
 
+def is_hosts_own(transcript: Transcript | None, text: str) -> bool:
+    """Say whether the host said a text in the agent's name, and the agent nothing since.
+
+    It is false for a format that does not tell.
+    """
+    if transcript is None or not _tells_stops(transcript) or not os.path.exists(transcript.path):
+        return False
+    reading = formats.load(transcript.format, formats.READING)
+    words: str = reading.last_words_of_host(transcript)
+    return bool(words) and words == text.strip()
+
+
 def summary_since(transcript: Transcript, since: float) -> str:
     """Return the host's summary of a compaction since a time in Unix seconds, empty if none.
 

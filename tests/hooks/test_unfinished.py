@@ -240,3 +240,37 @@ def test_a_tool_call_reads_no_words_from_the_transcript(talk: Conversation) -> N
     talk.send("PostToolUse.Bash")
     journal = talk.root / ".gitguard/sessions/main/journal.jsonl"
     assert "agent-said" not in journal.read_text()
+
+
+SPENT = "Usage spent · resets 15:00"
+
+
+def test_what_the_host_says_in_the_agents_name_is_no_answer(talk: Conversation) -> None:
+    is_in_a_turn(talk)
+    talk.says_as_the_agent(SPENT)
+    talk.send("Stop", last_assistant_message=SPENT)
+    texts = [exchange.text for exchange in talk.guard.state().exchanges]
+    assert FOUND in texts, "what the agent said before stays"
+    assert not any(SPENT in text for text in texts)
+    assert SPENT not in talk.beside("S2").prompt("What happened?")
+
+
+def test_an_answer_with_the_words_of_an_older_error_of_the_host_is_kept(
+    talk: Conversation,
+) -> None:
+    is_in_a_turn(talk)
+    talk.says_as_the_agent(SPENT)
+    says(talk, SPENT)
+    talk.send("Stop", last_assistant_message=SPENT)
+    assert SPENT in [exchange.text for exchange in talk.guard.state().exchanges]
+
+
+@pytest.mark.parametrize("is_in_transcript", [True, False])
+def test_an_error_of_the_host_is_no_summary(talk: Conversation, is_in_transcript: bool) -> None:
+    is_in_a_turn(talk)
+    error = f"{SPENT}\nSee the settings" if is_in_transcript else SPENT
+    talk.send("PreCompact.auto")
+    if is_in_transcript:
+        talk.says_as_the_agent(error)
+    talk.send("PostCompact", compact_summary=error)
+    assert not talk.guard.state().host_summary

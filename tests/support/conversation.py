@@ -128,6 +128,14 @@ class Conversation:
         line = {"type": "assistant", "timestamp": timestamp(self.clock())}
         self._write({**line, "isApiErrorMessage": True, "message": message})
 
+    def says_as_the_agent(self, text: str) -> None:
+        """The host writes a line of its own in the agent's name."""
+        self.clock.pass_by(1)
+        content = [{"type": "text", "text": text}]
+        message = {"role": "assistant", "model": "<synthetic>", "content": content}
+        stamp = timestamp(self.clock())
+        self._write({"type": "assistant", "timestamp": stamp, "message": message})
+
     def is_denied_by_a_rule(self, call: str) -> None:
         """A rule of the host denies a call after its first hook: no hook tells of its end."""
         self.clock.pass_by(1)

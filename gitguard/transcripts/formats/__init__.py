@@ -31,8 +31,9 @@ class FormatRow(Value):
     alike: str = ""
     """The format that has the same lines; only the path tells them apart."""
     tells_stops: bool = False
-    """Whether its lines say what the user refused or interrupted; then `reading` offers
-    `stopped_calls` and `interrupted_at`."""
+    """Whether its lines say what the user refused or interrupted and what the host said in the
+    agent's name; then `reading` offers `stopped_calls`, `interrupted_at` and
+    `last_words_of_host`."""
     tells_summaries: bool = False
     """Whether a summary is read in its lines, because no hook brings it; then `reading` offers
     `newest_summary`."""

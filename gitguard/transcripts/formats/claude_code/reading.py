@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from gitguard.transcripts.jsonl import Tell
 
 _REJECTED, _RESULT, _QUEUED = b'"user-rejected"', b'"tool_result"', b'"queued_command"'
+_AGENT = b'"assistant"'
+_NO_MODEL = "<synthetic>"
+"""The model of lines that the host itself wrote in the agent's name."""
 _MOST_LINES_BACK = 2_000
 """Lines that are searched for a call that never ended: more than any turn has."""
 _BEGINNING = 1 << 18
@@ -198,6 +201,27 @@ def interrupted_at(transcript: Transcript) -> float:
     return 0
 
 
+def last_words_of_host(transcript: Transcript) -> str:
+    """Return what the host said last in the agent's name, empty if the agent spoke since.
+
+    Such are errors of the model and spent limits. The host marks their lines, or names a model
+    that does not exist.
+    """
+    for number, line in enumerate(backwards(transcript.path)):
+        if number >= _MOST_LINES_BACK:
+            break
+        entry = parse(line) if _AGENT in line else {}
+        message = entry.get("message")
+        if entry.get("type") != "assistant" or entry.get("isSidechain"):
+            continue
+        if not isinstance(message, dict):
+            continue
+        if entry.get("isApiErrorMessage") or message.get("model") == _NO_MODEL:
+            return "\n".join(texts(message.get("content"))).strip()
+        return ""
+    return ""
+
+
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the boundaries of the conversation; the cursor is a byte offset."""
     from gitguard.transcripts import jsonl
@@ -272,7 +296,7 @@ def _message(
     if role == USER:
         paragraphs = [words_of_the_user(text) for text in paragraphs]
     paragraphs = [text for text in paragraphs if text.strip()]
-    if not paragraphs or message.get("model") == "<synthetic>":
+    if not paragraphs or message.get("model") == _NO_MODEL:
         return None, None
     message_id = message.get("id") if role == AGENT else None
     return Message(role, "\n".join(paragraphs), time_of(entry)), message_id
