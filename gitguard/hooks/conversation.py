@@ -487,6 +487,7 @@ class Conversation:
             error=shorten(one_line(tool.error), 400),
             sub_agent=self.event.sub_agent,
             is_shell=bool(tool.command),
+            runs_on=tool.runs_on,
             output=tool.output,
             is_probe=tool.is_probe,
             milliseconds=tool.milliseconds,

@@ -112,6 +112,8 @@ class Check(Value):
     """Whether the end of the output is this command's."""
     speaks_alone: bool
     """Whether all of the output is, but for what the line itself says by `echo`."""
+    runs_on: bool = False
+    """Whether the line leaves it running in the background."""
 
 
 def checks_of(line: str) -> tuple[Check, ...]:
@@ -142,6 +144,7 @@ def checks_of(line: str) -> tuple[Check, ...]:
             owns_exit_code=not is_in_doubt and commands[leads_to].joint == "",
             speaks_last=_speaks_last(commands, place),
             speaks_alone=all(map(_is_quiet, commands[:place])),
+            runs_on=_runs_on(commands, place),
         )
         checks.append(check)
     return tuple(checks)
@@ -240,6 +243,12 @@ def _end_of_chain(steps: list[SimpleCommand], place: int) -> int:
         return place
     after = range(place, len(steps))
     return next(n for n in after if steps[n].joint != _AND and steps[n].joint not in PIPES)
+
+
+def _runs_on(steps: list[SimpleCommand], place: int) -> bool:
+    """Say whether a command was started in the background, where nothing tells how it ends."""
+    after = (steps[n].joint for n in range(place, len(steps)))
+    return next((j for j in after if j not in PIPES and j not in (_AND, "||")), "") == "&"
 
 
 def _is_quiet(step: SimpleCommand) -> bool:

@@ -139,6 +139,8 @@ class ToolCall(Value):
     """The end of what the command said, where the call ran one and it ended well."""
     error: str = ""
     interrupted: bool = False
+    runs_on: bool = False
+    """Whether the command was left running in the background, so that its end is not known."""
     milliseconds: int = 0
     """How long it ran, by the host's word; 0 where it does not say."""
     is_probe: bool = False

@@ -313,7 +313,7 @@ def _mended(entries: tuple[JournalEntry, ...]) -> dict[str, str]:
     """Return when each call last ended well, if it did not fail again after that."""
     mended: dict[str, str] = {}
     for entry in entries:
-        if entry.event == journal.ENDED:
+        if entry.event == journal.ENDED and not entry.runs_on:
             mended[attempt_of(entry)] = entry.at
         elif entry.event == journal.FAILED:
             mended.pop(attempt_of(entry), None)
@@ -324,7 +324,7 @@ def _passes(checks: _EndedChecks) -> list[tuple[str, Target]]:
     """Return what passed and has not failed since, with the time."""
     passes: list[tuple[str, Target]] = []
     for entry, ended in checks:
-        if not entry.is_shell or entry.event not in _CALLED:
+        if not entry.is_shell or entry.runs_on or entry.event not in _CALLED:
             continue
         targets = targets_of(entry.shell_line)
         passed = [t for check in ended if check.outcome == PASSED for t in check.targets]
@@ -358,7 +358,7 @@ def attempt_of(entry: JournalEntry) -> str:
 
 def _ended_checks(entry: JournalEntry) -> tuple[Ended, ...]:
     """Return how the checks of a shell call ended, none of any other entry."""
-    if not entry.is_shell or entry.event not in _CALLED:
+    if not entry.is_shell or entry.runs_on or entry.event not in _CALLED:
         return ()
     output, has_failed = entry.error or entry.output, entry.event == journal.FAILED
     return outcomes_of(entry.shell_line, output, has_failed=has_failed)

@@ -11,7 +11,7 @@ import re
 
 from gitguard.model.checks import Check, Target, checks_of
 from gitguard.model.outcome import has_not_started
-from gitguard.model.text import shorten
+from gitguard.model.text import late_pattern, shorten
 from gitguard.model.value import Value
 from gitguard.state.items import FAILED, PASSED, RAN
 
@@ -26,6 +26,7 @@ _ENDING = 300
 """Characters of what is kept of an output."""
 JOINED = " && "
 """Between commands of which one failed, and nothing says which."""
+_DIGIT = late_pattern(r"\d")
 _NOT_REACHED, _SUSPECT = "not reached", "suspect"
 _BAD = r"[1-9]\d* (?:failed|failing|failures?|errors?)\b|\bFAIL"
 _PYTEST = (
@@ -174,6 +175,8 @@ def _outcomes(
             # With its tests passed, a runner may still fail the line: coverage is too low.
             has_to_blame_itself = is_to_blame and check.speaks_last
             outcome = FAILED if verdict.has_failed or has_to_blame_itself else PASSED
+        elif check.runs_on:
+            outcome = _NOT_REACHED  # it was only started, and nothing tells how it ends
         elif check.place <= failure_leads_to or (is_to_blame and has_not_started(output)):
             outcome = _NOT_REACHED
         elif is_to_blame:
@@ -197,13 +200,15 @@ def _ending(
     verdict = verdicts.get(check.place)
     if verdict is None:
         # A program whose verdict is missing was cut off: what stands there are parts of a report.
-        is_telling = check.speaks_last and (
-            outcome != RAN or (check.speaks_alone and check.target.program not in _VERDICTS)
+        if outcome == PASSED:
+            return _counted(output) if check.speaks_last else ""
+        is_telling = (
+            check.speaks_last and check.speaks_alone and check.target.program not in _VERDICTS
         )
         return _end_of(output, _ENDING) if outcome == FAILED or is_telling else ""
     summary = output[verdict.begin : verdict.end]
     if outcome == PASSED:
-        return _end_of(summary, _ENDING)
+        return _end_of(summary, _ENDING) if _DIGIT.search(summary) else ""
     before = max((v.end for v in verdicts.values() if v.end <= verdict.begin), default=0)
     details = [output[before : verdict.begin]]
     if check.speaks_last:
@@ -212,6 +217,14 @@ def _ending(
     summary = _end_of(summary, _ENDING)
     room = _ENDING - len(summary) - 2
     return f"{summary}; {_end_of(detail, room)}" if detail and room > 1 else summary
+
+
+def _counted(output: str) -> str:
+    """Return the last count of tests or errors in an output of whatever runner, empty if none."""
+    patterns = dict.fromkeys(pattern for pattern, _ in _VERDICTS.values())
+    counts = [m for p in patterns for m in re.finditer(p, output) if _DIGIT.search(m[0])]
+    newest = max(counts, key=lambda match: (match.end(), -match.start()), default=None)
+    return _end_of(newest[0], _ENDING) if newest is not None else ""
 
 
 def _end_of(text: str, limit: int) -> str:

@@ -69,6 +69,9 @@ class JournalEntry(Record):
     milliseconds: int = fields.count(
         "How long the call ran, by the host's word; 0 if it does not say.", default=0
     )
+    runs_on: bool = fields.flag(
+        "Whether the command was left running in the background.", default=False, sparse=True
+    )
     answers: tuple[str, ...] = fields.texts(
         "What the user answered to questions of the agent, each as `question → answer`.", default=()
     )
@@ -103,7 +106,7 @@ class JournalEntry(Record):
         """Return the entry without what it says of the tool call whose event brought it."""
         return self.replace(
             id="", tool="", read=(), written=(), error="", is_shell=False, output="",
-            is_probe=False, milliseconds=0, answers=(), plan=(), whole_plan=False,
+            is_probe=False, milliseconds=0, runs_on=False, answers=(), plan=(), whole_plan=False,
         )  # fmt: skip
 
     def line(self) -> dict[str, Any]:

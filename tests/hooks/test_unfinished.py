@@ -274,3 +274,15 @@ def test_an_error_of_the_host_is_no_summary(talk: Conversation, is_in_transcript
         talk.says_as_the_agent(error)
     talk.send("PostCompact", compact_summary=error)
     assert not talk.guard.state().host_summary
+
+
+def test_a_check_left_running_has_no_outcome(talk: Conversation) -> None:
+    talk.prompt("Serve the page")
+    serve, check = {"command": "npm run dev"}, {"command": "make check"}
+    talk.send("PostToolUse.Bash.background", tool_input=serve, tool_use_id="one")
+    talk.send("PostToolUse.Bash", tool_input={"command": "make serve &"}, tool_use_id="two")
+    asked = {"command": "npm run build", "run_in_background": True}
+    talk.send("PostToolUse.Bash", tool_input=asked, tool_use_id="three")
+    talk.send("PostToolUse.Bash", tool_input=check, tool_use_id="four")
+    talk.send("Stop", last_assistant_message="It is served.")
+    assert [command.command for command in talk.guard.state().commands] == ["make check"]

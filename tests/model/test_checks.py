@@ -134,7 +134,7 @@ def test_a_check_whose_tests_passed_fails_by_its_own_exit_code() -> None:
     assert outcomes("cd app && pytest --cov", output, has_failed=True) == {"pytest --cov": FAILED}
 
 
-@pytest.mark.parametrize("behind", ["; git status", " | grep -n x", " || true", " & sleep 5"])
+@pytest.mark.parametrize("behind", ["; git status", " | grep -n x", " || true"])
 def test_an_exit_code_of_another_command_is_no_verdict(behind: str) -> None:
     assert outcomes(f"pytest -q{behind}", "nothing else") == {"pytest -q": RAN}
     assert outcomes(f"pytest -q{behind}", PYTEST_FAILED) == {"pytest -q": FAILED}
@@ -209,7 +209,12 @@ def test_parts_of_a_report_that_lost_its_verdict_are_no_ending() -> None:
 
 
 def test_what_a_program_without_a_known_verdict_says_last_is_its_ending() -> None:
-    assert ending("npm run dev &", "Listening on 3000") == "Listening on 3000"
+    assert ending("npm run dev; true", "Listening on 3000") == "Listening on 3000"
+
+
+def test_a_verdict_of_a_check_in_the_background_is_its_outcome() -> None:
+    assert outcomes("pytest -q & sleep 5", PYTEST_FAILED) == {"pytest -q": FAILED}
+    assert outcomes("pytest -q & sleep 5", "nothing else") == {}
 
 
 def after(older: str, newer: str, outcome: str = PASSED) -> frozenset[str]:
@@ -295,3 +300,22 @@ def test_what_other_commands_of_a_line_print_is_no_ending_of_a_check() -> None:
         "git status --short; prettier --check a.md | tail -3", "?? a.md", has_failed=False
     )
     assert (ended.outcome, ended.ending) == (RAN, "")
+
+
+@pytest.mark.parametrize(
+    "line", ["npm run dev &", "cd app && make serve > log &", "make serve | tee log &"]
+)
+def test_a_command_left_in_the_background_has_no_outcome(line: str) -> None:
+    assert outcomes(line, "Listening on 3000") == {}
+
+
+def test_a_command_before_one_in_the_background_has_its_outcome() -> None:
+    assert outcomes("make build; make serve &") == {"make build": RAN}
+
+
+@pytest.mark.parametrize(
+    ("output", "shown"),
+    [(f"> run checks {PYTEST}", PYTEST), ("Listening on 3000", ""), (f"fine {RUFF}", "")],
+)
+def test_only_a_count_is_shown_behind_what_passed(output: str, shown: str) -> None:
+    assert ending("npm run verify-all", output) == shown

@@ -239,6 +239,8 @@ def _tool(payload: dict[str, Any]) -> ToolCall:
         output=_output(response) if command and response else "",
         error=read.ending(error) if error else "",
         interrupted=payload.get("is_interrupt") is True,
+        runs_on=parameters.get("run_in_background") is True
+        or bool(read.text(response, "backgroundTaskId")),
         milliseconds=read.count(payload, "duration_ms"),
         is_probe=name in _PROBES,
         answers=_answers(response) if name == "AskUserQuestion" else (),
