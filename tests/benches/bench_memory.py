@@ -15,7 +15,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gitguard.model.tokens import tokens_of
-from tests.benches.memory_conversations import AGENT, HOOK, STALE, USER, Fact, Turn, conversation
+from tests.benches.memory_conversations import (
+    AGENT,
+    HOOK,
+    STALE,
+    USER,
+    Fact,
+    Turn,
+    conversation,
+    unfolded,
+)
 from tests.benches.memory_wordings import LANGUAGES
 from tests.support.conversation import Conversation
 
@@ -106,14 +115,15 @@ def measure(cell: Cell, seeds: Iterable[int], *, shows: bool = False) -> Counted
                 seed, cell.count, cell.tokens, cell.likely, Path(folder), cell.language
             )
         counted.used += tokens_of(block)
+        text = unfolded(block)
         for fact in facts:
             for name in (fact.way, f"  {fact.kind}"):
                 counted.there[name] += 1
-                counted.have[name] += fact.is_in(block)
+                counted.have[name] += fact.is_in(text)
         if shows:
             print(block)
-            print("lacks:", [f for f in facts if f.way != STALE and not f.is_in(block)])
-            print("stale:", [f for f in facts if f.way == STALE and f.is_in(block)])
+            print("lacks:", [f for f in facts if f.way != STALE and not f.is_in(text)])
+            print("stale:", [f for f in facts if f.way == STALE and f.is_in(text)])
     return counted
 
 

@@ -7,12 +7,24 @@ in the block; a needle that must not come back is of something that was replaced
 from __future__ import annotations
 
 import random
+import re
 from dataclasses import dataclass, field
 
 from tests.benches.memory_wordings import LANGUAGES, Wordings
 
 USER, HOOK, AGENT = "user", "hook", "agent"
 STALE = "stale"
+_FOLDED = re.compile(r"([^\s{}]+)\{([^{}]+)\}")
+"""Paths of one folder, as a block names them: `src/{routes.py,models.py}`."""
+
+
+def unfolded(block: str) -> str:
+    """Return a block in which each path stands whole, as a shell expands it."""
+
+    def paths(folded: re.Match[str]) -> str:
+        return " ".join(f"{folded[1]}{name}" for name in folded[2].split(","))
+
+    return _FOLDED.sub(paths, block)
 
 
 @dataclass(frozen=True)
