@@ -127,6 +127,19 @@ def measure(cell: Cell, seeds: Iterable[int], *, shows: bool = False) -> Counted
     return counted
 
 
+def same_content(language: str, seeds: Iterable[int], count: int) -> float:
+    """Return how many times the tokens of English the conversations of a language take."""
+    own = english = 0
+    for seed in seeds:
+        own += _spoken_tokens(conversation(seed, count, language)[0])
+        english += _spoken_tokens(conversation(seed, count)[0])
+    return own / english
+
+
+def _spoken_tokens(turns: list[Turn]) -> int:
+    return sum(tokens_of(turn.prompt) + tokens_of(turn.answer) for turn in turns)
+
+
 def main() -> None:
     """Measure and print a table of each language, and then one by language."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -138,6 +151,11 @@ def main() -> None:
     parser.add_argument(
         "--language", action="append", choices=[*LANGUAGES, "all"], help="English by default"
     )
+    parser.add_argument(
+        "--same-content",
+        action="store_true",
+        help="Allow each language as many times the tokens of English as its conversations take",
+    )
     parser.add_argument("--show", action="store_true", help="Print each block and what it lacks")
     options = parser.parse_args()
     languages = options.language or ["english"]
@@ -148,7 +166,8 @@ def main() -> None:
     for likely in LIKELY if options.noting is None else options.noting:
         for count, tokens in CELLS:
             for language in languages:
-                cell = Cell(language, count, tokens, likely)
+                times = same_content(language, seeds, count) if options.same_content else 1
+                cell = Cell(language, count, round(tokens * times), likely)
                 counted = measure(cell, seeds, shows=options.show)
                 rows.append((cell, counted))
                 if len(languages) == 1:

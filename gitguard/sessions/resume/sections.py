@@ -10,7 +10,7 @@ import re
 
 from gitguard.model.host_additions import QUOTED
 from gitguard.model.text import late_pattern, one_line, shorten
-from gitguard.model.tokens import fit, quarters_of
+from gitguard.model.tokens import beginning, fit, quarters_of
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
 from gitguard.sessions.resume.files import files_of, folded_items
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -75,7 +75,7 @@ _CONCLUSION, _EARLIER_ANSWER = 420, 200
 """Characters that are shown of the newest request, of each earlier prompt, of the last answer and
 of each before it, until all sections have as much."""
 _FIRST_WORDS = 6
-"""Earlier prompts that go beside what was noted; the others come after it."""
+"""Earlier prompts that go beside what was noted; others, and what says little, come after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _AFTER = 100
 """Characters of what the user's words follow, if that is no question."""
@@ -92,11 +92,15 @@ def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSecti
         return ()
     is_goal = says(one_line(state.stated_goal), newest) and not newest.settles
     request = "" if is_goal else _without_pastes(newest.text)
-    earlier = present(
-        said_item(exchange.replace(text=_without_pastes(exchange.text)), reader)
-        for exchange in _each_once(_earlier_words(state, newest), newest)
-    )
-    first = tuple(item.replace(is_derived=False) for item in earlier[:_FIRST_WORDS])
+    subjects = Subjects(exchange.text for exchange in state.exchanges)
+    first: list[BlockItem] = []
+    others: list[BlockItem] = []
+    for exchange in _each_once(_earlier_words(state, newest, subjects), newest):
+        item = said_item(exchange.replace(text=_without_pastes(exchange.text)), reader)
+        if others or len(first) == _FIRST_WORDS or _says_little(exchange, subjects):
+            others.append(item)
+        else:
+            first.append(item.replace(is_derived=False))
     return (
         single(
             "Last request",
@@ -106,7 +110,7 @@ def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSecti
         ),
         BlockSection(
             "User said before",
-            (*first, *earlier[_FIRST_WORDS:]),
+            present((*first, *others)),
             16,
             has_stub=False,
             paragraph=EARLIER_WORDS,
@@ -114,7 +118,7 @@ def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSecti
     )
 
 
-def _earlier_words(state: TaskState, newest: Exchange) -> list[Exchange]:
+def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> list[Exchange]:
     """Return what the user said before the newest request and is in force, in order of weight."""
     earlier = [
         exchange
@@ -126,7 +130,6 @@ def _earlier_words(state: TaskState, newest: Exchange) -> list[Exchange]:
     if not state.is_noted("goal"):
         goals.append(one_line(state.stated_goal))
     earlier = [e for e in earlier if not any(says(goal, e) for goal in goals)]
-    subjects = Subjects(exchange.text for exchange in state.exchanges)
     # A newer word takes the place of an older one even where the agent noted it.
     earlier = _not_noted(_in_force(earlier, [newest], subjects), state)
     began = state.goal_from.when if state.goal_from is not None else ""
@@ -275,6 +278,8 @@ _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
 _COMMAND = 80
 """Characters that are ever shown of a check's command."""
+_SHORTEST_ENDING = 30
+"""Quarters of what a check said, from which on its first and its last words are shown."""
 _MOST_CHECKS = 12
 _SHARE_BEFORE = 20
 _OF_OWN_TASKS = (CONSTRAINT, INVARIANT, DECIDED)
@@ -422,7 +427,9 @@ def _where_things_stand(
     return (
         *answers_of(state, reader),
         by_host,
-        BlockSection("Checks", _checks(state), 12, has_stub=False, paragraph=_CHECK),
+        BlockSection(
+            "Checks", _checks(state), 12, has_stub=False, paragraph=_CHECK, cut=_ends_of_check
+        ),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         *_noted(state, roles.OPEN_WORK, 8, reader),
         plan_left(state),
@@ -441,6 +448,17 @@ def _checked(command: Command) -> str:
     """Return a check with its outcome, which a long command must not push out of sight."""
     ending = f" — {command.ending}" if command.ending else ""
     return f"{shorten(command.command, _COMMAND)}{label(command)}: {command.outcome}{ending}"
+
+
+def _ends_of_check(text: str, quarters: int) -> str:
+    """Cut the middle of what a check said: a verdict comes first, and why it failed last."""
+    told, dash, ending = text.partition(" — ")
+    room = quarters - quarters_of(told + dash)
+    if room < _SHORTEST_ENDING:
+        return fit(text, quarters)
+    last = beginning(ending[::-1], room * 2 // 3)[::-1]
+    last = last.partition(" ")[2] or last
+    return f"{told}{dash}{fit(ending, room - quarters_of(last) - 1)} {last}"
 
 
 def _open_failures(state: TaskState, reader: BlockReader) -> tuple[BlockItem, ...]:

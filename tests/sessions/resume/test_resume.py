@@ -15,7 +15,9 @@ from gitguard.model.tokens import tokens_of
 from gitguard.sessions.resume.building import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
 from gitguard.state.items import (
+    FAILED,
     Artifact,
+    Command,
     Decision,
     Exchange,
     Failure,
@@ -308,6 +310,28 @@ def test_a_prompt_that_is_only_pasted_goes_behind_words_of_the_users_own() -> No
         )
     )
     assert block.index("Keep the old rows") < block.index("Traceback")
+
+
+def test_questions_of_the_user_give_way_to_what_was_noted_and_limits_do_not() -> None:
+    questions = tuple(f"Why are the rows of page {n} {'so ' * 30}slow?" for n in range(6))
+    exchanges = said("Port it", "Never drop a row of the ledger", *questions, "Test it")
+    learned = tuple(f"number {n} ".ljust(150, "x") for n in range(2))
+    noted = tuple(f"limit {n} ".ljust(150, "x") for n in range(10))
+    state = planted(3)[0].replace(
+        exchanges=exchanges, learnings=notes(*learned), constraints=notes(*noted)
+    )
+    block = block_of(state)
+    assert found([*learned, *noted], block) == [*learned, *noted]
+    assert "- Never drop a row of the ledger\n" in block
+
+
+def test_a_check_that_is_cut_still_says_why_it_failed() -> None:
+    output = f"Exit code 1 collected 12 items {'.' * 90} E AssertionError: 7 rows are missing"
+    checks = tuple(Command(f"pytest tests/test_{n}.py", FAILED, output) for n in range(12))
+    state = planted(3)[0].replace(commands=checks, exchanges=said("Port it " * 99, "Test it " * 99))
+    lines = [line for line in block_of(state).splitlines() if "failed —" in line]
+    assert len(lines) == len(checks)
+    assert all("…" in line and line.endswith(" 7 rows are missing") for line in lines)
 
 
 def test_a_plan_says_its_next_step_once() -> None:
