@@ -2,7 +2,7 @@
 
 Every text can be shown in steps: a few words of it, a fact's length, a paragraph, all of it. The
 steps of all sections stand in one order that does not depend on the budget, and as many of them are
-taken as fit; the next one is cut to what is left. So a larger budget never shows fewer items.
+taken as fit; the next ones are cut to what is left. So a larger budget never shows fewer items.
 
 All lengths are in quarters of a token, of which a plain ASCII character takes one.
 
@@ -13,8 +13,6 @@ sections take turns by their shares, so that one which needs little leaves its s
 """
 
 from __future__ import annotations
-
-from itertools import islice
 
 from gitguard.model.tokens import fit, quarters_of
 from gitguard.model.value import Value
@@ -113,10 +111,27 @@ def fill(sections: tuple[BlockSection, ...], room: int) -> tuple[Filled, ...]:
     parts = [_SectionFilling(section) for section in sections]
     for _, _, place, item, limit in steps[:taken]:
         parts[place].take(item, limit)
-    rest = (step for step in steps[taken:] if not sections[step[2]].is_whole)
-    for _, _, place, item, _ in islice(rest, 1):
-        parts[place].squeeze(item, room - sum(part.size for part in parts))
+    rest = [step for step in steps[taken:] if not sections[step[2]].is_whole]
+    _use_up(room, rest, parts)
     return tuple(part.filled() for part in parts)
+
+
+def _use_up(room: int, rest: list[Step], parts: list[_SectionFilling]) -> None:
+    """Show of steps that do not fit what there is room for: more of shown items, and of one other.
+
+    A text may be cut to far less than its room, as one that says a thing again and again is. Were
+    several items added that a step before them kept out, a larger budget could show fewer.
+    """
+    is_added = False
+    for _, _, place, item, _ in rest:
+        spare = room - sum(part.size for part in parts)
+        if spare < _FEW_WORDS:
+            return
+        part = parts[place]
+        is_new = not part.shows(item)
+        if not (is_new and is_added):
+            part.squeeze(item, spare)
+            is_added = is_added or (is_new and part.shows(item))
 
 
 def length(filled: tuple[Filled, ...]) -> int:
@@ -208,6 +223,10 @@ class _SectionFilling:
         )
         self._length = 0
         self.size = _size(self._empty, 0, 0, 0)
+
+    def shows(self, item: int) -> bool:
+        """Say whether anything of an item is shown."""
+        return item in self._shown
 
     def take(self, item: int, limit: int) -> None:
         """Show an item up to limit quarters."""

@@ -239,6 +239,14 @@ def test_long_texts_get_the_room_that_nothing_else_needs() -> None:
     assert "to its end." in block_of(state)
 
 
+def test_what_a_path_leaves_that_does_not_fit_goes_to_texts_that_are_cut() -> None:
+    answer = BlockSection("Answer", (BlockItem("word " * 300, is_derived=True),), 5, paragraph=100)
+    path = BlockSection("Files", (BlockItem("x" * 900, is_derived=True),), 11, is_whole=True)
+    checks = (BlockItem("a" * 60, is_derived=True), BlockItem("b" * 60, is_derived=True))
+    filled = fill((answer, path, BlockSection("Checks", checks, 1)), 600)
+    assert 540 <= length(filled) <= 600
+
+
 def test_texts_are_cut_at_the_end_of_a_word() -> None:
     words = " ".join(f"word{i:04d}" for i in range(2000))
     block = block_of(planted(3)[0].replace(goal=words))
