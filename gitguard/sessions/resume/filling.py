@@ -46,6 +46,8 @@ class BlockItem(Value):
     """How old it is and who wrote it, which stands behind the text however short that is cut."""
     names: int = 1
     """How many things it names, as a line of several paths does."""
+    is_minor: bool = False
+    """Whether others of its section come before it where room is short."""
 
     @property
     def length(self) -> int:
@@ -68,6 +70,8 @@ class BlockSection(Value):
     paragraph: int = _PARAGRAPH
     """Quarters of each derived item, and the least of each note, that are shown before any is shown
     whole."""
+    most_items: int = 0
+    """The most items that are shown, however large the room; 0 for any number."""
     most: int = 0
     """The most percent of the room that it takes; 0 for any."""
     cut: Callable[[str, int], str] | None = None
@@ -179,8 +183,9 @@ def _steps(sections: tuple[BlockSection, ...], room: int) -> list[Step]:
 def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int]]:
     """Yield round, item and quarters for one section, in the order of its wishes."""
     items = section.items
-    wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, i))
-    wishes = wishes[: max(room // (_BULLET + 1), 1)]  # more lines than that fit nowhere
+    wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, items[i].is_minor, i))
+    fitting = max(room // (_BULLET + 1), 1)  # more lines than that fit nowhere
+    wishes = wishes[: min(fitting, section.most_items or fitting)]
     if section.is_required and section.has_stub and not section.is_whole:
         yield 0, wishes[0], _FEW_WORDS
         is_derived = items[wishes[0]].is_derived

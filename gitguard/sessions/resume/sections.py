@@ -37,7 +37,7 @@ from gitguard.sessions.resume.standing import (
 )
 from gitguard.sessions.resume.summary_sections import of_host_summary
 from gitguard.state import roles
-from gitguard.state.answers import conclusions
+from gitguard.state.answers import closing_question, conclusions
 from gitguard.state.items import (
     AGENT_KINDS,
     CONCLUSION,
@@ -71,7 +71,7 @@ _PASTED = late_pattern(r"```.*?(?:```|$)", re.DOTALL)
 _PASTE = 60
 """Characters that stay of what the user pasted."""
 REQUEST, EARLIER_WORDS = 320, 135
-_CONCLUSION, _EARLIER_ANSWER = 420, 200
+_CONCLUSION, _EARLIER_ANSWER = 900, 300
 """Characters that are shown of the newest request, of each earlier prompt, of the last answer and
 of each before it, until all sections have as much."""
 _FIRST_WORDS = 6
@@ -81,6 +81,8 @@ _AFTER = 100
 """Characters of what the user's words follow, if that is no question."""
 _TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
+_MOST_WORDS, _MOST_ANSWERS = 20, 8
+"""Earlier prompts and answers that are shown: most of what older ones say has been done since."""
 _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
 
@@ -93,14 +95,14 @@ def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSecti
     is_goal = says(one_line(state.stated_goal), newest) and not newest.settles
     request = "" if is_goal else _without_pastes(newest.text)
     subjects = Subjects(exchange.text for exchange in state.exchanges)
-    first: list[BlockItem] = []
-    others: list[BlockItem] = []
-    for exchange in _each_once(_earlier_words(state, newest, subjects), newest):
-        item = said_item(exchange.replace(text=_without_pastes(exchange.text)), reader)
-        if others or len(first) == _FIRST_WORDS or _says_little(exchange, subjects):
-            others.append(item)
-        else:
-            first.append(item.replace(is_derived=False))
+    earlier = present(
+        said_item(exchange.replace(text=_without_pastes(exchange.text)), reader).replace(
+            is_minor=_says_little(exchange, subjects)
+        )
+        for exchange in _each_once(_earlier_words(state, newest, subjects), newest)
+    )
+    major = [item for item in earlier if not item.is_minor][:_FIRST_WORDS]
+    items = tuple(item.replace(is_derived=item not in major) for item in earlier)
     return (
         single(
             "Last request",
@@ -110,16 +112,17 @@ def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSecti
         ),
         BlockSection(
             "User said before",
-            present((*first, *others)),
+            items,
             16,
             has_stub=False,
             paragraph=EARLIER_WORDS,
+            most_items=_MOST_WORDS,
         ),
     )
 
 
 def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> list[Exchange]:
-    """Return what the user said before the newest request and is in force, in order of weight."""
+    """Return what the user said before the newest request and is in force, newest first."""
     earlier = [
         exchange
         for exchange in reversed(state.exchanges)
@@ -131,11 +134,7 @@ def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> li
         goals.append(one_line(state.stated_goal))
     earlier = [e for e in earlier if not any(says(goal, e) for goal in goals)]
     # A newer word takes the place of an older one even where the agent noted it.
-    earlier = _not_noted(_in_force(earlier, [newest], subjects), state)
-    began = state.goal_from.when if state.goal_from is not None else ""
-    # What was asked for in an earlier task goes last.
-    earlier.sort(key=lambda e: (e.when < began, _says_little(e, subjects)))
-    return earlier
+    return _not_noted(_in_force(earlier, [newest], subjects), state)
 
 
 def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
@@ -170,9 +169,14 @@ def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
     for place, exchange in enumerate(earlier, start=1):
         text = texts[place]
         is_repeated = text in texts[:place] or any(text in t for t in texts if t != text)
-        if exchange.settles or not is_repeated:
+        if _is_reply(exchange) or not is_repeated:
             left.append(exchange)
     return left
+
+
+def _is_reply(exchange: Exchange) -> bool:
+    """Whether a message says nothing without the question, or the call, that it answers."""
+    return is_refusal(exchange) or is_question(exchange.settles)
 
 
 def _without_pastes(text: str) -> str:
@@ -244,24 +248,36 @@ def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...
         title = "Said in an open turn"
     if answers and not is_cut_off and is_before_request(answers[0], state):
         title = "Answer before that request"
-    # One or two words, such as "Done.", say nothing once another answer has come.
-    earlier: dict[str, Exchange] = {}
-    for answer in _not_noted((e for e in answers[1:] if e not in before), state):
-        if len(words_of(answer.text)) >= _FEWEST_WORDS:
-            earlier.setdefault(answer.text, answer)
-    # What was said in the middle of turns comes after what ended them.
-    ranked = sorted(earlier.values(), key=lambda answer: answer.kind == UNFINISHED)
-    older = present(said_item(answer, reader) for answer in ranked)
-    section = single(title, last, 12, paragraph=_CONCLUSION).replace(has_stub=False, cut=_heaviest)
+    section = single(title, last, 40, paragraph=_CONCLUSION).replace(has_stub=False, cut=_heaviest)
     is_next = bool(before) and before[0] is answers[1]
     title = "Answer before that" if is_next else "Last full answer before that"
+    earlier = _earlier_answers(_not_noted((e for e in answers[1:] if e not in before), state))
     return (
         section,
-        section.replace(title=title, items=present(answer_before)),
+        section.replace(title=title, items=present(answer_before), share=20),
         BlockSection(
-            "Earlier answers", older, 8, has_stub=False, paragraph=_EARLIER_ANSWER, cut=_heaviest
+            "Earlier answers",
+            present(said_item(answer, reader) for answer in earlier),
+            8,
+            has_stub=False,
+            paragraph=_EARLIER_ANSWER,
+            most_items=_MOST_ANSWERS,
         ),
     )
+
+
+def _earlier_answers(answers: Iterable[Exchange]) -> list[Exchange]:
+    """Return the answers that still tell something after a later one, each once.
+
+    Not what was said in the middle of a turn, which its end has taken up, nor one or two words,
+    such as "Done.", nor the question with which an answer closed: the user has gone on from it.
+    """
+    earlier: dict[str, Exchange] = {}
+    for answer in answers:
+        text = answer.text.replace(closing_question(answer.text), "").strip()
+        if answer.kind == CONCLUSION and len(words_of(text)) >= _FEWEST_WORDS:
+            earlier.setdefault(text, answer.replace(text=text))
+    return list(earlier.values())
 
 
 def _heaviest(text: str, quarters: int) -> str:

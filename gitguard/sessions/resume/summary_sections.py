@@ -11,6 +11,7 @@ from gitguard.state.host_summary import (
     CURRENT,
     NEXT,
     OF_STANDING,
+    PENDING,
     by_worth,
     in_force,
     later_than,
@@ -28,7 +29,8 @@ _REST = "More of that summary"
 _MOST_GONE_ON = 15
 """The most percent of the block for a summary after which the work has gone on."""
 _GOES_ON = 2
-"""Turns that the agent has ended since, after which what it was at then is over."""
+"""Turns that the agent has ended since, after which what was under way or left then is over."""
+_OVER = (CURRENT, NEXT, PENDING)
 _PARAGRAPH = 160
 """Characters that are shown of each section, until all sections of the block have as much."""
 
@@ -52,7 +54,7 @@ def of_host_summary(
     standing: list[BlockItem] = []
     rest: list[BlockItem] = []
     for section in by_worth(sections):
-        if has_gone_on and section.about in (CURRENT, NEXT):
+        if has_gone_on and section.about in _OVER:
             continue
         text = in_force(section, since)
         named = f"{section.heading}: {text}" if text and section.heading else text

@@ -310,14 +310,53 @@ def test_a_prompt_that_came_again_and_again_is_said_once() -> None:
     assert block.count("c'est fait") == block.count("读取器完成") == 1
 
 
-def test_a_prompt_that_is_only_pasted_goes_behind_words_of_the_users_own() -> None:
+def test_where_room_is_short_a_pasted_prompt_gives_way_to_words_of_the_users_own() -> None:
     pasted = "```\nTraceback of line 12\nKeyError: rows\n```"
-    block = block_of(
-        new_task("main", NOW).replace(
-            exchanges=said("Port it", "Keep the old rows", pasted, "Test it")
-        )
+    own = [f"Keep rows_{n} of table_{n} beside view_{n}" for n in range(30)]
+    block = block_of(new_task("main", NOW).replace(exchanges=said(*own, pasted, "Test it")))
+    assert "Traceback" not in block
+    assert "table_29" in block
+
+
+def test_of_many_earlier_prompts_and_answers_the_block_shows_some_and_counts_all() -> None:
+    prompts = [f"Port module_{n} to the new parser" for n in range(40)]
+    exchanges = []
+    for prompt in said(*prompts):
+        exchanges += [
+            prompt,
+            said_by_agent(f"Ported {prompt.text[5:14]}, 12 tests pass.", prompt.origin),
+        ]
+    block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)), max_tokens=20_000)
+    assert "User said before (20 of 39):" in block
+    assert "Earlier answers (8 of 39):" in block
+
+
+def test_an_earlier_answer_comes_back_without_the_question_that_the_user_went_on_from() -> None:
+    answers = ("The reader takes 12 ms now. Shall I port the writer?", "The writer takes 9 ms now.")
+    first, second = said("Port the reader", "Port the writer")
+    exchanges = (
+        first,
+        said_by_agent(answers[0], Origin("agent", NOW)),
+        second,
+        said_by_agent(answers[1], Origin("agent", NOW)),
     )
-    assert block.index("Keep the old rows") < block.index("Traceback")
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert "The reader takes 12 ms now." in block
+    assert "Shall I port" not in block
+
+
+def test_what_the_agent_said_in_the_middle_of_a_turn_is_over_when_the_turn_has_ended() -> None:
+    first, second = said("Port the reader", "Port the writer")
+    middle = said_by_agent("Row 12 of parser.py is wrong.", Origin("agent", NOW), ends_turn=False)
+    exchanges = (
+        first,
+        middle,
+        said_by_agent("The reader takes 12 ms.", Origin("agent", NOW)),
+        second,
+    )
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert "The reader takes 12 ms." in block
+    assert "Row 12" not in block
 
 
 def test_questions_of_the_user_give_way_to_what_was_noted_and_limits_do_not() -> None:
@@ -387,10 +426,10 @@ def said(*texts: str) -> tuple[Exchange, ...]:
     return tuple(said_by_user(text, origin) for text, origin in zip(texts, origins, strict=True))
 
 
-def test_what_the_user_said_is_in_the_block_newest_first_and_questions_last() -> None:
+def test_what_the_user_said_is_in_the_block_newest_first() -> None:
     prompts = ("Port the parser", "Is it slow?", "Add a report page", "Never lose a row", "Test it")
     block = block_of(new_task("main", NOW).replace(exchanges=said(*prompts)))
-    places = [block.index(prompts[n]) for n in (4, 3, 2, 0, 1)]
+    places = [block.index(prompts[n]) for n in (4, 3, 2, 1, 0)]
     assert places == sorted(places)
     assert "Last request: Test it" in block
 
