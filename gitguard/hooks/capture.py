@@ -94,7 +94,8 @@ def _kind_so_far(conversation: Conversation, state: TaskState, prompt: str, sett
     """Return what a prompt is before its turn has done anything."""
     from gitguard.state.talk import Prompt, TurnSeen, kind_by_work
 
-    said = Prompt(prompt, conversation.event.host_session, settles)
+    since = conversation.record.started_at
+    said = Prompt(prompt, conversation.event.host_session, settles, since)
     return kind_by_work(said, TurnSeen(), state, state.exchanges)
 
 

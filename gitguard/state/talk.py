@@ -91,9 +91,9 @@ def kind_in_turn(
     kind, terms, words = kind_of_prompt(text), telling_terms(text), terms_of(text)
     if _has_most(known, terms) or (opens and not is_few and not is_question(text)):
         return kind
-    if not turn.has_calls:
-        return SMALL_TALK
     is_told = _has_most(turn.told, words) and len(words & turn.told) >= _FROM_AN_ANSWER
+    if not turn.has_calls:
+        return kind if is_told and not is_few and not is_question(text) else SMALL_TALK
     is_taken_up = is_told or _has_most(turn.done, terms)
     if is_taken_up or not is_few:
         return kind
@@ -113,6 +113,8 @@ class Prompt(Value):
     conversation: str
     settles: str = ""
     """What of the agent's words it answers."""
+    since: str = ""
+    """When its conversation began; a host may begin another one under the same name."""
 
 
 def kind_by_work(
@@ -131,7 +133,9 @@ def kind_by_work(
         turn,
         settles=prompt.settles,
         known=_known_terms(state, goal, requests),
-        opens=all(e.origin.conversation != prompt.conversation for e in requests),
+        opens=all(
+            e.origin.conversation != prompt.conversation or e.when < prompt.since for e in requests
+        ),
         is_only=not requests and (is_provisional or not goal),
     )
 

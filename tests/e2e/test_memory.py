@@ -87,7 +87,7 @@ def test_a_correction_and_a_constraint_survive_a_compaction_and_what_was_mended_
     report(guarded, model)
     session = guarded.claude.run("Write a report module with a total, and tests").session_id
     for words in ("No, semicolons instead of commas.", "Never touch the PDF export."):
-        model.script(Step("Understood."))
+        model.script(Step(f"Understood: {words[0].lower()}{words[1:]}"))
         guarded.claude.run(words, resume=session)
     model.script_compaction(summary("A report module was written."))
     guarded.claude.run("/compact", resume=session)

@@ -122,6 +122,25 @@ def test_a_few_words_are_a_request_once_their_turn_takes_them_up(
     assert talk.guard.state().next_action == request
 
 
+AGREED_LIMITS = {
+    "English": ("Always show prices without taxes", "Right: prices are shown without taxes."),
+    "German": ("Preise bitte immer ohne Steuern zeigen", "Klar, Preise ohne Steuern zeigen."),
+    "Serbian": ("Cene uvek prikazuj bez poreza", "U redu, cene prikazujem bez poreza."),
+    "Russian": ("Цены всегда показывай без налога", "Хорошо, показываю цены без налога."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", AGREED_LIMITS)
+def test_a_limit_that_the_agent_agrees_to_without_a_call_is_kept(
+    talk: Conversation, language: str
+) -> None:
+    limit, answer = AGREED_LIMITS[language]
+    turn(talk, GOAL, LONG, "src/invoice.rs")
+    turn(talk, limit, answer)
+    turn(talk, "Write the page in docs/export.md", LONG, "docs/export.md")
+    assert limit in talk.beside("S9").prompt("?")
+
+
 def test_a_short_first_request_is_the_goal_once_its_turn_works(talk: Conversation) -> None:
     turn(talk, "hey", "Hey.")
     turn(talk, "Tidy up", "Tidied.", "src/a.py", command="ruff format")
