@@ -180,7 +180,6 @@ def talk_for_long(host: Host) -> None:
 
 def assert_of_the_task(block: str, most: int) -> None:
     """What every block of the task has, and what none has."""
-    print(block, tokens_of(block))
     assert tokens_of(block) <= most, block
     assert GOAL in next(line for line in block.splitlines() if line.startswith("Goal"))
     assert LIMIT in block, block
@@ -211,9 +210,8 @@ def hands_on_a_long_conversation(host: Host) -> None:
     assert_of_the_task(block, most=2_000)
     assert f"Last request: {REQUEST}" in block
     assert "touch started" in block
-    for words in (SAID, "9.640.118", "Uputstvo za knjigovodstvo u docs/uputstvo.md"):
+    for words in ("9.640.118", "Uputstvo za knjigovodstvo u docs/uputstvo.md"):
         assert words in block, (words, block)
-    assert "`gitguard show host-summary`" in block
     assert host.guarded.faults() == []
 
 
@@ -221,6 +219,8 @@ def test_a_long_conversation_in_serbian_is_handed_on_in_claude_code(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
     hands_on_a_long_conversation(ClaudeCode(guarded, model))
+    assert SAID in block_in(model)
+    assert "`gitguard show host-summary`" in block_in(model)
 
 
 @pytest.fixture
