@@ -34,9 +34,7 @@ _MOST_MESSAGES = 200
 
 def record_prompt(conversation: Conversation, reading: OwnState | UnusableState) -> None:
     """Journal the event's prompt, which begins a new task where the last one is done."""
-    from gitguard.model.host_additions import prompt_line
-
-    prompt = clean(conversation, prompt_line(conversation.event.prompt))
+    prompt = clean_prompt(conversation, conversation.event.prompt)
     if not prompt:
         return
     ready, state = _task_at(conversation, reading)
@@ -302,6 +300,7 @@ def catch_up(conversation: Conversation, reading: OwnState | UnusableState) -> N
 def _messages_before(conversation: Conversation, messages: list[Message]) -> list[JournalEntry]:
     """Return the entries of what was said before the event's prompt."""
     from gitguard.model.host_additions import prompt_line
+    from gitguard.model.pasted import without_pastes
 
     prompt = prompt_line(conversation.event.prompt)
     if messages and messages[-1].role == USER and prompt_line(messages[-1].text) == prompt:
@@ -319,7 +318,9 @@ def _messages_before(conversation: Conversation, messages: list[Message]) -> lis
             answer = text
             continue
         settles = question_answered(answer, text)
-        entry = _entry_before(conversation, entries.PROMPT_READ, message, prompt_line(text))
+        entry = _entry_before(
+            conversation, entries.PROMPT_READ, message, prompt_line(without_pastes(text))
+        )
         earlier.append(entry.replace(settles=settles))
         answer = ""
     return earlier
@@ -333,6 +334,17 @@ def _entry_before(
     now = conversation.store.now
     at = min(timestamp(message.at), now) if message.at else now
     return conversation.entry(event, summary=text[:PROMPT_LIMIT]).replace(at=at)
+
+
+def clean_prompt(conversation: Conversation, text: str) -> str:
+    """Return a prompt in one line without secrets, and with little of a pasted console."""
+    from gitguard.model.host_additions import prompt_line
+    from gitguard.model.pasted import without_pastes
+
+    if without_pastes(text) != text:
+        # Secrets are taken out first: a part of one would not be known for one.
+        text = without_pastes(_without_secrets(conversation, text))
+    return clean(conversation, prompt_line(text))
 
 
 def clean(conversation: Conversation, text: str, limit: int = PROMPT_LIMIT) -> str:

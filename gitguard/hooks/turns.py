@@ -17,7 +17,6 @@ from gitguard.hooks.told_line import (
 from gitguard.model import events, triggers
 from gitguard.model.config.maintenance import ENFORCE
 from gitguard.model.events import NEUTRAL, HookReply
-from gitguard.model.host_additions import prompt_line
 from gitguard.pressure.gauge import with_reading
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.identity import take_unsaid
@@ -329,7 +328,7 @@ def keep_words(conversation: Conversation) -> None:
     """Journal the event's prompt, and nothing besides."""
     try:
         with conversation.recording():
-            prompt = capture.clean(conversation, prompt_line(conversation.event.prompt))
+            prompt = capture.clean_prompt(conversation, conversation.event.prompt)
             capture.journal_prompt(conversation, prompt)
     except GitguardError as error:
         conversation.note_fault(error)

@@ -11,7 +11,6 @@ from gitguard.errors import GitguardError
 from gitguard.hooks import capture, delivery
 from gitguard.hooks.told_line import STATUS
 from gitguard.model.events import HookReply
-from gitguard.model.host_additions import prompt_line
 from gitguard.model.text import seconds
 from gitguard.state import entries
 from gitguard.store.session.host_session import UnconfirmedPrompt
@@ -49,7 +48,7 @@ def keep_prompt(conversation: Conversation) -> HookReply:
 def _prompt_of(conversation: Conversation) -> UnconfirmedPrompt:
     from gitguard.state.spoken import kept_words
 
-    words = capture.clean(conversation, prompt_line(conversation.event.prompt))
+    words = capture.clean_prompt(conversation, conversation.event.prompt)
     turn_id, calls = conversation.event.turn_id, conversation.open_calls()
     return UnconfirmedPrompt(
         at=conversation.store.now,
@@ -146,4 +145,4 @@ def _typed(conversation: Conversation, since: float) -> set[str]:
     except GitguardError as error:
         conversation.note_fault(error)
         return set()
-    return {kept_words(capture.clean(conversation, prompt_line(text)), words) for text in texts}
+    return {kept_words(capture.clean_prompt(conversation, text), words) for text in texts}

@@ -26,7 +26,7 @@ _OURS = re.compile(
 )
 """What gitguard hands to an agent with a prompt, before the user's words."""
 _QUOTED_LINE = re.compile(r"(?:^|\n)[ \t]{0,3}>[^\n]*(?:\n[ \t]{0,3}>[^\n]*)*")
-QUOTED = re.compile(r"\[quoted: [^\]]*\]|```.*?(?:```|$)", re.DOTALL)
+QUOTED = re.compile(r"\[(?:quoted|pasted): [^\]]*\]|```.*?(?:```|$)", re.DOTALL)
 """What is somebody else's in a prompt of one line."""
 
 

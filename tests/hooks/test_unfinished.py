@@ -286,3 +286,15 @@ def test_a_check_left_running_has_no_outcome(talk: Conversation) -> None:
     talk.send("PostToolUse.Bash", tool_input=check, tool_use_id="four")
     talk.send("Stop", last_assistant_message="It is served.")
     assert [command.command for command in talk.guard.state().commands] == ["make check"]
+
+
+def test_the_users_words_around_a_pasted_console_are_kept(talk: Conversation) -> None:
+    log = "\n".join(f"compiled unit {number} of the parser" for number in range(90))
+    secret = "AKIAIOSFODNN7EXAMPLA"
+    console = f"ada@mill parser % make all\n{log}\nrefused for {'x' * 80} {secret}"
+    talk.prompt(f"```\n{console}\n```\nIt breaks since today. Keep the old linker.")
+    talk.send("Stop")
+    said = talk.guard.state().exchanges[0]
+    assert said.text.startswith("[pasted: make all … refused for xxx")
+    assert said.text.endswith("It breaks since today. Keep the old linker.")
+    assert "AKIA" not in said.text
