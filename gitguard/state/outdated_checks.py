@@ -39,6 +39,8 @@ _NO_MATTER = late_pattern(
     r"-q+|-v+|-x|--quiet|--verbose|--tb=\S+|--no-header|--check|--diff|--fix|--write"
 )
 """Options that change what a program prints, or whether it mends what it finds."""
+_TO_COMMIT = frozenset(("add", "commit"))
+"""Subcommands of git that lead to a commit."""
 _NARROWING = ("-k ", "-k=", "--filter ", "--filter=")
 """Options, before their value, that leave out tests."""
 
@@ -91,8 +93,19 @@ def targets_of_run(run: Run) -> tuple[Target, ...]:
 
 
 def is_covered(target: Target, passed: Iterable[Target]) -> bool:
-    """Say whether what passed includes all that a command ran."""
-    return any(_covers(newer, target) for newer in passed)
+    """Say whether what passed includes all that a command ran.
+
+    A commit also covers an earlier attempt to stage or commit, whatever its paths and message.
+    """
+    return any(
+        _covers(newer, target) or (_git_step(newer) == "commit" and _git_step(target) in _TO_COMMIT)
+        for newer in passed
+    )
+
+
+def _git_step(target: Target) -> str:
+    """Return the subcommand of git that a target is, empty for another program."""
+    return target.arguments[0] if target.program == "git" and target.arguments else ""
 
 
 def _is_cut(run: Run) -> bool:

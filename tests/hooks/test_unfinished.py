@@ -298,3 +298,14 @@ def test_the_users_words_around_a_pasted_console_are_kept(talk: Conversation) ->
     assert said.text.startswith("[pasted: make all … refused for xxx")
     assert said.text.endswith("It breaks since today. Keep the old linker.")
     assert "AKIA" not in said.text
+
+
+def test_a_failed_commit_is_closed_by_a_later_one(talk: Conversation) -> None:
+    talk.prompt("Commit it")
+    for command in ("git add missing.py", "git commit -m 'Add the walker'", "git push"):
+        talk.send("PostToolUseFailure", tool_input={"command": command}, tool_use_id=command)
+    done = {"command": "git add -A && git commit -m 'Add the tree walker'"}
+    talk.send("PostToolUse.Bash", tool_input=done, tool_use_id="done")
+    talk.send("Stop", last_assistant_message="It is committed.")
+    failures = [failure.what for failure in talk.guard.state().failed_attempts]
+    assert failures == ["Bash: git push"]
