@@ -32,13 +32,14 @@ def _behind_name(least: int) -> str:
         rf"{quote}(?:{quote}{quote}|[^{quote}\n]{{{least}}})" for quote in ('"', "'", "`")
     )
     escaped = rf"\\[\"'](?:(?!\\[\"'])[^\n]){{{least}}}"
-    text = rf"(?:[bruf@$l]?(?:{quoted}|{escaped}))"
+    nested = rf"(?:[\"'\\]{{2,48}}+|\$\$|\\\$\\\$)[^\"'\\\n]{{{least}}}"
+    text = rf"(?:(?=[brufen@$l]?[\"'`\\$])[brufen@$l]?(?:{quoted}|{escaped}|{nested}))"
     value = rf"(?:{text}|[a-z0-9_\-./+=~%:!@#$^*?|()\[\]&]{{{least}}})"
     typed = r"[a-z0-9_.\[\]|?<> ]{0,40}+(?<= )="
     return (
         r"(?=[\"'`\])\\} \t:=>|,(-])"  # hardly any word is followed by one of these
         r"(?:[\"'`\])\\}]*+[ \t]*+(?:"
-        rf"(?:[:=>]|->)[:=>]{{0,2}}\s*+{value}"
+        rf"(?:[:=>]|->)[:=>]{{0,2}}(?:\*\*(?= ))?\s*+{value}"
         rf"|:\s*+{typed}"
         r"|:[ \t]*+[|>][-+0-9]{0,40}[ \t]*+(?:[\r\n]|\\[rn])"
         rf"|\|[ \t]*+{value}"
@@ -51,7 +52,9 @@ def _behind_name(least: int) -> str:
 _TOKEN = _behind_name(_SHORTEST)
 _PASSWORD = _behind_name(_SHORTEST_PASSWORD)
 _NAME = r"[a-z0-9_.\-]{0,48}+"
-_ENV = rf"[A-Z0-9_]*+=[=>:]{{0,2}}\s*+[bruBRUfF@$L]?(?:[\"'`\\]|[^\s\"'`\\]{{{_SHORTEST_OF_ENV}}})"
+_ENV = (
+    rf"[A-Z0-9_]*+=[=>:]{{0,2}}\s*+[bruBRUfFEN@$L]?(?:[\"'`\\]|[^\s\"'`\\]{{{_SHORTEST_OF_ENV}}})"
+)
 _compiled: dict[str, re.Pattern[str]] = {}
 
 

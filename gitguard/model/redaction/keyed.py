@@ -51,6 +51,8 @@ _PUBLIC = frozenset(_NO_SECRETS.split())
 """What stands before a `key` that is no secret, or only the name of one."""
 _CODE = frozenset(" ()[]{}<>\\")
 _NO_BRACKETS = str.maketrans("", "", "()[]")
+_NESTING = "\"'\\$"
+"""What a quote begins with that stands within others."""
 _ENDS = " \t\r\n\"'`"
 _SHORTEST = {BARE: 24, WEAK: 16}
 """The shortest values that names accept which are not sure."""
@@ -124,6 +126,8 @@ def _after_operator(text: str, at: int, mark: str) -> int:
     end = at + 1
     while end < at + 3 and text[end : end + 1] in ("=", ">", ":"):
         end += 1
+    if mark == ":" and text[end : end + 3] == "** ":
+        end += 2  # in Markdown the end of `**Password:**`
     value = _skip_blanks(text, end)
     if text[value : value + 1] in ("\r", "\n") and mark in ":=":
         near = text[value : value + 24]
@@ -187,9 +191,15 @@ def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> i
         return _after_purpose(found, at)
     if text[start:name_end].lower() == "pass" or found[0] in "\r\n;,|&<":
         return -1
-    if found[0] in QUOTES or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
+    if _opens_text(found) or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
         return at
     return at if "-" in text[max(0, start - _NEAR) : start] else -1
+
+
+def _opens_text(found: str) -> bool:
+    """Say whether a quote comes first, or what a shell or a database writes before one."""
+    is_plain = found[0] in QUOTES
+    return is_plain or found[0] in "\\EN$" and found[1:2] in ("\\", '"', "'", "$")
 
 
 def _after_purpose(found: str, at: int) -> int:
@@ -470,7 +480,12 @@ def _three_kinds(value: str) -> bool:
 def _value(text: str, at: int) -> tuple[int, int, bool]:
     """Return where the value at a place begins and ends, and whether it is in quotes."""
     head = text[at : at + 4]
-    if head[:1] in "brufBRUF@$L" and head[1:2] in ('"', "'") and head:
+    if head[:1] in _NESTING and head[1:2] in _NESTING and len(head) > 1:
+        from gitguard.model.redaction.nested import in_nested_quotes
+
+        if nested := in_nested_quotes(text, at):
+            return (*nested, True)
+    if head[:1] in "brufBRUFEN@$L" and head[1:2] in ('"', "'") and head:
         at += 1
         head = text[at : at + 4]
     escaped = head[:1] == "\\" and head[1:2] in ('"', "'")

@@ -70,8 +70,8 @@ if TYPE_CHECKING:
 
 _LONGEST_SECRET = 8192
 """A cut looks so many characters behind itself for a secret that it would go through."""
-_VIEWS = "views 6"
-"""Changed with what views show, so that texts searched before are searched again."""
+_VIEWS = "views 7"
+"""Changed with what views show and scans find, so that texts searched before are searched again."""
 LEAF = "secret-name"
 """The rule that finds a leaf by its name."""
 _LONGEST_NAME, _MOST_NAMES = 256, 1024
@@ -359,9 +359,12 @@ class Redactor:
             window = text if len(text) <= WINDOW else text[start : start + WINDOW + OVERLAP]
             for rank, (begin, end, rule) in self._search_window(window, plan):
                 ranked.append((start + begin, start + end, rank, rule))
+        if not ranked:
+            return []
         from gitguard.model.redaction.keyed import merged
+        from gitguard.model.redaction.repeated import with_repeats
 
-        return merged(ranked)
+        return with_repeats(text, merged(ranked))
 
     def _search_window(self, text: str, plan: _SearchPlan) -> Iterator[tuple[int, Span]]:
         """Yield all finds in a text as it is written, and in what it says behind that."""

@@ -37,6 +37,9 @@ class Rule(Value):
     """Whether what was found has to look random as well, because words match the pattern too."""
 
 
+_QUOTES = r"(?:\$(?=[\"']))?[\"'\\]{0,24}(?<!\\)"
+"""How a shell opens a value, within other quotes too: `'`, `\\"`, `'"'"'`, `$'`, or not at all."""
+
 WORDS: tuple[tuple[str, str, str, bool], ...] = (
     # Webhooks, whose path is the secret
     ("slack-webhook", "hooks.slack", r"hooks\.slack(?:-gov)?\.com/(?:services|workflows|triggers)/(?P<secret>[A-Za-z0-9/_-]{16,200})", False),
@@ -78,13 +81,13 @@ PHRASES: tuple[tuple[str, str, str, bool], ...] = (
     # Signed addresses
     ("signed-url", "sig= signature= -credential= signature%3d", r"(?i)(?:[?&;]|%26)(?:sig|signature|x-amz-signature|x-goog-signature|x-oss-signature|x-cos-signature|x-ms-signature|x-amz-credential)(?:=|%3d)(?P<secret>[A-Za-z0-9%+/=_.~-]{8,1024})", False),
     # Command lines
-    ("cli-option", "curl wget", r"\b(?:curl|wget)\b[^\n]{0,400}? (?:-u|--user|-U|--proxy-user|-a|--auth) ?[\"']?(?P<secret>[^\s\"'$:<>{]{1,100}:[^\s\"'$<>{]{1,200})", False),
-    ("cli-option", "mysql mysqldump mariadb mysqladmin", r"\b(?:mysql\w{0,10}|mariadb\w{0,10})\b[^\n|;]{0,200}? -p[\"']?(?P<secret>[^\s\"'$<>{-][^\s\"'$<>{]{2,100})", False),
-    ("cli-option", "sshpass", r"\bsshpass +-p ?[\"']?(?P<secret>[^\s\"'$<>{]{2,100})", False),
-    ("cli-option", "login", r"\b(?:docker|podman|helm|az|oc|registry|buildah|skopeo)\b[^\n|;]{0,100} login\b[^\n|;]{0,200}? (?:-p|--password|--token|-t)[= ]?[\"']?(?P<secret>[^\s\"'$<>{-][^\s\"'$<>{]{3,2000})", False),
-    ("cli-option", "openssl smbclient ldapsearch redis-cli pgpass", r"\b(?:-passin pass:|-passout pass:|-pass pass:|redis-cli [^\n]{0,100}?-a |ldap\w{3,8} [^\n]{0,200}?-w |smbclient [^\n]{0,100}?-U ?[^\s%]{1,60}%)[\"']?(?P<secret>[^\s\"'$<>{]{3,200})", False),
+    ("cli-option", "curl wget", r"\b(?:curl|wget)\b[^\n]{0,400}? (?:-u|--user|-U|--proxy-user|-a|--auth)[ =]?" + _QUOTES + r"(?P<secret>[^\s\"'$:<>{\\]{1,100}:" + _QUOTES + r"[^\s\"'$<>{\\]{1,200})", False),
+    ("cli-option", "mysql mysqldump mariadb mysqladmin", r"\b(?:mysql\w{0,10}|mariadb\w{0,10})\b[^\n|;]{0,200}? -p" + _QUOTES + r"(?P<secret>[^\s\"'$<>{\\-][^\s\"'$<>{]{2,100})", False),
+    ("cli-option", "sshpass", r"\bsshpass +-p ?" + _QUOTES + r"(?P<secret>[^\s\"'$<>{\\][^\s\"'$<>{]{1,100})", False),
+    ("cli-option", "login", r"\b(?:docker|podman|helm|az|oc|registry|buildah|skopeo)\b[^\n|;]{0,100} login\b[^\n|;]{0,200}? (?:-p|--password|--token|-t)[= ]?" + _QUOTES + r"(?P<secret>[^\s\"'$<>{\\-][^\s\"'$<>{]{3,2000})", False),
+    ("cli-option", "openssl smbclient ldapsearch redis-cli pgpass", r"\b(?:-passin pass:|-passout pass:|-pass pass:|redis-cli [^\n]{0,100}?-a |ldap\w{3,8} [^\n]{0,200}?-w |smbclient [^\n]{0,100}?-U ?[^\s%]{1,60}%)" + _QUOTES + r"(?P<secret>[^\s\"'$<>{\\][^\s\"'$<>{]{2,200})", False),
     ("netrc", "login account", r"(?i)\b(?:login|user|account)\s{1,8}[^\s]{0,99}[^\s,;]\s{1,8}password\s{1,8}[\"']?(?![a-z]{1,20}(?:[\s\"']|\Z))(?P<secret>[^\s\"'\\]{3,256})", False),
-    ("sql-password", "identified", r"(?i)\bidentified (?:with [\w'\"]{1,40} )?(?:by|as) (?:password )?[\"'](?P<secret>[^\"'\n]{3,200})[\"']", False),
+    ("sql-password", "identified", r"(?i)\bidentified (?:with [\w'\"]{1,40} )?(?:by|as) (?:password )?[en$]?[\"'\\]{1,24}(?<!\\)(?P<secret>[^\"'\\\n][^\"'\n]{2,200})[\"']", False),
     ("oracle-password", "jdbc:oracle sqlplus", r"(?i)(?:jdbc:oracle:\w{2,6}:|sqlplus (?:-\w{1,3} )?)[A-Za-z0-9_$#]{1,60}/(?P<secret>[^\s@\"'$<>{]{3,100})@", False),
 )  # fmt: skip
 """Rules for a secret that other words announce.
