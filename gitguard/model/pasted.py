@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.model.text import cut_to, late_pattern, one_line
+from gitguard.model.text import late_pattern, one_line, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ _FEWEST_LINES = 3
 """Lines of output that make a paste."""
 _COMMAND = late_pattern(
     r"[ \t]*(?:[$%] |>>> |PS [A-Z]:[^>\n]{0,80}> "
-    r"|(?:\([^)\n]{1,40}\) ?)?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$%#\n]{0,80}[$%#] )(?P<command>.*)"
+    r"|(?:\([^)\n]{1,40}\) ?)?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$%#\n]{0,80}[$%#](?: |$))"
+    r"(?P<command>.*)"
 )
 _OUTPUT = late_pattern(
     r"[ \t]*(?:\[?\d{4}-\d\d-\d\d[T ]\d\d:\d\d|\[?\d\d:\d\d:\d\d"
@@ -91,5 +92,5 @@ def _mark(lines: Sequence[str]) -> str:
     command = next((m["command"] for m in matches if m["command"].strip()), "")
     outputs = [line for line in told if not _COMMAND.match(line)]
     shown = [one_line(text) for text in (command, *outputs[-1:]) if text.strip()]
-    words = " … ".join(cut_to(text, _MOST // 2) for text in shown)
+    words = " … ".join(shorten(text, _MOST // 2) for text in shown)
     return f"[pasted: {words.replace(']', ')')}]"

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from gitguard.model.pasted import without_pastes
 
 LOG = "\n".join(f"compiled unit {number} of the parser" for number in range(30))
-CONSOLE = f"ada@mill parser % make all\n{LOG}\nlinker: symbol `walk` is missing"
+CONSOLE = f"ada@mill parser % make all\n{LOG}\nlinker: symbol `walk` is missing\nada@mill parser %"
 
 
 def test_the_users_words_stand_around_a_pasted_console() -> None:
