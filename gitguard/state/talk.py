@@ -94,7 +94,7 @@ def kind_in_turn(
     is_told = _has_most(turn.told, words) and len(words & turn.told) >= _FROM_AN_ANSWER
     if not turn.has_calls:
         return kind if is_told and not is_few and not is_question(text) else SMALL_TALK
-    is_taken_up = is_told or _has_most(turn.done, terms)
+    is_taken_up = is_told or not terms.isdisjoint(turn.done)
     if is_taken_up or not is_few:
         return kind
     if settles:

@@ -116,7 +116,7 @@ def test_completion_offers_sessions_and_checkpoints_and_leaves_files_to_the_shel
         assert completed(place, line) == numbers
     assert completed(place, "gitguard --session payments restore ")[-1] == ("plain", "1")
     assert ("plain", "cp_002") in completed(place, "gitguard restore cp_")
-    shown = [("plain", word) for word in ("state", "summary", "snapshot")]
+    shown = [("plain", word) for word in ("state", "summary", "snapshot", "host-summary")]
     assert completed(place, "gitguard show ") == [*shown, *numbers]
     for line in ("gitguard restore 2 ", "gitguard why ", "gitguard note --artifact "):
         assert [kind for kind, _ in completed(place, line)] == ["file"]

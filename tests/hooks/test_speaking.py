@@ -230,11 +230,11 @@ def test_a_prompt_after_escape_is_the_users_once_its_turn_goes_on(
     talk: Conversation, next_event: str
 ) -> None:
     runs(talk)
-    talk.prompt("No, port the lexer first")
+    talk.prompt("No, port lexer.py first")
     talk.send(next_event)
     stops(talk)
-    assert heard(talk) == ["Port the parser", "No, port the lexer first"]
-    assert talk.guard.state().next_action == "No, port the lexer first"
+    assert heard(talk) == ["Port the parser", "No, port lexer.py first"]
+    assert talk.guard.state().next_action == "No, port lexer.py first"
 
 
 def test_a_prompt_after_escape_is_believed_at_once_where_the_host_wrote_the_end_down(
@@ -242,8 +242,8 @@ def test_a_prompt_after_escape_is_believed_at_once_where_the_host_wrote_the_end_
 ) -> None:
     runs(talk)
     talk.is_interrupted("toolu_running")
-    talk.prompt("No, port the lexer first")
-    assert talk.guard.state().next_action == "No, port the lexer first"
+    talk.prompt("No, port lexer.py first")
+    assert talk.guard.state().next_action == "No, port lexer.py first"
 
 
 def test_a_prompt_typed_while_a_call_runs_is_kept_as_read_where_the_host_hands_it_on(
@@ -270,12 +270,12 @@ def test_a_prompt_that_escape_cuts_off_before_its_turn_did_anything_is_not_lost(
     talk: Conversation,
 ) -> None:
     runs(talk)
-    talk.prompt("No, port the lexer first")
-    talk.says_to_the_host("No, port the lexer first")
+    talk.prompt("No, port lexer.py first")
+    talk.says_to_the_host("No, port lexer.py first")
     talk.prompt("No, wait: the parser")
     stops(talk)
     texts = {said.text: said.origin.is_read for said in talk.guard.state().exchanges}
-    assert texts["No, port the lexer first"] is True
+    assert texts["No, port lexer.py first"] is True
     assert texts["No, wait: the parser"] is False
 
 

@@ -28,7 +28,7 @@ LOOSE = {
         "default": 90_000_000,
         "models": {"claude-haiku-4-5": 90_000_000},
     },
-    "resume": {"max_tokens": 900_000},
+    "resume": {"after_compaction": 900_000, "new_conversation": 900_000},
     "handoff": {"enabled": True, "file": "../../victim"},
     "store": {"ref_prefix": "refs/gitguard/", "directory": ".git"},
     "redaction": {"allow": ["0" * 64]},

@@ -374,7 +374,7 @@ def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
 ) -> None:
     prompt(begun, "Asked at home")
     before = {p: p.read_bytes() for p in Path(begun.workspace.folder).rglob("*") if p.is_file()}
-    answer = prompt(under_another_home(), "Asked elsewhere")
+    answer = prompt(under_another_home(), "Asked elsewhere: port lexer.py")
     assert "Ours" not in answer
     assert "gitguard repair --trust" in answer
     assert len(answer.splitlines()) == 1
@@ -395,7 +395,7 @@ def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
     assert texts(state.learnings) == ("noted elsewhere",)
     assert [artifact.path for artifact in state.artifacts] == ["made.py"]
     block = under_another_home().resume()
-    assert "Asked elsewhere" in block
+    assert "Asked elsewhere: port lexer.py" in block
     assert "Asked again" in block
     assert under_another_home().workspace.faults() == []
     git.fsck()
@@ -405,7 +405,7 @@ def test_whoever_comes_home_finds_everything_as_it_was_left(
     begun: Guard, under_another_home: Callable[[], Guard], open_guard: OpenGuard
 ) -> None:
     prompt(begun, "Asked at home")
-    prompt(under_another_home(), "Asked elsewhere")
+    prompt(under_another_home(), "Asked elsewhere: port lexer.py")
     edit(under_another_home(), "made.py", "t1")
     prompt(open_guard(), "Asked at home again")
     open_guard().checkpoint("Goes on.")
