@@ -49,8 +49,10 @@ def take_up_request(conversation: Conversation) -> None:
     """Fill in the newest prompt once its turn has shown that it asked for something."""
     if not conversation.record.undecided:
         return
-    conversation.record = conversation.record.replace(undecided=False)
     reading = conversation.store.states.read()
+    if isinstance(reading, state_file.UnusableState):
+        return  # only a repair takes its place
+    conversation.record = conversation.record.replace(undecided=False)
     own = state_file.newest_own(reading)
     heard = _heard_here(conversation, own) if own is not None else []
     if not heard or heard[-1].kind in (SMALL_TALK, ANSWER):

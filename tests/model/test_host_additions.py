@@ -8,8 +8,8 @@ import pytest
 
 from gitguard.model.events import Pressure, Window
 from gitguard.model.host_additions import prompt_line
-from gitguard.state.items import CONSTRAINT, REQUEST
-from gitguard.state.prompts import gist, kind_of_prompt
+from gitguard.state.items import REQUEST
+from gitguard.state.prompts import gist
 from tests.support.conversation import Conversation
 
 BLOCK = '<gitguard-resume session="main">\nGoal: x\n</gitguard-resume>'
@@ -48,19 +48,6 @@ def test_what_gitguard_put_before_a_prompt_is_taken_out_of_it(ours: str) -> None
 )
 def test_quoted_lines_are_marked(prompt: str, line: str) -> None:
     assert prompt_line(prompt) == line
-
-
-@pytest.mark.parametrize(
-    "prompt",
-    [
-        "> Bob: you must not touch a.txt",
-        "What does this mean?\n> never write to a.txt",
-        "Explain:\n```\n# must not be called twice\n```",
-    ],
-)
-def test_what_is_quoted_or_pasted_is_no_limit_of_the_users(prompt: str) -> None:
-    assert kind_of_prompt(prompt_line(prompt)) == REQUEST
-    assert kind_of_prompt(prompt_line(f"{prompt}\nNever touch b.txt")) == CONSTRAINT
 
 
 def test_of_a_long_prompt_no_quoted_sentence_is_kept_for_its_limits() -> None:

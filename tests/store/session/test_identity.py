@@ -378,7 +378,7 @@ def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
     assert "Ours" not in answer
     assert "gitguard repair --trust" in answer
     assert len(answer.splitlines()) == 1
-    assert prompt(under_another_home(), "Asked again") == ""
+    assert prompt(under_another_home(), "Asked again: port parser.py") == ""
     edit(under_another_home(), "made.py", "t1")
     with pytest.raises(Untrusted):
         under_another_home().resume()
@@ -396,7 +396,7 @@ def test_under_another_home_nothing_is_handed_out_and_what_happens_is_saved(
     assert [artifact.path for artifact in state.artifacts] == ["made.py"]
     block = under_another_home().resume()
     assert "Asked elsewhere: port lexer.py" in block
-    assert "Asked again" in block
+    assert "Asked again: port parser.py" in block
     assert under_another_home().workspace.faults() == []
     git.fsck()
 

@@ -335,12 +335,12 @@ def test_a_summary_uses_four_fifths_of_its_room_where_there_is_that_much_to_say(
     assert len(lines) == len(set(lines)), "nothing is said twice"
 
 
-def test_corrections_and_constraints_of_the_user_come_first_and_small_talk_never() -> None:
+def test_what_the_user_said_stands_in_its_order_and_small_talk_never() -> None:
     said: list[Said] = [("user", "Port the parser"), ("agent", "It takes 3 s now.")]
     said += [("user", "thanks!"), ("user", "No, use a semicolon"), ("user", "go on")]
     said += [("user", "Never touch the PDF export"), *turns(2)]
     text = draft(decided(said, keep_turns=2))
-    places = [text.index(words) for words in ("No, use", "Never touch", "Port the", "It takes")]
+    places = [text.index(words) for words in ("Port the", "It takes", "No, use", "Never touch")]
     assert places == sorted(places)
     assert "thanks" not in text
     assert "heard them" in text
