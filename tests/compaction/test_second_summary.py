@@ -58,7 +58,7 @@ COMMITTED = "[main 1a2b3c4] Parse numbers 1 file changed"
 
 
 def test_a_second_summary_has_the_lists_of_the_first_one_as_well() -> None:
-    checked = shell(("pytest -q", False, "4 passed"), ("./measure", False, "7 rows"))
+    checked = shell(("pytest -q", False, "4 passed in 0.31s"), ("./measure", False, "7 rows"))
     first = summary(
         (
             *checked,
@@ -68,7 +68,7 @@ def test_a_second_summary_has_the_lists_of_the_first_one_as_well() -> None:
         )
     )
     second = summary(shell(("./other", False, "8 rows")), first)
-    assert listed(second, "Checks, as last run") == ["- pytest -q: passed — 4 passed"]
+    assert listed(second, "Checks, as last run") == ["- pytest -q: passed — 4 passed in 0.31s"]
     assert "- ./measure: 7 rows" in listed(second, "Commands")
     assert listed(second, "Commands")[0] == "- ./other: 8 rows", "the newest stands first"
     assert listed(second, "Commits") == ["- 1a2b3c4 — Parse numbers"]
@@ -82,11 +82,12 @@ def test_a_second_summary_has_the_lists_of_the_first_one_as_well() -> None:
 
 
 def test_a_newer_run_takes_the_place_of_an_earlier_one() -> None:
-    runs = (("pytest -q", False, "4 passed"), ("./measure --at 3: x", False, "7: rows"))
+    runs = (("pytest -q", False, "4 passed in 0.31s"), ("./measure --at 3: x", False, "7: rows"))
     first = summary((*shell(*runs, *runs[:1]), *files(("edit", "/w/a"), ("edit", "/w/a"))))
-    now = (("pytest -q", False, "5 passed"), ("./measure --at 3: x", False, "8: rows"))
+    now = (("pytest -q", False, "5 passed in 0.31s"), ("./measure --at 3: x", False, "8: rows"))
     second = summary((*shell(*now), *files(("edit", "/w/a"))), first)
-    assert listed(second, "Checks, as last run") == ["- pytest -q (3 times): passed — 5 passed"]
+    checks = ["- pytest -q (3 times): passed — 5 passed in 0.31s"]
+    assert listed(second, "Checks, as last run") == checks
     assert listed(second, "Commands") == ["- ./measure --at 3: x: 8: rows"]
     assert listed(second, "Files written") == ["- /w/a (3 times)"]
 
@@ -107,7 +108,7 @@ def test_what_was_mended_in_between_is_no_open_failure() -> None:
 )
 def test_a_passing_check_mends_no_line_that_did_more(line: str) -> None:
     first = summary(shell((line, True, "rejected")))
-    second = summary(shell(("pytest -q", False, "5 passed")), first)
+    second = summary(shell(("pytest -q", False, "5 passed in 0.31s")), first)
     assert listed(second, "Open failures") == [f"- Bash: {line}: rejected"]
     mended = summary(shell((line, False, "fine")), second)
     assert listed(mended, "Open failures") == []
