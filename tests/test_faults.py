@@ -34,10 +34,15 @@ def announced() -> set[str]:
     found = set()
     for path in Path(gitguard.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in _ANNOUNCING:
+            if isinstance(node, ast.Call) and _called(node) in _ANNOUNCING:
                 texts = (n.value for n in ast.walk(node) if isinstance(n, ast.Constant))
                 found |= {text for text in texts if isinstance(text, str)}
     return found
+
+
+def _called(node: ast.Call) -> str:
+    """Return the name of the method or function that is called."""
+    return str(getattr(node.func, "attr", getattr(node.func, "id", "")))
 
 
 _ELSEWHERE = {"settings kept", "setting ", "settings made", "lock-awaited"}

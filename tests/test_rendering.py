@@ -117,8 +117,8 @@ VALUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         ),
     },
     "resume.md.j2": {
-        **dict.fromkeys(("fence", "session", "absent"), TEXT),
-        "header": records(checkpoint=TEXT, commit=TEXT, age=TEXT),
+        **dict.fromkeys(("fence", "session", "branch", "upstream", "absent"), TEXT),
+        "header": records(checkpoint=TEXT, age=TEXT),
         "sections": lists_of(
             heading=TEXT, is_list=st.booleans(), texts=st.lists(TEXT, min_size=1, max_size=3)
         ),
