@@ -31,7 +31,6 @@ _KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _HIRAGANA = "\u3041-\u309f"
 _UNSPACED = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"
 """Thai, Lao, Tibetan, Burmese and Khmer, which have no blanks between words either."""
-_SYLLABLES = "\uac00-\ud7a3"
 _SCRIPTS = late_pattern(
     rf"(?P<pairs>[{_HAN}]+|[{_UNSPACED}]+)|(?P<word>[{_KATAKANA}]{{2,}})|[{_HIRAGANA}{_KATAKANA}]"
 )
