@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message
     from gitguard.state.entries import JournalEntry
-    from gitguard.state.items import Exchange
+    from gitguard.state.items import Exchange, Origin
     from gitguard.state.task import TaskState
     from gitguard.store.session.state_file import OwnState, UnusableState
 
@@ -108,7 +108,8 @@ def journal_prompt(conversation: Conversation, prompt: str) -> str:
     answer = "" if conversation.has_changed_task else conversation.record.answer
     settles = question_answered(answer, conversation.event.prompt)
     entry = conversation.entry(entries.PROMPT, summary=prompt)
-    conversation.store.journal.append(entry.replace(settles=settles))
+    since = conversation.record.started_at
+    conversation.store.journal.append(entry.replace(settles=settles, since=since))
     conversation.record = conversation.record.replace(answer="")
     return settles
 
@@ -167,8 +168,7 @@ def _is_provisional(conversation: Conversation, state: TaskState, before: OwnSta
     goal_from = state.goal_from
     if goal_from is None or state.is_noted("goal") or not is_brief(state.stated_goal):
         return False
-    is_own = goal_from.conversation == conversation.event.host_session
-    return is_own and not _has_asked(conversation, before)
+    return _is_of_conversation(conversation, goal_from) and not _has_asked(conversation, before)
 
 
 def _has_asked(conversation: Conversation, before: OwnState) -> bool:
@@ -180,9 +180,14 @@ def _heard_here(conversation: Conversation, before: OwnState) -> list[Exchange]:
     """Return what was heard of the user in this conversation, with what the journal adds."""
     from gitguard.state.thread import is_heard
 
-    own = conversation.event.host_session
     exchanges = conversation.store.folded(before)[0].exchanges
-    return [e for e in exchanges if is_heard(e) and e.origin.conversation == own]
+    return [e for e in exchanges if is_heard(e) and _is_of_conversation(conversation, e.origin)]
+
+
+def _is_of_conversation(conversation: Conversation, origin: Origin) -> bool:
+    """Say whether something comes from this conversation, not from one before it of its name."""
+    is_named = origin.conversation == conversation.event.host_session
+    return is_named and origin.when >= conversation.record.started_at
 
 
 def _begins_another_task(conversation: Conversation, state: TaskState, before: OwnState) -> bool:
@@ -192,17 +197,17 @@ def _begins_another_task(conversation: Conversation, state: TaskState, before: O
     """
     if not state.stated_goal:
         return False
-    own = conversation.event.host_session
-    goal_from = state.goal_from.conversation if state.goal_from is not None else ""
-    if goal_from in conversation.beside().busy:
+    goal_from = state.goal_from
+    if goal_from is not None and goal_from.conversation in conversation.beside().busy:
         return True
     if state.is_noted("goal"):
         return False
     if conversation.has_changed_task:
-        return goal_from != own
-    if conversation.record.turns and (goal_from == own or _has_asked(conversation, before)):
+        return goal_from is None or goal_from.conversation != conversation.event.host_session
+    is_own = goal_from is not None and _is_of_conversation(conversation, goal_from)
+    if conversation.record.turns and (is_own or _has_asked(conversation, before)):
         return False
-    return state.goal_from is None or state.goal_from.when < conversation.record.started_at
+    return goal_from is None or goal_from.when < conversation.record.started_at
 
 
 def record_answer(conversation: Conversation) -> None:
@@ -240,6 +245,7 @@ def record_summary(conversation: Conversation, began: float) -> None:
     summary = conversation.event.summary or _summary_in_transcript(conversation, began)
     if not summary or is_hosts_own(conversation, summary):
         return
+    from gitguard.model.host_additions import without_ours
     from gitguard.sessions.host_summaries import keep_whole
     from gitguard.state.host_summary import (
         is_summary,
@@ -250,7 +256,7 @@ def record_summary(conversation: Conversation, began: float) -> None:
     from gitguard.state.thread import AT_LENGTH
 
     # Secrets are taken out first: a part of one would not be known for one.
-    summary = conversation.workspace.redactor.text(without_thinking(summary))
+    summary = conversation.workspace.redactor.text(without_ours(without_thinking(summary)))
     if not is_summary(summary):
         return
     entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))

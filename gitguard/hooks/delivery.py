@@ -61,6 +61,7 @@ def bootstrap(conversation: Conversation) -> HookReply:
                 spiral=spiral,
                 beside=beside,
                 conversation=conversation.event.host_session,
+                begun_at=conversation.record.started_at,
                 is_compacted=conversation.record.epoch > 0,
             )
         _note_told(conversation, block)

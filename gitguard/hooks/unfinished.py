@@ -1,7 +1,9 @@
-"""Takes in what an agent said within a turn: no hook ever carries it, the host's transcript does.
+"""Takes in what no hook told of a turn: what the agent said in it, and what a kill kept from us.
 
-It is read once per turn, from where reading stopped before: as the turn ends, before a compaction
-that splits it, or at the next prompt where a crash or a kill cut it off.
+The agent's words within a turn are in the host's transcript. They are read once per turn, from
+where reading stopped before: as the turn ends, before a compaction that splits it, or at the next
+prompt where a crash or a kill cut it off. Of the files that a call wrote whose end was not told,
+their own times tell.
 """
 
 from __future__ import annotations
@@ -10,14 +12,14 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.capture import take_in_stopped_calls
-from gitguard.model.text import seconds
+from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import AGENT
 from gitguard.state import entries
 from gitguard.store.session.state_file import newest_own
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable, Iterator
 
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message
@@ -38,11 +40,14 @@ _WRITTEN_WITHIN = 5
 _MIDDLE = 700
 """Characters that are kept of the middle of a turn that ended: its answer says more."""
 
+_WRITES_WITHIN = 10
+"""Seconds after its beginning within which a call that was cut off wrote its files."""
+
 
 def take_in_cut_off_turns(conversation: Conversation) -> None:
     """Journal, before a turn begins, the last words of turns that never ended.
 
-    What the user refused or interrupted is journaled as well.
+    What their last calls wrote, and what the user refused or interrupted, is journaled as well.
 
     At a conversation's first prompt these are the others' turns, but of those that are at work;
     later its own, which a kill or the user cut off.
@@ -58,6 +63,7 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
         beside = (own, *conversation.beside().busy)
         records = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
     newest = _newest_entries(conversation, ready)
+    _take_in_writes(conversation, ready, records)
     for key, record in records.items():
         entry = newest.get(key)
         if entry is not None and entry.event in _IN_A_TURN:
@@ -65,6 +71,35 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
             if key == own:
                 conversation.record = heard
     take_in_stopped_calls(conversation)
+
+
+def _take_in_writes(conversation: Conversation, ready: OwnState, keys: Container[str]) -> None:
+    """Journal which files calls wrote that were cut off, or whose end a kill kept from us."""
+    store = conversation.store
+    part = store.journal.read(ready.journal_id, ready.journal_offset)
+    taken_in = {entry.id for entry in part.entries if entry.event == entries.FILE_WRITTEN}
+    for call in entries.open_calls(part.entries):
+        if call.host_session not in keys or call.id in taken_in:
+            continue
+        for path, at in _writes_of(call, conversation.workspace.place.worktree):
+            written = call.replace(event=entries.FILE_WRITTEN, at=at, read=(), written=(path,))
+            store.journal.append(written)
+
+
+def _writes_of(call: JournalEntry, root: str) -> Iterator[tuple[str, str]]:
+    """Return which of its files changed as a call began, and when.
+
+    What changed later may be anybody's doing.
+    """
+    begun = seconds(call.at)
+    for path in call.written:
+        try:
+            # Not the time of the content, which programs may set.
+            changed_at = os.lstat(os.path.join(root, path)).st_ctime
+        except (OSError, ValueError):
+            continue
+        if begun <= changed_at <= begun + _WRITES_WITHIN:
+            yield path, timestamp(changed_at)
 
 
 def take_in_middle_of_turn(conversation: Conversation) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.text import one_line
+from gitguard.model.text import late_pattern, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,13 +18,19 @@ _LONGEST_ATTRIBUTES = 300
 """Characters; a bound keeps the search for the end of a tag short."""
 _LONGEST_COMMAND = 80
 """Characters in which the name of a slash command ends."""
-_OURS = re.compile(
-    r"\s*(?:<gitguard-resume\b[^>]*>.*?</gitguard-resume>|\[gitguard: [^\n]*\](?=\s|$)"
+_LINES = (
+    r"\[gitguard: [^\n]*\](?=\s|$)"
     r"|\[Context: (?:unknown|\d+ ?% \|)[^\n]*"
-    r"|STATUS:(?:MISSING_STATE|HALT_CONTEXT_LIMIT|COMPLETE)\n[^\n]*)",
-    re.DOTALL,
+    r"|STATUS:(?:MISSING_STATE|HALT_CONTEXT_LIMIT|COMPLETE)\n[^\n]*"
 )
+_OURS = re.compile(rf"\s*(?:<gitguard-resume\b[^>]*>.*?</gitguard-resume>|{_LINES})", re.DOTALL)
 """What gitguard hands to an agent with a prompt, before the user's words."""
+_BLOCK_UPTO = r"<gitguard-resume\b(?:(?!<gitguard-resume\b).)*?"
+_OURS_QUOTED = late_pattern(
+    rf"(?:^|(?<=: ))(?:{_BLOCK_UPTO}</gitguard-resume>|{_BLOCK_UPTO}\.\.\.$|{_LINES})\s*",
+    re.DOTALL | re.MULTILINE,
+)
+"""The same in a host's text, which may have put a label before it and cut it."""
 _QUOTED_LINE = re.compile(r"(?:^|\n)[ \t]{0,3}>[^\n]*(?:\n[ \t]{0,3}>[^\n]*)*")
 QUOTED = re.compile(r"\[(?:quoted|pasted): [^\]]*\]|```.*?(?:```|$)", re.DOTALL)
 """What is somebody else's in a prompt of one line."""
@@ -38,6 +44,11 @@ def prompt_line(text: str) -> str:
     while (ours := _OURS.match(text)) is not None:
         text = text[ours.end() :]
     return one_line(_QUOTED_LINE.sub(_marked, text) if ">" in text else text)
+
+
+def without_ours(text: str) -> str:
+    """Return a host's text without what gitguard had put before prompts that it quotes."""
+    return _OURS_QUOTED.sub("", text)
 
 
 def _marked(quotation: re.Match[str]) -> str:

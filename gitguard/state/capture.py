@@ -92,6 +92,7 @@ _TOPIC_LIMIT = 100
 _IDLE_AFTER = 30 * 60
 """Seconds without an event after which nobody is at work."""
 _CALLED = (journal.ENDED, journal.FAILED)
+_WRITING = (journal.ENDED, journal.SHELL_EDITED, journal.FILE_WRITTEN)
 _OUTSIDE_TURNS = (journal.TURN_ENDED, journal.INTERRUPTED, journal.LOST, journal.REFUSED)
 
 
@@ -213,7 +214,7 @@ def _written(
             origin=origin_of(entry, code),
         )
         for entry in entries
-        if entry.event in (journal.ENDED, journal.SHELL_EDITED)
+        if entry.event in _WRITING
         for path in entry.written
     )
 
@@ -443,7 +444,7 @@ def _exchanges(
     messages: list[Exchange] = []
     for place, entry in enumerate(entries):
         if entry.event == journal.PROMPT:
-            prompt = Prompt(entry.summary, entry.host_session, entry.settles)
+            prompt = Prompt(entry.summary, entry.host_session, entry.settles, entry.since)
             kind = _kind_of(prompt, turns[place], state, (*state.exchanges, *messages))
             origin = origin_of(entry, code)
             said = thread.said_by_user(prompt.text, origin, settles=prompt.settles, kind=kind)

@@ -36,8 +36,12 @@ SAID = "agent-said"
 SUMMARY = "host-summary"
 SHELL_EDITED = "shell-edited"
 """A shell command of the agent changed files, by their contents."""
+FILE_WRITTEN = "file-written"
+"""A call of whose end nothing told wrote files, as their times say."""
 COMMITTED = "committed"
 """A shell command of the agent left a commit checked out, with its id and subject."""
+
+_FOUND_LATER = (SHELL_EDITED, FILE_WRITTEN, COMMITTED, PROMPT_READ, PROMPT_UNCONFIRMED)
 
 
 class JournalEntry(Record):
@@ -59,6 +63,10 @@ class JournalEntry(Record):
     whole_plan: bool = fields.flag("Whether these are all items there are.", default=False)
     settles: str = fields.text(
         "What the agent had asked or said at length, if a short prompt answers it.", default=""
+    )
+    since: str = fields.text(
+        "Of a prompt: when its conversation began; a host may begin another under the same name.",
+        default="",
     )
     is_shell: bool = fields.flag("Whether the call ran a shell command.", default=False)
     command: str = fields.text(
@@ -100,7 +108,7 @@ class JournalEntry(Record):
     @property
     def is_found_later(self) -> bool:
         """Whether it was found out afterwards, and does not say where the turn stands."""
-        return self.event in (SHELL_EDITED, COMMITTED, PROMPT_READ, PROMPT_UNCONFIRMED)
+        return self.event in _FOUND_LATER
 
     def without_call(self) -> JournalEntry:
         """Return the entry without what it says of the tool call whose event brought it."""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitguard.state.entries import JournalEntry
-    from gitguard.state.items import Exchange
+    from gitguard.state.items import Exchange, Origin
     from gitguard.state.task import TaskState
 
 _READ = 2_000
@@ -116,6 +116,10 @@ class Prompt(Value):
     since: str = ""
     """When its conversation began; a host may begin another one under the same name."""
 
+    def is_beside(self, origin: Origin) -> bool:
+        """Say whether something comes from the same conversation."""
+        return origin.conversation == self.conversation and origin.when >= self.since
+
 
 def kind_by_work(
     prompt: Prompt, turn: TurnSeen, state: TaskState, others: Iterable[Exchange]
@@ -126,16 +130,14 @@ def kind_by_work(
     """
     requests = [e for e in others if e.origin.by == USER and e.kind != SMALL_TALK]
     goal = "" if state.stated_goal == prompt.text else state.stated_goal
-    goal_from = state.goal_from.conversation if state.goal_from is not None else ""
-    is_provisional = not state.is_noted("goal") and goal_from == prompt.conversation
+    is_own_goal = state.goal_from is not None and prompt.is_beside(state.goal_from)
+    is_provisional = is_own_goal and not state.is_noted("goal")
     return kind_in_turn(
         prompt.text,
         turn,
         settles=prompt.settles,
         known=_known_terms(state, goal, requests),
-        opens=all(
-            e.origin.conversation != prompt.conversation or e.when < prompt.since for e in requests
-        ),
+        opens=not any(prompt.is_beside(e.origin) for e in requests),
         is_only=not requests and (is_provisional or not goal),
     )
 

@@ -89,11 +89,11 @@ def test_an_unrelated_task_says_nothing_of_the_goal_before_it(
     script_a_task(model, write, shell, read)
     guarded.say(GOAL)
     guarded.openclaw.call("sessions.reset", {"key": MAIN_KEY, "reason": "new"})
-    model.script(says("logo.svg is green now."))
-    guarded.say("Paint logo.svg of the website green")
+    model.script(says("The logo is green now."))
+    guarded.say("Paint the logo of the website green")
     guarded.openclaw.call("sessions.reset", {"key": MAIN_KEY, "reason": "new"})
     model.script(says("ok"))
     guarded.openclaw.send("where were we?")
     block = block_in(model)
-    assert re.search(r"Goal \(.*\): Paint logo\.svg of the website green", block), block
+    assert re.search(r"Goal \(.*\): Paint the logo of the website green", block), block
     assert block.count("report module") == 1, f"one line of what was before: {block}"

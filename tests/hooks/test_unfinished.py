@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from gitguard.model.text import timestamp
@@ -73,6 +75,36 @@ def test_the_newest_report_within_a_turn_is_told_and_older_ones_are_not(
         assert words in block
     assert "9 of 19" not in block
     assert "7 left" not in block
+
+
+def is_killed_as_it_writes(talk: Conversation, written: bool, after: float = 0) -> str:
+    """A kill comes before a hook tells of a write's end; return what is handed over."""
+    talk.clock.now = time.time() - 2 - after  # the file system's time
+    talk.prompt("Write the totals")
+    path = talk.root / "totals.csv"
+    talk.send("PreToolUse.Write", tool_input={"file_path": str(path)}, tool_use_id="toolu_write")
+    if written:
+        path.write_text("a,b\n")
+    talk.bash("make load", tool_use_id="toolu_cut_off")
+    talk.clock.pass_by(601)
+    return talk.beside("S2").prompt("What happened?")
+
+
+def test_a_file_is_handed_over_whose_write_ended_untold_before_a_kill(talk: Conversation) -> None:
+    block = is_killed_as_it_writes(talk, written=True)
+    assert "Files:\n- totals.csv" in block
+    assert "Interrupted: Bash: make load" in block
+    other = talk.beside("S3")
+    assert other.prompt("And now?").count("- totals.csv") == 1
+    other.send("Stop", last_assistant_message="It loads.")
+    assert [(a.path, a.writes) for a in talk.guard.state().artifacts] == [("totals.csv", 1)]
+
+
+@pytest.mark.parametrize(("written", "after"), [(False, 0), (True, 60)])
+def test_a_file_that_did_not_change_as_its_write_began_is_not_the_agents(
+    talk: Conversation, written: bool, after: float
+) -> None:
+    assert "- totals.csv" not in is_killed_as_it_writes(talk, written, after)
 
 
 def test_a_compaction_in_a_turn_keeps_what_the_agent_had_found(talk: Conversation) -> None:

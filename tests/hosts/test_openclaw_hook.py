@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,28 @@ def test_two_keys_know_nothing_of_each_other(gateway: Gateway, workspace: Path, 
     ]
     plan = [item for branch, text in kept.items() if "ben" in branch for item in text.splitlines()]
     assert sum("Write hello.py" in line for line in plan) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [("Paint the logo of the website green", "It is green now."), ("Paint hello.py", "Done.")],
+)
+def test_a_conversation_begun_anew_under_its_old_name_has_its_own_goal(
+    gateway: Gateway, workspace: Path, words: str, answer: str
+) -> None:
+    gateway.turn(ANNA, workspace, "Write a report module with a total, and tests for it")
+    time.sleep(1.1)  # times are kept in seconds
+    gateway.tell("command_new", ANNA, workspace)
+    gateway.tell("agent_bootstrap", ANNA, workspace)
+    gateway.tell("before_prompt_build", ANNA, workspace, prompt=words)
+    if "hello.py" in words:  # so few words are a request only once a call takes them up
+        gateway.tell("before_tool_call.write", ANNA, workspace)
+        gateway.tell("after_tool_call.write", ANNA, workspace)
+    gateway.tell("agent_end", ANNA, workspace, answer=answer)
+    gateway.tell("command_new", ANNA, workspace)
+    block = gateway.tell("agent_bootstrap", ANNA, workspace)["bootstrap"]
+    assert re.search(rf"Goal \(.*\): {words}", block), block
+    assert "tests for it (left in progress)" in block
 
 
 def test_an_agent_is_told_of_the_archived_session_before_its_own(

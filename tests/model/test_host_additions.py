@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitguard.model.events import Pressure, Window
-from gitguard.model.host_additions import prompt_line
+from gitguard.model.host_additions import prompt_line, without_ours
 from gitguard.state.items import REQUEST
 from gitguard.state.prompts import gist
 from tests.support.conversation import Conversation
@@ -31,6 +31,28 @@ BLOCK = '<gitguard-resume session="main">\nGoal: x\n</gitguard-resume>'
 def test_what_gitguard_put_before_a_prompt_is_taken_out_of_it(ours: str) -> None:
     assert prompt_line(f"{ours}\n\nNever touch a.txt") == "Never touch a.txt"
     assert prompt_line(f"Why does it say {ours.splitlines()[0]}?").startswith("Why does it say")
+
+
+@pytest.mark.parametrize(
+    "ours",
+    [
+        "[gitguard: hooks save commands and files. Note decisions with `gitguard note`.]",
+        "STATUS:COMPLETE\nThe task is complete. This prompt begins another task.",
+        BLOCK,
+        f"{BLOCK}\n\n[Context: 62% | 124k/200k tokens]",
+    ],
+)
+def test_what_gitguard_put_before_a_prompt_is_taken_out_of_the_hosts_summary(ours: str) -> None:
+    summary = "## Recent turns\n- User: {}[Sun 2026-11-22 01:25 UTC] Paint it\n- Assistant: Done."
+    assert without_ours(summary.format(f"{ours}\n\n")) == summary.format("")
+
+
+def test_a_block_that_the_hosts_summary_cuts_ends_where_it_is_cut() -> None:
+    whole = BLOCK.replace("x", "x...")
+    cut = f"- User: {BLOCK[:40]}...\n- Assistant: Done.\n- User: {whole}\n\nGo on"
+    assert without_ours(cut) == "- User: - Assistant: Done.\n- User: Go on"
+    mentioned = "The block <gitguard-resume ...> is tested, and so is [gitguard: hooks save files.]"
+    assert without_ours(mentioned) == mentioned
 
 
 @pytest.mark.parametrize(

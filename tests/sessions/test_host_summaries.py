@@ -134,6 +134,16 @@ def test_what_passed_since_is_not_repeated_from_the_summary(tmp_path: Path) -> N
     assert "Document the encoding" in block
 
 
+def test_what_gitguard_said_before_is_no_part_of_the_summary(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    said = talk.prompt("Import the invoices")
+    assert said.startswith("[gitguard: hooks save")
+    compact(talk, f"{SUMMARY}\n\n## Recent turns\n- User: {said}\n\nImport the invoices")
+    shown = talk.guard.history.host_summary().text
+    assert shown.endswith("- User: Import the invoices")
+    assert "[gitguard: hooks save" not in block_of_another(talk)
+
+
 @pytest.mark.parametrize("words", ["off", "short"])
 def test_nothing_whole_is_kept_where_few_words_are(tmp_path: Path, words: str) -> None:
     talk = compacted(tmp_path, words=words)

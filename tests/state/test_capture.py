@@ -17,7 +17,7 @@ from gitguard.model.text import seconds, timestamp
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE
 from gitguard.state.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, JournalEntry
-from gitguard.state.items import ANSWER, Artifact, Decision, Exchange
+from gitguard.state.items import ANSWER, REQUEST, SMALL_TALK, Artifact, Decision, Exchange
 from gitguard.state.snapshot import Snapshot, read_snapshot
 from gitguard.state.task import TaskState, new_task, read_state
 from tests.conftest import OpenGuard
@@ -128,6 +128,24 @@ def test_no_decision_is_seen_where_the_shape_is_another(
     talk.prompt(reply)
     talk.send("Stop", last_assistant_message="Done.")
     assert not any(exchange.settles for exchange in talk.guard.state().exchanges)
+
+
+LATER = "2026-01-31T10:00:00Z"
+
+
+@pytest.mark.parametrize(("since", "kind"), [(LATER, REQUEST), (NOW, SMALL_TALK)])
+def test_a_conversation_that_a_host_begins_anew_under_one_name_opens_with_a_request(
+    since: str, kind: str
+) -> None:
+    before = folded(
+        entry(PROMPT, summary="Write src/report.py and tests for it", since=NOW),
+        entry(TURN_ENDED, summary="The report adds up now."),
+    )
+    said = entry(PROMPT, summary="Paint the logo of the website green", since=since)
+    ended = entry(TURN_ENDED, summary="Of course.")
+    after = folded(said.replace(at=LATER), ended.replace(at=LATER), state=before)
+    kinds = [e.kind for e in after.exchanges if e.text == said.summary]
+    assert kinds == [kind]
 
 
 def test_an_answer_decides_nothing_in_another_conversation(talk: Conversation) -> None:

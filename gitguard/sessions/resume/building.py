@@ -218,9 +218,12 @@ def stable_block(
     spiral: str = "",
     beside: Beside = ALONE,
     conversation: str = "",
+    begun_at: str = "",
     is_compacted: bool = False,
 ) -> str:
     """Return the block of the newest checkpoint, the same text until the next one.
+
+    begun_at is when the conversation began; a host may begin another one under the same name.
 
     It is for system prompts that a host builds anew at every run, where each changed byte costs the
     host its cache. So nothing counts but the checkpoint: a state that is newer, the journal, the
@@ -248,15 +251,17 @@ def stable_block(
     work = _committed_work(state, snapshot)
     header = _header(store, head, newest.checkpoint.code.branch, spiral)
     header = header.replace(notes=older + header.notes, beside=beside)
-    has_context = is_compacted or _is_at_own_task(state, conversation)
+    has_context = is_compacted or _is_at_own_task(state, conversation, begun_at)
     max_tokens = tokens_for(store.config.resume, state, has_context=has_context)
     return build_resume(state, work, header, max_tokens=max_tokens)
 
 
-def _is_at_own_task(state: TaskState, conversation: str) -> bool:
+def _is_at_own_task(state: TaskState, conversation: str, begun_at: str) -> bool:
     """Whether a conversation set the goal itself, and so has heard all of the task."""
     origin = state.goal_from
-    return origin is not None and bool(conversation) and origin.conversation == conversation
+    if origin is None or not conversation or origin.conversation != conversation:
+        return False
+    return origin.when >= begun_at
 
 
 def _committed_work(state: TaskState, snapshot: Beginning | None) -> Work:

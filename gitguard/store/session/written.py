@@ -27,7 +27,7 @@ def authors_of(journal: Iterable[JournalEntry]) -> dict[str, str]:
     """Return which files the agent wrote, and by what."""
     authors: dict[str, str] = {}
     for entry in journal:
-        if entry.event in (entries.ENDED, entries.SHELL_EDITED):
+        if entry.event in (entries.ENDED, entries.SHELL_EDITED, entries.FILE_WRITTEN):
             by = SHELL if entry.event == entries.SHELL_EDITED else TOOLS
             authors.update(dict.fromkeys(entry.written, by))
     return authors

@@ -60,7 +60,9 @@ def test_it_holds_the_newest_checkpoint(begun: Guard) -> None:
     assert tokens_of(block) <= begun.config.resume.new_conversation
 
 
-def test_who_took_the_task_over_keeps_the_long_block_until_a_compaction(guard: Guard) -> None:
+def test_who_took_the_task_over_keeps_the_long_block_until_a_compaction(
+    guard: Guard, clock: Clock
+) -> None:
     """What a system prompt no longer says is gone: it is in no transcript."""
     guard.ensure()
     decisions = [{"what": f"Decision {number} of many that fill a block"} for number in range(150)]
@@ -68,14 +70,19 @@ def test_who_took_the_task_over_keeps_the_long_block_until_a_compaction(guard: G
     guard.checkpoint("because")
     store = guard.store()
 
-    def tokens(conversation: str, *, is_compacted: bool = False) -> int:
+    def tokens(conversation: str, *, begun_at: str = "", is_compacted: bool = False) -> int:
         head = store.readable_head()
-        block = stable_block(store, head, conversation=conversation, is_compacted=is_compacted)
+        block = stable_block(
+            store, head, conversation=conversation, begun_at=begun_at, is_compacted=is_compacted
+        )
         return tokens_of(block)
 
     assert tokens("S2") > guard.config.resume.after_compaction
     assert tokens("S2", is_compacted=True) <= guard.config.resume.after_compaction
     assert tokens("S1") <= guard.config.resume.after_compaction
+    clock.advance(60)
+    begun_anew = guard.store().now
+    assert tokens("S1", begun_at=begun_anew) > guard.config.resume.after_compaction
 
 
 def test_nothing_changes_it_before_the_next_checkpoint(
