@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support.waiting import wait_until
 
 from .guarded import BLOCK, Guarded, fingerprint
@@ -33,6 +35,7 @@ def script_work(model: ScriptedModel, repo: Path) -> None:
 # (a) a session
 
 
+@pytest.mark.essential
 def test_a_turn_ends_in_a_checkpoint_with_the_file_and_the_failure(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
@@ -66,6 +69,7 @@ def test_what_the_agent_notes_is_never_overwritten_mechanically(
 # (b) a compaction
 
 
+@pytest.mark.essential
 def test_the_branch_moves_before_the_summarizing_request_reaches_the_model(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
@@ -94,6 +98,7 @@ def test_the_branch_moves_even_when_the_compaction_fails(
     assert guarded.faults() == []
 
 
+@pytest.mark.essential
 def test_start_resume_compaction_and_next_prompt_each_carry_the_block_once(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
@@ -178,6 +183,7 @@ def test_a_hook_killed_in_the_middle_of_a_checkpoint_loses_nothing(
 # (d) critical pressure
 
 
+@pytest.mark.essential
 def test_at_critical_pressure_tools_are_denied_and_words_still_pass(
     halting: Guarded, model: ScriptedModel
 ) -> None:
@@ -238,6 +244,7 @@ def test_an_agent_that_overrides_its_own_halt_is_refused(
     assert all(known.get("override") is None for known in shown["host_sessions"].values())
 
 
+@pytest.mark.essential
 def test_a_human_lifts_the_halt_until_pressure_rises_again(
     halting: Guarded, model: ScriptedModel
 ) -> None:
@@ -260,6 +267,7 @@ def test_a_human_lifts_the_halt_until_pressure_rises_again(
 # Sub-agents
 
 
+@pytest.mark.essential
 def test_sub_agents_are_journaled_for_their_parent_and_never_gated(
     halting: Guarded, model: ScriptedModel
 ) -> None:
@@ -281,6 +289,7 @@ def test_sub_agents_are_journaled_for_their_parent_and_never_gated(
 # (f) the status line
 
 
+@pytest.mark.essential
 def test_the_status_line_shows_the_gauge_and_its_reading_reaches_the_gate(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
@@ -338,6 +347,7 @@ def test_beside_a_log_of_key_words_a_turn_ends_in_a_checkpoint_and_a_halt_is_den
 # (h) a guest
 
 
+@pytest.mark.essential
 def test_the_repository_is_the_same_before_and_after(
     guarded: Guarded, model: ScriptedModel
 ) -> None:

@@ -57,6 +57,7 @@ def refuses_meanwhile(run: Callable[..., str]) -> None:
     assert "Not now: an agent's turn has not ended in this worktree" in shown
 
 
+@pytest.mark.essential
 def test_claude_code_is_killed_after_it_destroyed_files(
     guarded: Guarded, model: ScriptedModel
 ) -> None:

@@ -29,6 +29,7 @@ def triggers(repo: Path) -> list[str]:
     return git(repo, "log", form, "gitguard/main").split()
 
 
+@pytest.mark.essential
 def test_after_init_the_hooks_run_and_git_status_is_clean(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:
@@ -46,6 +47,7 @@ def test_after_init_the_hooks_run_and_git_status_is_clean(
     assert "turn-end" in triggers(repo)
 
 
+@pytest.mark.essential
 def test_a_repository_without_gitguard_on_the_machine_is_not_disturbed(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:
@@ -58,6 +60,7 @@ def test_a_repository_without_gitguard_on_the_machine_is_not_disturbed(
     assert journal(repo) == []
 
 
+@pytest.mark.essential
 def test_uninstalled_the_host_runs_without_us(
     claude: SealedClaude, model: ScriptedModel, repo: Path
 ) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import time
 
+import pytest
+
 from tests.support.waiting import wait_until
 
 from .guarded import Guarded, block_in, newest_text
@@ -27,6 +29,7 @@ def report(guarded: Guarded, model: ScriptedModel) -> None:
     script_a_task(model, write_file, bash, read_file)
 
 
+@pytest.mark.essential
 def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     guarded: Guarded, model: ScriptedModel
 ) -> None:
@@ -81,6 +84,7 @@ def test_a_file_that_a_shell_command_changed_is_handed_over_and_a_persons_is_not
     assert guarded.faults() == []
 
 
+@pytest.mark.essential
 def test_a_correction_and_a_constraint_survive_a_compaction_and_what_was_mended_does_not(
     guarded: Guarded, model: ScriptedModel
 ) -> None:

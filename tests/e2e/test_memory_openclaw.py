@@ -33,6 +33,7 @@ def block_in(model: ScriptedModel) -> str:
     return block_of(model.requests(Kind.MAIN)[-1])
 
 
+@pytest.mark.essential
 def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     guarded: GuardedOpenClaw, model: ScriptedModel
 ) -> None:

@@ -34,7 +34,7 @@ def roomy(guard_openclaw: Guarding) -> Iterator[GuardedOpenClaw]:
         yield found
 
 
-@pytest.fixture(params=["safeguard", "default"])
+@pytest.fixture(params=[pytest.param("safeguard", marks=pytest.mark.essential), "default"])
 def compacting(
     request: pytest.FixtureRequest, guard_openclaw: Guarding
 ) -> Iterator[GuardedOpenClaw]:
@@ -45,6 +45,7 @@ def compacting(
 # The block
 
 
+@pytest.mark.essential
 def test_the_block_is_in_the_request_of_gateway_and_local_runs_and_survives_a_kill(
     guarded: GuardedOpenClaw, model: ScriptedModel
 ) -> None:
@@ -144,6 +145,7 @@ def test_a_checkpoint_is_there_before_the_summarising_request_and_the_block_afte
 # The halt
 
 
+@pytest.mark.essential
 def test_at_critical_pressure_tools_are_refused_with_the_way_out(
     roomy: GuardedOpenClaw, model: ScriptedModel
 ) -> None:
@@ -223,7 +225,10 @@ def test_one_session_keys_state_never_reaches_anothers_conversation(
 # What goes wrong on our side is not the agent's
 
 
-@pytest.mark.parametrize("trouble", ["missing", "hanging", "failing", "babbling"])
+@pytest.mark.parametrize(
+    "trouble",
+    [pytest.param("missing", marks=pytest.mark.essential), "hanging", "failing", "babbling"],
+)
 def test_whatever_becomes_of_our_process_the_agent_goes_on(
     guarded: GuardedOpenClaw, model: ScriptedModel, trouble: str, tmp_path: Path, bin_dir: Path
 ) -> None:
@@ -291,6 +296,7 @@ def test_a_warning_comes_with_the_next_prompt_and_once(
 # Installation
 
 
+@pytest.mark.essential
 def test_init_and_uninstall_by_the_hosts_own_command(
     version: str, model: ScriptedModel, repo: Path, bin_dir: Path, tmp_path: Path
 ) -> None:

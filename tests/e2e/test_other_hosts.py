@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from gitguard.model.conversation import (
     AGENT,
     BROKEN,
@@ -77,6 +79,7 @@ def unknown_types(entries: list[TranscriptEntry], *names: str) -> Counter[Any]:
     return Counter(tuple(document.get(name) for name in names) for document in found)
 
 
+@pytest.mark.essential
 def test_pi(pi: SealedPi, model: ScriptedModel) -> None:
     two = (
         ToolCall("bash", {"command": "seq 1 400"}),
@@ -131,6 +134,7 @@ def asks_for_a_title_or_summary(request: str) -> bool:
     return '"tools"' not in request
 
 
+@pytest.mark.essential
 def test_opencode(repo: Path, tmp_path: Path) -> None:
     listing = ToolCall("bash", {"command": "seq 1 300", "description": "list"})
     missing = ToolCall("read", {"filePath": str(repo / "missing.txt")})
@@ -192,6 +196,7 @@ def nothing(_request: str) -> bool:
     return False
 
 
+@pytest.mark.essential
 def test_codex(repo: Path, tmp_path: Path) -> None:
     two = (
         ToolCall("exec_command", {"cmd": "echo one"}),
@@ -263,6 +268,7 @@ def summarises(request: str) -> bool:
     return "state_snapshot" in request and "functionDeclarations" not in request
 
 
+@pytest.mark.essential
 def test_gemini(repo: Path, tmp_path: Path) -> None:
     two = (
         ToolCall("run_shell_command", {"command": "echo one"}),

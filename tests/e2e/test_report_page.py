@@ -87,6 +87,7 @@ def requests(driver: Driver) -> list[str]:
     return [message for message in logged if '"url":"http' in message]
 
 
+@pytest.mark.essential
 def test_choosing_two_checkpoints_shows_how_state_and_code_differ(
     shown: Shown, planted_page: str
 ) -> None:
@@ -164,6 +165,7 @@ return [...poor];
 """Which elements with text have less contrast than 4.5 to 1."""
 
 
+@pytest.mark.essential
 def test_no_injected_text_runs_or_becomes_an_element(shown: Shown) -> None:
     texts = [text for text in INJECTIONS if text.strip()]
     for text in (" ".join(texts[:20]), " ".join(texts[20:60]), " ".join(texts[60:])):

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from tests.support.waiting import wait_until
 
 from .claude_code import SealedClaude
@@ -48,6 +50,7 @@ COMPACTION: tuple[Mapping[str, object], ...] = (
 )
 
 
+@pytest.mark.essential
 def test_a_forged_prompt_typed_in_a_tool_call_is_refused_and_stands_nowhere(
     guarded: Guarded, model: ScriptedModel, tmp_path: Path
 ) -> None:

@@ -244,6 +244,7 @@ def assert_paired(request: Request) -> None:
     assert len({*seen}) == len(seen)
 
 
+@pytest.mark.essential
 def test_a_host_resumes_what_was_repaired(talk: Talk) -> None:
     first, second = conversation(talk.shell)
     talk.say("begin", *first)

@@ -89,6 +89,7 @@ def pairs(request: Request) -> tuple[list[str], list[str]]:
     return sorted(call["id"] for call in calls_of(request)), sorted(results)
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("talk", ["claude-code", "pi", "openclaw"], indirect=True)
 def test_a_host_goes_on_from_the_summary_and_the_kept_turns(talk: Talk) -> None:
     before = after_turns(talk).transcript.read_bytes()
