@@ -29,13 +29,6 @@ from tests.e2e.openclaw import SealedOpenClaw
 from tests.e2e.openclaw_install import VERSIONS
 from tests.e2e.openclaw_install import install as install_openclaw
 from tests.e2e.repository import git
-from tests.e2e.scripted_answers import (
-    Dialect,
-    ScriptedAnswers,
-    chat_completions,
-    generate_content,
-    responses,
-)
 from tests.e2e.scripted_model import ScriptedModel, Step, ToolCall
 from tests.e2e.sealed_hosts import Sealed, codex, gemini, opencode, pi
 from tests.generating.generate_references import FOLDER, table
@@ -280,20 +273,18 @@ def _with_openclaw(version: str) -> Callable[[Path, Path, Sequence[Step]], Trans
 
 def _with_ripgrep(sealed: Sealed) -> str:
     """One of the hosts brings the program with it that another would fetch from elsewhere."""
-    [found] = fetch("codex-0.169.0", "@openai/codex@0.169.0-linux-x64").rglob("codex-path")
+    [found] = fetch("codex-0.171.0", "@openai/codex@0.171.0-linux-x64").rglob("codex-path")
     return f"{sealed.env['PATH']}:{found}"
 
 
 def _answering(
-    dialect: Dialect,
     host: Callable[[Path, Path, str], Sealed],
     arguments: tuple[str, ...],
     kept: str,
 ) -> Callable[[Path, Path, Sequence[Step]], Transcript]:
     def converse(home: Path, repo: Path, steps: Sequence[Step]) -> Transcript:
         home.mkdir(exist_ok=True)
-        with ScriptedAnswers(dialect, lambda request: '"tools"' not in request) as model:
-            model.script(*steps)
+        with ScriptedModel(steps) as model:
             sealed = host(home, repo, model.url)
             sealed = replace(sealed, extra_env={**sealed.extra_env, "PATH": _with_ripgrep(sealed)})
             settings = home / ".gemini/settings.json"
@@ -311,21 +302,21 @@ HOSTS = (
     Measured("Claude Code 2.1.330", claude_code_call, _with_claude_code),
     *(Measured(f"OpenClaw {each}", openclaw_call, _with_openclaw(each)) for each in VERSIONS),
     Measured(
-        "Codex 0.169.0",
+        "Codex 0.171.0",
         codex_call,
-        _answering(responses, codex, ("exec",), ".codex/sessions/*/*/*/rollout-*.jsonl"),
+        _answering(codex, ("exec",), ".codex/sessions/*/*/*/rollout-*.jsonl"),
     ),
     Measured(
         "Gemini CLI 0.61.0",
         gemini_call,
-        _answering(generate_content, gemini, ("--yolo", "-p"), ".gemini/tmp/*/chats/*.jsonl"),
+        _answering(gemini, ("--yolo", "-p"), ".gemini/tmp/*/chats/*.jsonl"),
     ),
     Measured(
-        "opencode 1.18.33",
+        "opencode 1.18.34",
         opencode_call,
-        _answering(chat_completions, opencode, ("run",), ".local/share/opencode/opencode.db"),
+        _answering(opencode, ("run",), ".local/share/opencode/opencode.db"),
     ),
-    Measured("pi 0.73.1", pi_call, _with_pi),
+    Measured("pi 1.5.0", pi_call, _with_pi),
 )
 
 

@@ -16,6 +16,7 @@ from .claude_code import SealedClaude
 from .fetching import NotInstallable
 from .guarded import COMMAND, Guarded
 from .guarded_openclaw import GuardedOpenClaw, Guarding, enabled
+from .live_hosts import LIVE_HOSTS, LiveHost
 from .openclaw import SealedOpenClaw
 from .recorder import Recorder
 from .scripted_model import ScriptedModel
@@ -109,6 +110,21 @@ def recorder(tmp_path: Path, repo: Path) -> Recorder:
 def pi(model: ScriptedModel, repo: Path, tmp_path: Path) -> SealedPi:
     """pi in a fresh repository; skips the test where it cannot be installed."""
     return installed(sealed_hosts.pi, tmp_path / "home", repo, model.url)
+
+
+@pytest.fixture(params=LIVE_HOSTS)
+def live(
+    request: pytest.FixtureRequest,
+    model: ScriptedModel,
+    repo: Path,
+    bin_dir: Path,
+    tmp_path: Path,
+) -> Iterator[LiveHost]:
+    """Each host that is served while it works, in a fresh repository, or the one asked for."""
+    host, sealed = LIVE_HOSTS[request.param]
+    found = host(installed(sealed, tmp_path / "home", repo, model.url), model, (bin_dir,))
+    yield found
+    found.end()
 
 
 @pytest.fixture

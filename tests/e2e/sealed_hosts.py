@@ -1,8 +1,9 @@
-"""The real opencode, Codex, Gemini CLI and pi, sealed: own HOME, fake keys, only 127.0.0.1."""
+"""The real hosts that need nothing running, sealed: own HOME, fake keys, only 127.0.0.1."""
 
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -21,23 +22,29 @@ class Sealed:
     home: Path
     project: Path
     extra_env: Mapping[str, str] = field(default_factory=dict)
+    extra_path: tuple[Path, ...] = ()
 
     def __post_init__(self) -> None:
         (self.home / "tmp").mkdir(parents=True, exist_ok=True)
 
     @property
     def env(self) -> dict[str, str]:
-        return {**environment(self.home, node().parent), "TERM": "xterm", **self.extra_env}
+        found = environment(self.home, *self.extra_path, node().parent)
+        return {**found, "TERM": "xterm", **self.extra_env}
+
+    def start(self, *arguments: str) -> subprocess.Popen[str]:
+        """Start the program in a process group of its own, for tests that interrupt it."""
+        return start([*self.command, *arguments], self.project, self.env)
 
     def run(self, *arguments: str, timeout: float = DEFAULT_TIMEOUT) -> Run:
         """Run the program to its end."""
-        return finish(start([*self.command, *arguments], self.project, self.env), timeout)
+        return finish(self.start(*arguments), timeout)
 
 
 def opencode(home: Path, project: Path, model_url: str) -> Sealed:
-    """opencode 1.18.33; it compacts when 40,000 tokens, less those of an answer, are used."""
+    """opencode 1.18.34; it compacts when 40,000 tokens, less those of an answer, are used."""
     package = "opencode-linux-x64"
-    binary = fetch("opencode-1.18.33", f"{package}@1.18.33") / package / "bin/opencode"
+    binary = fetch("opencode-1.18.34", f"{package}@1.18.34") / package / "bin/opencode"
     model = {"name": "Fake 1", "limit": {"context": 40_000, "output": 4_096}, "tool_call": True}
     provider = {
         "npm": "@ai-sdk/openai-compatible",
@@ -60,9 +67,9 @@ def opencode(home: Path, project: Path, model_url: str) -> Sealed:
 
 
 def codex(home: Path, project: Path, model_url: str) -> Sealed:
-    """Codex 0.169.0 with a window of 100,000, which it takes for 95,000; compacts at 80,000."""
+    """Codex 0.171.0 with a window of 100,000, which it takes for 95,000; compacts at 80,000."""
     package = "@openai/codex"
-    folder = fetch("codex-0.169.0", f"{package}@0.169.0-linux-x64") / package
+    folder = fetch("codex-0.171.0", f"{package}@0.171.0-linux-x64") / package
     config = f"""
 model = "gpt-5.5"
 model_provider = "fake"
@@ -96,8 +103,7 @@ def gemini(home: Path, project: Path, model_url: str) -> Sealed:
         "telemetry": {"enabled": False},
         "model": {"compressionThreshold": 0.002},
     }
-    (home / ".gemini").mkdir(parents=True, exist_ok=True)
-    (home / ".gemini/settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    _write_json(home / ".gemini/settings.json", settings)
     program = json.loads((folder / "package.json").read_text())["bin"]["gemini"]
     environment = {
         "GEMINI_API_KEY": "fake",
@@ -109,22 +115,96 @@ def gemini(home: Path, project: Path, model_url: str) -> Sealed:
 
 
 def copilot(home: Path, project: Path, model_url: str) -> Sealed:
-    """Copilot CLI 1.0.102 in a folder that it trusts; it unpacks 235 MB into each HOME."""
+    """Copilot CLI 1.0.102 in a folder that it trusts; it compacts from 16,000 tokens on."""
     package = "@github/copilot-linux-x64"
-    binary = fetch("copilot-1.0.102", f"{package}@1.0.102") / package / "copilot"
+    modules = fetch("copilot-1.0.102", f"{package}@1.0.102")
+    binary = modules / package / "copilot"
     binary.chmod(0o755)
-    (home / ".copilot").mkdir(parents=True, exist_ok=True)
-    trusted = json.dumps({"trustedFolders": [str(project.resolve())]})
-    (home / ".copilot/config.json").write_text(trusted, encoding="utf-8")
+    trusted = {"trustedFolders": [str(project.resolve())]}
+    _write_json(home / ".copilot/config.json", trusted)
     environment = {
         "COPILOT_PROVIDER_BASE_URL": f"{model_url}/v1",
         "COPILOT_PROVIDER_API_KEY": "fake",
+        "COPILOT_PROVIDER_MAX_PROMPT_TOKENS": "20000",
         "COPILOT_MODEL": "fake-1",
         "COPILOT_OFFLINE": "true",
         "COPILOT_AUTO_UPDATE": "false",
+        # It unpacks 234 MB of itself: once for all tests, not once into each HOME.
+        "COPILOT_PKG_CACHE_HOME": str(modules.with_name("unpacked")),
         "TERM": "dumb",
     }
     return Sealed([str(binary)], home, project, environment)
+
+
+def qwen(home: Path, project: Path, model_url: str) -> Sealed:
+    """Qwen Code 0.24.4 with a window of 200,000; it compacts from 172,000 tokens on."""
+    package = "@qwen-code/qwen-code"
+    program = fetch("qwen-0.24.4", f"{package}@0.24.4") / package / "cli-entry.js"
+    environment = {
+        "OPENAI_BASE_URL": f"{model_url}/v1",
+        "OPENAI_API_KEY": "fake",
+        "OPENAI_MODEL": "fake-1",
+        "TERM": "dumb",
+    }
+    return Sealed([str(node()), str(program)], home, project, environment)
+
+
+def droid(home: Path, project: Path, model_url: str) -> Sealed:
+    """Droid 0.225.2; it compacts from 20,000 tokens on."""
+    package = "@factory/cli-linux-x64"
+    binary = fetch("droid-0.225.2", f"{package}@0.225.2") / package / "bin/droid"
+    binary.chmod(0o755)
+    model = {
+        "model": "fake-1",
+        "displayName": "Fake",
+        "baseUrl": f"{model_url}/v1",
+        "apiKey": "fake",
+        "provider": "generic-chat-completion-api",
+        "maxOutputTokens": 4_096,
+    }
+    settings = {
+        "customModels": [model],
+        "airgap": True,
+        "enableDroidShield": False,
+        "cloudSessionSync": False,
+        "compactionTokenLimit": 20_000,
+    }
+    _write_json(home / ".factory/settings.json", settings)
+    environment = {
+        "FACTORY_API_KEY": "fk-fake",
+        # Without these it asks the vendor's service before it resumes a session.
+        "FACTORY_API_BASE_URL": model_url,
+        "FACTORY_TELEMETRY_INGEST_BASE_URL": model_url,
+        "TERM": "dumb",
+    }
+    return Sealed([str(binary)], home, project, environment)
+
+
+def kimi(home: Path, project: Path, model_url: str) -> Sealed:
+    """Kimi Code 2.1.0 with a window of 200,000; it compacts from 150,000 tokens on."""
+    package = "@moonshot-ai/kimi-code"
+    program = fetch("kimi-2.1.0", f"{package}@2.1.0") / package / "dist/main.mjs"
+    config = f"""
+default_model = "fake"
+
+[providers.fakep]
+type = "openai"
+base_url = "{model_url}/v1"
+api_key = "fake"
+
+[models.fake]
+provider = "fakep"
+model = "fake-1"
+max_context_size = 200000
+"""
+    (home / ".kimi-code").mkdir(parents=True, exist_ok=True)
+    (home / ".kimi-code/config.toml").write_text(config, encoding="utf-8")
+    return Sealed([str(node()), str(program)], home, project, {"TERM": "dumb"})
+
+
+def _write_json(path: Path, document: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document), encoding="utf-8")
 
 
 class SealedPi(Sealed):
@@ -146,9 +226,9 @@ class SealedPi(Sealed):
 
 
 def pi(home: Path, project: Path, model_url: str) -> SealedPi:
-    """pi 0.73.1; it compacts by itself when more than 32,000 tokens are used."""
-    package = "@mariozechner/pi-coding-agent"
-    program = fetch("pi-0.73.1", f"{package}@0.73.1") / package / "dist/cli.js"
+    """pi 1.5.0; it compacts by itself when more than 32,000 tokens are used."""
+    package = "@earendil-works/pi-coding-agent"
+    program = fetch("pi-1.5.0", f"{package}@1.5.0") / package / "dist/bundle/cli.js"
     model = {
         "id": "fake-1",
         "name": "Fake 1",
@@ -169,10 +249,7 @@ def pi(home: Path, project: Path, model_url: str) -> SealedPi:
         "defaultModel": "fake-1",
         "compaction": {"enabled": True, "reserveTokens": 8_000, "keepRecentTokens": 500},
     }
-    folder = home / ".pi/agent"
-    folder.mkdir(parents=True, exist_ok=True)
-    models = json.dumps({"providers": {"fake": provider}})
-    (folder / "models.json").write_text(models, encoding="utf-8")
-    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    _write_json(home / ".pi/agent/models.json", {"providers": {"fake": provider}})
+    _write_json(home / ".pi/agent/settings.json", settings)
     offline = {"PI_OFFLINE": "1", "PI_TELEMETRY": "0"}
     return SealedPi([str(node()), str(program)], home, project, offline)

@@ -36,13 +36,15 @@ def environment(home: Path, *first_on_path: Path) -> dict[str, str]:
     }
 
 
-def start(command: Sequence[str], cwd: Path, env: Mapping[str, str]) -> subprocess.Popen[str]:
+def start(
+    command: Sequence[str], cwd: Path, env: Mapping[str, str], stdin: int = subprocess.DEVNULL
+) -> subprocess.Popen[str]:
     """Start a command in a process group of its own, which `kill_group` ends."""
     return subprocess.Popen(
         command,
         cwd=cwd,
         env=env,
-        stdin=subprocess.DEVNULL,
+        stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -16,16 +16,15 @@ from .claude_code import SealedClaude
 from .conftest import installed, openclaw_version
 from .openclaw import MAIN_KEY, SealedOpenClaw
 from .openclaw_install import CURRENT, LEGACY
-from .scripted_answers import ScriptedAnswers, chat_completions, generate_content, responses
 from .scripted_model import Kind, ScriptedModel, Step
 from .sealed_hosts import SealedPi, codex, gemini, opencode
 
 THERE = [("AGENTS", "CLAUDE", "GEMINI"), ("AGENTS",), ("CLAUDE",)]
 some = pytest.mark.parametrize("there", THERE, ids="+".join)
 OTHERS = {
-    "codex": (codex, responses, ("exec", "hello")),
-    "gemini": (gemini, generate_content, ("-m", "gemini-2.5-pro", "-p", "hello")),
-    "opencode": (opencode, chat_completions, ("run", "hello")),
+    "codex": (codex, ("exec", "hello")),
+    "gemini": (gemini, ("-m", "gemini-2.5-pro", "-p", "hello")),
+    "opencode": (opencode, ("run", "hello")),
 }
 _MARK = re.compile(r"MARK-(\w+)-(\d+)")
 
@@ -79,12 +78,11 @@ def test_pi(pi: SealedPi, model: ScriptedModel, there: tuple[str, ...]) -> None:
 
 
 def asked_by(host: str, repo: Path, home: Path) -> str:
-    make, dialect, arguments = OTHERS[host]
-    with ScriptedAnswers(dialect, lambda _request: False) as model:
-        model.script(Step("ok", input_tokens=900), Step("ok", input_tokens=900))
+    make, arguments = OTHERS[host]
+    with ScriptedModel([Step("ok", input_tokens=900)]) as model:
         sealed = installed(make, home, repo, model.url)
         assert sealed.run(*arguments).returncode == 0
-        return "\n".join(model.requests)
+        return json.dumps([dict(request.body) for request in model.requests()])
 
 
 @some

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 
 from . import sealed_hosts
 from .conftest import installed
 from .guarded import BLOCK, COMMAND, Guarded, gitguard, gitguard_json
-from .scripted_answers import ScriptedAnswers, chat_completions
 from .scripted_model import Kind, ScriptedModel, Step, ToolCall, bash
 
 MISSING = "hooks of claude-code: all are missing from `.claude/settings.local.json`"
@@ -62,23 +60,18 @@ def test_hooks_that_are_switched_off_save_nothing_and_status_names_the_switch(
 
 
 def test_another_program_that_runs_the_hooks_gets_no_receipt_and_is_named(
-    repo: Path, tmp_path: Path
+    model: ScriptedModel, repo: Path, tmp_path: Path
 ) -> None:
     """Copilot CLI takes hooks out of `.claude/settings.local.json`, and reads no answer of them."""
     shell = ToolCall("bash", {"command": "echo hi > result.txt", "description": "write"})
-    with ScriptedAnswers(chat_completions, lambda _request: False) as model:
-        copilot = installed(sealed_hosts.copilot, tmp_path / "home", repo, model.url)
-        env = {**copilot.env, "PATH": f"{COMMAND.parent}:{copilot.env['PATH']}"}
-        gitguard("init", cwd=repo, env=env)
-        gitguard("note", "--goal", "Port the parser to Rust", cwd=repo, env=env)
-        model.script(Step("I write", (shell,)), Step("All done."))
-        try:
-            copilot.run("-p", "make a file", "--allow-all-tools", "--allow-all-paths")
-        finally:
-            shutil.rmtree(copilot.home / ".cache", ignore_errors=True)
-        requests = model.requests
+    copilot = installed(sealed_hosts.copilot, tmp_path / "home", repo, model.url)
+    env = {**copilot.env, "PATH": f"{COMMAND.parent}:{copilot.env['PATH']}"}
+    gitguard("init", cwd=repo, env=env)
+    gitguard("note", "--goal", "Port the parser to Rust", cwd=repo, env=env)
+    model.script(Step("I write", (shell,)), Step("All done."))
+    copilot.run("-p", "make a file", "--allow-all-tools", "--allow-all-paths")
     assert (repo / "result.txt").exists()
-    assert not any(BLOCK in request for request in requests)
+    assert not any(request.count(BLOCK) for request in model.requests())
     (record,) = gitguard_json("status", cwd=repo, env=env)["host_sessions"].values()
     assert record.get("delivery") is None
     status = gitguard("status", cwd=repo, env=env)

@@ -27,14 +27,7 @@ from gitguard.transcripts import find_format
 from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import installed
-from .scripted_answers import (
-    SUMMARY,
-    ScriptedAnswers,
-    chat_completions,
-    generate_content,
-    responses,
-)
-from .scripted_model import ScriptedModel, Step, ToolCall
+from .scripted_model import DEFAULT_SUMMARY, ScriptedModel, Step, ToolCall
 from .sealed_hosts import SealedPi, codex, gemini, opencode
 
 
@@ -82,12 +75,12 @@ def unknown_types(entries: list[TranscriptEntry], *names: str) -> Counter[Any]:
 @pytest.mark.essential
 def test_pi(pi: SealedPi, model: ScriptedModel) -> None:
     two = (
-        ToolCall("bash", {"command": "seq 1 400"}),
+        ToolCall("bash", {"command": "seq 1 900"}),
         ToolCall("write", {"path": "a", "content": ""}),
     )
     model.script(
         Step("Working.", two, input_tokens=15_000),
-        Step("Two.", (ToolCall("bash", {"command": "false"}),), input_tokens=33_000),
+        Step("Two.", (ToolCall("bash", {"command": "false"}),), input_tokens=15_000),
         Step("Near the limit.", input_tokens=34_000),
         Step("Second answer.", input_tokens=8_000),
         Step("Resumed.", input_tokens=9_000),
@@ -114,11 +107,12 @@ def test_pi(pi: SealedPi, model: ScriptedModel) -> None:
     assert_every_line_is_there(file, entries)
     assert Counter(entry.kind for entry in entries) == {
         HEADER: 1,
-        UNKNOWN: 2,
+        UNKNOWN: 3,
         MESSAGE: 11,
         COMPACTION: 1,
     }
-    assert set(unknown_types(entries, "type")) == {("model_change",), ("thinking_level_change",)}
+    told_by_host = {("model_change",), ("thinking_level_change",), ("message",)}
+    assert set(unknown_types(entries, "type")) == told_by_host
     calls, results = calls_and_results(entries)
     assert len(calls) == 3
     assert calls == results
@@ -130,15 +124,11 @@ def test_pi(pi: SealedPi, model: ScriptedModel) -> None:
     assert compaction.kept[0] in {entry.id for entry in entries}
 
 
-def asks_for_a_title_or_summary(request: str) -> bool:
-    return '"tools"' not in request
-
-
 @pytest.mark.essential
 def test_opencode(repo: Path, tmp_path: Path) -> None:
     listing = ToolCall("bash", {"command": "seq 1 300", "description": "list"})
     missing = ToolCall("read", {"filePath": str(repo / "missing.txt")})
-    with ScriptedAnswers(chat_completions, asks_for_a_title_or_summary) as model:
+    with ScriptedModel() as model:
         model.script(
             Step("Working.", (listing, missing), input_tokens=15_000),
             Step(
@@ -192,21 +182,16 @@ def without_ids(document: dict[str, Any]) -> dict[str, Any]:
 PATCH = "*** Begin Patch\n*** Add File: hello.py\n+print(1)\n*** End Patch\n"
 
 
-def nothing(_request: str) -> bool:
-    return False
-
-
 @pytest.mark.essential
 def test_codex(repo: Path, tmp_path: Path) -> None:
     two = (
         ToolCall("exec_command", {"cmd": "echo one"}),
         ToolCall("apply_patch", {"input": PATCH}),
     )
-    with ScriptedAnswers(responses, nothing) as model:
+    with ScriptedModel() as model:
         model.script(
             Step("Working.", two, input_tokens=20_000),
             Step("Two.", (ToolCall("exec_command", {"cmd": "exit 3"}),), input_tokens=85_000),
-            Step(SUMMARY, input_tokens=86_000),
             Step("After compaction.", input_tokens=9_000),
             Step("Resumed.", input_tokens=9_700),
         )
@@ -240,15 +225,15 @@ def test_codex(repo: Path, tmp_path: Path) -> None:
     assert calls == results
     assert [b.is_error for e in entries for b in e.blocks if b.kind == RESULT] == [0, 0, 1]
     [compaction] = [entry for entry in entries if entry.kind == COMPACTION]
-    assert SUMMARY in compaction.blocks[0].text
+    assert DEFAULT_SUMMARY in compaction.blocks[0].text
     ours = [entry.id for entry in entries if entry.role == USER and not entry.by_host]
     assert ours[0] in compaction.kept
 
 
 def test_codex_right_after_a_compaction(repo: Path, tmp_path: Path) -> None:
-    with ScriptedAnswers(responses, nothing) as model:
+    with ScriptedModel() as model:
         call = ToolCall("exec_command", {"cmd": "echo one"})
-        model.script(Step("", (call,), input_tokens=85_000), Step(SUMMARY, input_tokens=86_000))
+        model.script(Step("", (call,), input_tokens=85_000))
         host = installed(codex, tmp_path / "home", repo, model.url)
         assert host.run("exec", "first prompt").returncode == 0
     [file] = (tmp_path / "home/.codex/sessions").rglob("rollout-*.jsonl")
@@ -264,10 +249,6 @@ def test_codex_right_after_a_compaction(repo: Path, tmp_path: Path) -> None:
     assert 0 < reading.tokens < 20_000
 
 
-def summarises(request: str) -> bool:
-    return "state_snapshot" in request and "functionDeclarations" not in request
-
-
 @pytest.mark.essential
 def test_gemini(repo: Path, tmp_path: Path) -> None:
     two = (
@@ -276,7 +257,7 @@ def test_gemini(repo: Path, tmp_path: Path) -> None:
     )
     long = " ".join(f"word{number}" for number in range(3_000))
     always = ("-m", "gemini-2.5-pro", "--approval-mode", "yolo")
-    with ScriptedAnswers(generate_content, summarises) as model:
+    with ScriptedModel() as model:
         model.script(
             Step("Working.", two, input_tokens=900),
             Step(
@@ -322,4 +303,4 @@ def test_gemini(repo: Path, tmp_path: Path) -> None:
     assert calls == results
     assert [b.is_error for e in entries for b in e.blocks if b.kind == RESULT] == [0, 0, 1]
     [compaction] = [entry for entry in entries if entry.kind == COMPACTION]
-    assert compaction.blocks[0].text == SUMMARY
+    assert compaction.blocks[0].text == f"<state_snapshot>{DEFAULT_SUMMARY}</state_snapshot>"

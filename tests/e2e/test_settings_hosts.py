@@ -37,7 +37,7 @@ CASES: list[tuple[str, Host, str, str, dict[str, str]]] = [
     (
         "codex",
         codex,
-        "0.169.0",
+        "0.171.0",
         ".codex/config.toml",
         {"model_auto_compact_token_limit": "70000"},
     ),
@@ -45,7 +45,7 @@ CASES: list[tuple[str, Host, str, str, dict[str, str]]] = [
     (
         "pi",
         pi,
-        "0.73.1",
+        "1.5.0",
         ".pi/agent/settings.json",
         {"compaction.reserveTokens": "12000", "compaction.keepRecentTokens": "2000"},
     ),

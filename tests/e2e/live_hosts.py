@@ -1,0 +1,449 @@
+"""The hosts that gitguard serves while they work, driven alike: one conversation in one project."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import InitVar, dataclass, replace
+from pathlib import Path
+from subprocess import PIPE
+from typing import ClassVar
+
+from tests.support.waiting import wait_until
+
+from . import sealed_hosts, sealing
+from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall
+from .sealed_hosts import DEFAULT_TIMEOUT, Sealed
+from .sealing import Run, end_leftovers, finish, kill_group
+
+_STARTED = "started"
+"""What the command of a tool writes in whose midst the host is killed."""
+
+
+@dataclass
+class LiveHost(ABC):
+    """A host in one project, and the conversation that it has there.
+
+    `session` is the host's own id of that conversation, empty before its first turn.
+    """
+
+    sealed: Sealed
+    model: ScriptedModel
+    extra_path: InitVar[tuple[Path, ...]] = ()
+    session: str = ""
+
+    name: ClassVar[str]
+    """What gitguard's commands call it."""
+    compacting: ClassVar[tuple[int, ...]]
+    """Tokens of the answers, each with a tool's call, that make it compact by itself."""
+
+    def __post_init__(self, extra_path: tuple[Path, ...]) -> None:
+        self.sealed = replace(self.sealed, extra_path=extra_path)
+
+    @property
+    def project(self) -> Path:
+        return self.sealed.project
+
+    @property
+    def home(self) -> Path:
+        return self.sealed.home
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.sealed.env
+
+    def say(self, prompt: str, *steps: Step) -> Run:
+        """The first turn of a new conversation."""
+        return self._turn("", prompt, steps)
+
+    def go_on(self, prompt: str, *steps: Step) -> Run:
+        """A turn of the same conversation, resumed by its id."""
+        return self._turn(self.session, prompt, steps)
+
+    def compact(self, *after: Step) -> list[Request]:
+        """A turn in which the host compacts by itself and then goes on with these steps.
+
+        Returns the requests from the summarizing one on.
+        """
+        before = len(self.model.requests())
+        # Some hosts keep what is newest, and compact nothing where there is no more than that.
+        listing = self.shell("seq 1 900")
+        steps = (Step("I list.", (listing,), input_tokens=tokens) for tokens in self.compacting)
+        self.go_on("Go on, please.", *steps, *after)
+        return _from_summary(self.model.requests()[before:])
+
+    def kill_in_tool(self, prompt: str, *steps: Step) -> None:
+        """A turn that is killed while a command runs that comes after these steps."""
+        command = self.shell(f"touch {_STARTED}; perl -e 'sleep 60'")
+        self.model.script(*steps, Step("I wait.", (command,)))
+        known = set(self.sessions())
+        process = self.sealed.start(*self.arguments(self.session, prompt))
+        try:
+            wait_until((self.project / _STARTED).exists, seconds=DEFAULT_TIMEOUT)
+        finally:
+            kill_group(process)
+            self.end()
+        (self.project / _STARTED).unlink()
+        self._follow(known)
+
+    def end(self) -> None:
+        """End all that still runs inside the seal."""
+        end_leftovers(self.home)
+
+    def _turn(self, session: str, prompt: str, steps: Sequence[Step]) -> Run:
+        self.model.replace_script(*steps)
+        known = set(self.sessions())
+        done = finish(self.sealed.start(*self.arguments(session, prompt)), DEFAULT_TIMEOUT)
+        self._follow(known)
+        return done
+
+    def _follow(self, known: set[str]) -> None:
+        new = [session for session in self.sessions() if session not in known]
+        assert len(new) <= 1, new
+        if new:
+            self.session = new[0]
+
+    @abstractmethod
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        """The arguments of a turn; an empty session begins a new conversation."""
+
+    @abstractmethod
+    def transcripts(self) -> Mapping[str, Path]:
+        """The files in which conversations are kept, by their ids."""
+
+    def sessions(self) -> list[str]:
+        return list(self.transcripts())
+
+    @property
+    def transcript(self) -> Path:
+        return self.transcripts()[self.session]
+
+    @abstractmethod
+    def shell(self, command: str) -> ToolCall:
+        """The agent's call of a shell command."""
+
+    @abstractmethod
+    def write(self, path: str, content: str) -> ToolCall:
+        """The agent's call that writes a file; `path` is relative to the project."""
+
+    @abstractmethod
+    def install_hooks(self, command: str) -> None:
+        """Have every event of the host run this command."""
+
+    def approve_hooks(self) -> None:  # noqa: B027 - most hosts do not ask
+        """Approve the installed hooks as its user would."""
+
+
+def _from_summary(made: Sequence[Request]) -> list[Request]:
+    """The requests from the first that asks for a summary on."""
+    kinds = [request.kind for request in made]
+    assert Kind.COMPACTION in kinds, kinds
+    return list(made[kinds.index(Kind.COMPACTION) :])
+
+
+def _hooks(events: Sequence[str], command: str) -> dict[str, object]:
+    """The map of Claude Code's dialect with one command for all events."""
+    hook = {"type": "command", "command": command}
+    return {event: [{"hooks": [hook]}] for event in events}
+
+
+def _write_json(path: Path, document: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
+class Copilot(LiveHost):
+    """Copilot CLI. It compacts beside its work: the history is shorter one request later."""
+
+    name = "copilot"
+    compacting = (9_000, 19_000, 19_500, 9_000)
+    EVENTS = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+        "ErrorOccurred",
+    )
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        resumed = [f"--resume={session}"] if session else []
+        return [*resumed, "-p", prompt, "--allow-all-tools", "--allow-all-paths"]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        files = (self.home / ".copilot/session-state").glob("*/events.jsonl")
+        return {path.parent.name: path for path in files}
+
+    def shell(self, command: str) -> ToolCall:
+        return ToolCall("bash", {"command": command, "description": "scripted command"})
+
+    def write(self, path: str, content: str) -> ToolCall:
+        return ToolCall("create", {"path": str(self.project / path), "file_text": content})
+
+    def install_hooks(self, command: str) -> None:
+        hooks = _hooks(self.EVENTS, command)
+        _write_json(self.home / ".copilot/hooks/recorder.json", {"hooks": hooks})
+
+
+class Qwen(LiveHost):
+    """Qwen Code."""
+
+    name = "qwen"
+    compacting = (9_000, 140_000, 172_000)
+    EVENTS = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "Stop",
+        "StopFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+        "PermissionRequest",
+    )
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        resumed = ["--resume", session] if session else []
+        return [*resumed, "-p", prompt, "--yolo"]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        files = (self.home / ".qwen/projects").glob("*/chats/*.jsonl")
+        return {path.stem: path for path in files}
+
+    def shell(self, command: str) -> ToolCall:
+        described = {"description": "scripted command", "is_background": False}
+        return ToolCall("run_shell_command", {"command": command, **described})
+
+    def write(self, path: str, content: str) -> ToolCall:
+        target = str(self.project / path)
+        return ToolCall("write_file", {"file_path": target, "content": content})
+
+    def install_hooks(self, command: str) -> None:
+        _write_json(self.home / ".qwen/settings.json", {"hooks": _hooks(self.EVENTS, command)})
+
+
+class Droid(LiveHost):
+    """Droid, one turn a process."""
+
+    name = "droid"
+    compacting = (9_000, 21_000)
+    EVENTS = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "Notification",
+        "Stop",
+        "SubagentStop",
+        "PreCompact",
+    )
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        resumed = ["-s", session] if session else []
+        return ["exec", "-m", "custom:fake-1", "--auto", "high", *resumed, prompt]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        files = (self.home / ".factory/sessions").glob("*/*.jsonl")
+        return {path.stem: path for path in files}
+
+    def shell(self, command: str) -> ToolCall:
+        risk = {"riskLevel": "low", "riskLevelReason": "scripted", "riskReason": "scripted"}
+        described = {"summary": "scripted command", "timeout": 90, **risk}
+        return ToolCall("Execute", {"command": command, **described})
+
+    def write(self, path: str, content: str) -> ToolCall:
+        target = str(self.project / path)
+        return ToolCall("Create", {"file_path": target, "content": content})
+
+    def install_hooks(self, command: str) -> None:
+        _write_json(self.home / ".factory/hooks.json", _hooks(self.EVENTS, command))
+
+
+class Kimi(LiveHost):
+    """Kimi Code."""
+
+    name = "kimi"
+    compacting = (9_000, 151_000)
+    EVENTS = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "Stop",
+        "StopFailure",
+        "Interrupt",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+        "Notification",
+        "PermissionRequest",
+    )
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        resumed = ["-S", session] if session else []
+        return [*resumed, "-p", prompt]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        files = (self.home / ".kimi-code/sessions").glob("*/*/agents/main/wire.jsonl")
+        return {path.parents[2].name: path for path in files}
+
+    def shell(self, command: str) -> ToolCall:
+        return ToolCall("Bash", {"command": command})
+
+    def write(self, path: str, content: str) -> ToolCall:
+        return ToolCall("Write", {"path": str(self.project / path), "content": content})
+
+    def install_hooks(self, command: str) -> None:
+        table = "\n[[hooks]]\nevent = {}\ncommand = {}\n"
+        with (self.home / ".kimi-code/config.toml").open("a", encoding="utf-8") as config:
+            for event in self.EVENTS:
+                config.write(table.format(json.dumps(event), json.dumps(command)))
+
+
+class Codex(LiveHost):
+    """Codex; without approval it runs no hook, and says nothing of it."""
+
+    name = "codex"
+    compacting = (20_000, 85_000)
+    EVENTS = (
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "PreToolUse",
+        "PostToolUse",
+        "Stop",
+        "Interrupt",
+        "SubagentStart",
+        "SubagentStop",
+        "PreCompact",
+        "PostCompact",
+    )
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        return ["exec", *(["resume", session] if session else []), prompt]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        files = (self.home / ".codex/sessions").rglob("rollout-*.jsonl")
+        return {path.stem[-_UUID_LENGTH:]: path for path in files}
+
+    def shell(self, command: str) -> ToolCall:
+        return ToolCall("exec_command", {"cmd": command, "yield_time_ms": 60_000})
+
+    def write(self, path: str, content: str) -> ToolCall:
+        added = "".join(f"+{line}\n" for line in content.splitlines())
+        patch = f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n"
+        return ToolCall("apply_patch", {"input": patch})
+
+    def install_hooks(self, command: str) -> None:
+        _write_json(self.home / ".codex/hooks.json", {"hooks": _hooks(self.EVENTS, command)})
+
+    def approve_hooks(self) -> None:
+        """Write what "Trust all and continue" of the full-screen program writes."""
+        config = self.home / ".codex/config.toml"
+        with config.open("a", encoding="utf-8") as opened:
+            for hook in self.hooks():
+                key, digest = json.dumps(hook["key"]), json.dumps(hook["currentHash"])
+                opened.write(f"\n[hooks.state.{key}]\ntrusted_hash = {digest}\n")
+
+    def hooks(self) -> list[dict[str, object]]:
+        """What the program itself says of each hook: its key, its hash, whether it is trusted."""
+        requests = (
+            ("initialize", {"clientInfo": {"name": "tests", "version": "0"}}),
+            ("hooks/list", {"cwds": [str(self.project)]}),
+        )
+        server = sealing.start([*self.sealed.command, "app-server"], self.project, self.env, PIPE)
+        try:
+            assert server.stdin is not None
+            assert server.stdout is not None
+            for number, (method, parameters) in enumerate(requests):
+                request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+                server.stdin.write(json.dumps(request) + "\n")
+                server.stdin.flush()
+                answer = next(a for a in map(json.loads, server.stdout) if a.get("id") == number)
+            return [hook for cwd in answer["result"]["data"] for hook in cwd["hooks"]]
+        finally:
+            kill_group(server)
+
+
+_UUID_LENGTH = 36
+
+
+class Opencode(LiveHost):
+    """opencode, whose conversations are rows of one database."""
+
+    name = "opencode"
+    compacting = (15_000, 39_000)
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        return ["run", *(["--session", session] if session else []), prompt]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        path = self.home / ".local/share/opencode/opencode.db"
+        if not path.exists():
+            return {}
+        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+            rows = database.execute("SELECT id FROM session WHERE parent_id IS NULL").fetchall()
+        return {str(row[0]): path for row in rows}
+
+    def shell(self, command: str) -> ToolCall:
+        return ToolCall("bash", {"command": command, "description": "scripted command"})
+
+    def write(self, path: str, content: str) -> ToolCall:
+        return ToolCall("write", {"filePath": str(self.project / path), "content": content})
+
+    def install_hooks(self, command: str) -> None:
+        raise NotImplementedError
+
+
+class Pi(LiveHost):
+    """pi."""
+
+    name = "pi"
+    compacting = (15_000, 33_000)
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        resumed = ["--session", str(self.transcripts()[session])] if session else []
+        return [*resumed, "-p", prompt]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        files = (self.home / ".pi/agent/sessions").glob("*/*.jsonl")
+        return {path.stem.rpartition("_")[2]: path for path in files}
+
+    def shell(self, command: str) -> ToolCall:
+        return ToolCall("bash", {"command": command})
+
+    def write(self, path: str, content: str) -> ToolCall:
+        return ToolCall("write", {"path": path, "content": content})
+
+    def install_hooks(self, command: str) -> None:
+        raise NotImplementedError
+
+
+LIVE_HOSTS = {
+    "copilot": (Copilot, sealed_hosts.copilot),
+    "qwen": (Qwen, sealed_hosts.qwen),
+    "droid": (Droid, sealed_hosts.droid),
+    "kimi": (Kimi, sealed_hosts.kimi),
+    "codex": (Codex, sealed_hosts.codex),
+    "opencode": (Opencode, sealed_hosts.opencode),
+    "pi": (Pi, sealed_hosts.pi),
+}
