@@ -56,6 +56,8 @@ class Block(Value):
     given: Mapping[str, Any] | None = None
     """Of calls; None where there is none or it is no object."""
     is_error: bool = False
+    exit_code: int | None = None
+    """Of results of commands, where the format tells it."""
     has_details: bool = False
     """Of results: whether the host keeps more beside what the model sees."""
     size: int = 0

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from gitguard.model.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
 USER, AGENT = "user", "agent"
 
 
@@ -27,6 +32,24 @@ class StoppedCall(Value):
     """Unix seconds, 0 if the transcript does not tell."""
     has_run: bool = False
     """Whether it ran until then, and was not refused."""
+
+
+class RecordedCall(Value):
+    """A call of a tool as the host wrote it down, and how it ended."""
+
+    id: str
+    name: str
+    given: Mapping[str, Any] | None = None
+    """Its arguments; None where there are none or they are no object."""
+    has_ended: bool = False
+    """Whether its result was written down, whatever it is."""
+    text: str = ""
+    """The result."""
+    is_error: bool = False
+    exit_code: int | None = None
+    """Of a command, where the transcript tells it."""
+    at: float = 0
+    """When it ended, in Unix seconds; 0 if it has not, or the transcript does not tell."""
 
 
 class Compactions(Value):

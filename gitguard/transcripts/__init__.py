@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
-    from gitguard.model.transcript import Compactions, Message, StoppedCall
+    from gitguard.model.transcript import Compactions, Message, RecordedCall, StoppedCall
     from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):
@@ -87,11 +87,32 @@ def find_stopped_calls(transcript: Transcript, calls: frozenset[str]) -> tuple[S
 
 def find_ended_calls(transcript: Transcript, calls: frozenset[str]) -> frozenset[str]:
     """Return which of the calls have a result, none of a format that does not tell."""
-    if not _tells_stops(transcript):
-        return frozenset()
+    if _tells_stops(transcript):
+        reading = formats.load(transcript.format, formats.READING)
+        ended: frozenset[str] = reading.ended_calls(transcript, calls)
+        return ended
+    wanted, have_ended = set(calls), set()
+    for call in recorded_calls(transcript):
+        if call.id in wanted and call.has_ended:
+            have_ended.add(call.id)
+        wanted.discard(call.id)
+        if not wanted:
+            break
+    return frozenset(have_ended)
+
+
+def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:
+    """Return the calls of the main conversation with their ends, newest first.
+
+    It yields none of a format that does not tell. Raises `InvalidDocument` when the transcript
+    cannot be read.
+    """
+    row = formats.FORMATS.get(transcript.format)
+    if row is None or not row.records_calls:
+        return iter(())
     reading = formats.load(transcript.format, formats.READING)
-    ended: frozenset[str] = reading.ended_calls(transcript, calls)
-    return ended
+    calls: Iterator[RecordedCall] = reading.recorded_calls(transcript)
+    return calls
 
 
 def prompts_since(transcript: Transcript, since: float) -> list[str]:

@@ -46,6 +46,20 @@ def plain(at: int, block: dict[str, Any]) -> Block:
     return Block(IMAGE, at, size=IMAGE_SIZE) if kind == "image" else unknown_block(at, block)
 
 
+def claudes_block(at: int, block: dict[str, Any]) -> Block:
+    """Return a block with the names of Claude's API, calls and results included."""
+    kind = block.get("type")
+    if kind == "text" and type(text := block.get("text")) is str:
+        return Block.saying(TEXT, at, text)
+    if kind == "tool_use":
+        return call(at, block, block.get("input"))
+    if kind != "tool_result":
+        return plain(at, block)
+    text, size = text_and_size(block.get("content"))
+    result = Block.result(at, text, size, word(block.get("tool_use_id")))
+    return result.replace(is_error=True) if block.get("is_error") else result
+
+
 def unknown_block(at: int, block: Any) -> Block:
     """Return a block of an unknown kind, of which only the size counts."""
     return Block(OTHER, at, size=len(encode_json(block)))

@@ -26,8 +26,6 @@ _NO_DATABASE = "file is not a database"
 _ANOTHER = "Its host may be of a version that keeps conversations in another way"
 _VERSIONS, _WITH_LOG = 18, b"\2\2"
 """The offset of SQLite's write and read versions in a file's header; 2 and 2 mean a WAL."""
-_NO_YEAR = 253_402_300_800
-"""Unix seconds of the first moment whose year has more than four digits."""
 
 
 class Database(Value):
@@ -100,11 +98,6 @@ def open_database(path: str) -> Database:
     # As text, one cell that is not UTF-8 would make the whole query fail.
     connection.text_factory = bytes
     return Database(path, connection)
-
-
-def unix_seconds(milliseconds: float) -> float:
-    """Return a host's milliseconds as Unix seconds, 0 where they are no moment that has a date."""
-    return milliseconds / 1000 if 0 < milliseconds < _NO_YEAR * 1000 else 0
 
 
 def _has_log(path: str) -> bool:

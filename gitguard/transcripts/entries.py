@@ -31,6 +31,12 @@ _CLAUDES = (
     "output_tokens",
 )
 _PIS = ("input", "cacheRead", "cacheWrite", "output")
+_MOST_ROWS_BACK = 200
+"""Rows at the end among which a compaction's is that has just ended."""
+_CLOCKS_DIFFER = 1.0
+"""Seconds by which a row's time may be before ours."""
+_NO_YEAR = 253_402_300_800
+"""Unix seconds of the first moment whose year has more than four digits."""
 _LARGEST_SETTINGS = 1 << 22
 """Bytes of a settings file beyond which it is not read: nobody wrote so much by hand."""
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -110,6 +116,13 @@ def backwards(path: str) -> Iterator[bytes]:
         yield from lines_backwards(path)
     except OSError as error:
         raise unreadable(path, error) from error
+
+
+def documents_backwards(path: str, marks: tuple[bytes, ...]) -> Iterator[dict[str, Any]]:
+    """Yield the documents of the lines that contain a mark, from the last to the first."""
+    for line in backwards(path):
+        if any(mark in line for mark in marks):
+            yield parse(line)
 
 
 def read_line(
@@ -220,6 +233,11 @@ def time_of(entry: dict[str, Any]) -> float:
         return 0
 
 
+def unix_seconds(milliseconds: float) -> float:
+    """Return a host's milliseconds as Unix seconds, 0 where they are no moment that has a date."""
+    return milliseconds / 1000 if 0 < milliseconds < _NO_YEAR * 1000 else 0
+
+
 def texts(content: Any) -> list[str]:
     """Return the text blocks of a message's content, which may also be one plain text."""
     if isinstance(content, str):
@@ -253,6 +271,24 @@ def pis_tokens(usage: Any) -> int:
     """Return the same with the names of pi and OpenClaw; newer versions give the sum itself."""
     context_usage = usage.get("contextUsage") if isinstance(usage, dict) else None
     return tokens(context_usage, ("totalTokens",)) or tokens(usage, _PIS)
+
+
+def summary_since(
+    rows: Iterable[bytes],
+    mark: bytes,
+    since: float,
+    summary_of: Callable[[dict[str, Any]], str],
+    moment_of: Callable[[dict[str, Any]], float] = time_of,
+) -> str:
+    """Return the summary of a compaction since a time, empty if none is among the newest rows.
+
+    Rows come newest first; since is in Unix seconds. Only rows with the mark are parsed, and
+    summary_of returns an empty text for one that is no compaction.
+    """
+    for _, row in zip(range(_MOST_ROWS_BACK), rows, strict=False):
+        if mark in row and (summary := summary_of(entry := parse(row))):
+            return summary if moment_of(entry) >= since - _CLOCKS_DIFFER else ""
+    return ""
 
 
 def settings_in(path: str) -> dict[str, Any]:

@@ -158,5 +158,7 @@ def _block(block: Block) -> dict[str, Any]:
         document["text"] = block.text
         if block.is_error:
             document["is_error"] = True
+        if block.exit_code is not None:
+            document["exit_code"] = block.exit_code
         return document
     return {"kind": kind, "size": block.size}

@@ -50,7 +50,9 @@ def _ids_in(path: str) -> Iterator[str]:
 def _id_in(line: dict[str, Any]) -> object:
     if line.get("type") == "session_meta":
         return inner(line, "payload").get("id")
-    if line.get("type") == "session":
+    if line.get("type") == "session.start":
+        return inner(line, "data").get("sessionId")
+    if line.get("type") in ("session", "session_start"):
         return line.get("id")
     # A sub-agent's lines bear the id of the conversation that it was called from.
     return None if line.get("isSidechain") else line.get("sessionId")

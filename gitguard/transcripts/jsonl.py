@@ -10,12 +10,14 @@ import os
 from itertools import islice
 
 from gitguard.model.conversation import BROKEN, MESSAGE, UNKNOWN, TranscriptEntry
-from gitguard.transcripts.entries import OpenTranscript, Unread, bytes_at, parse, unreadable
+from gitguard.transcripts.entries import OpenTranscript, Unread, bytes_at, count, parse, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
+
+    from gitguard.model.transcript import Compactions
 
     Tell = Callable[[str], object]
 
@@ -115,6 +117,17 @@ def turning_points(
             is_again, before = bool(name) and name == before, name
             kind = "" if is_again else kind
         yield behind, kind, at
+
+
+def count_compactions(
+    path: str,
+    since: int,
+    markers: tuple[bytes, ...],
+    describe: Callable[[bytes], tuple[str, str, float]],
+) -> Compactions:
+    """Count the turning points behind an offset, or all where the file is shorter than that."""
+    begin = cursor(path, since)
+    return count(turning_points(path, begin, markers, describe), begin)
 
 
 def _newest_id_before(

@@ -12,6 +12,7 @@ from gitguard.transcripts.entries import (
     RESET,
     parse,
     pis_tokens,
+    summary_since,
     texts,
     time_of,
     tokens,
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MARKS = (b'"usage"', b'"compaction"', b'"reset"')
-_MOST_ROWS_BACK = 200
-"""Rows at the end among which a compaction's is that has just ended."""
-_CLOCKS_DIFFER = 1.0
-"""Seconds by which a row's time may be before ours."""
 THE_HOST = "openclaw"
 """The provider of what the host itself says in the agent's name."""
 _NOT_THE_USERS = (
@@ -69,15 +66,12 @@ def newest_summary(rows: Iterable[bytes], since: float) -> str:
 
     Rows come newest first; since is in Unix seconds.
     """
-    for _, row in zip(range(_MOST_ROWS_BACK), rows, strict=False):
-        if b'"compaction"' not in row:
-            continue
-        entry = parse(row)
-        if entry.get("type") == COMPACTION:
-            summary = entry.get("summary")
-            is_newer = time_of(entry) >= since - _CLOCKS_DIFFER
-            return summary if is_newer and isinstance(summary, str) else ""
-    return ""
+    return summary_since(rows, b'"compaction"', since, _summary_of)
+
+
+def _summary_of(entry: dict[str, Any]) -> str:
+    summary = entry.get("summary")
+    return summary if entry.get("type") == COMPACTION and isinstance(summary, str) else ""
 
 
 def _reading(entry: dict[str, Any]) -> Reading | None:

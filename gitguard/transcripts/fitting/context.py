@@ -79,11 +79,11 @@ def _behind_a_list(
 ) -> VisibleContext:
     """Return what stands where a compaction lists what it keeps, and everything before is gone."""
     listed = _kept(entries_by_id, newest)
-    behind = [entry for entry in entries_by_id.values() if entry.at > newest.at]
-    summary_message = None if newest.blocks else _told_behind(newest, behind)
+    behind = {name: entry for name, entry in entries_by_id.items() if entry.at > newest.at}
+    summary_message = None if newest.blocks else _told_behind(newest, behind.values())
     # Where the compaction's own line was moved, some of what it keeps stands behind it.
     names = {entry.id for entry in listed}
-    later = {entry.id: entry for entry in behind if entry.id not in names}
+    later = {name: entry for name, entry in behind.items() if name not in names}
     if summary_message is not None:
         later.pop(summary_message.id, None)
     path = _with_sides(later, _path(later)) if later else []

@@ -28,12 +28,17 @@ class FormatRow(Value):
     """Tables of the host's database, by which it is recognised; empty if it has no database."""
     is_written: bool = False
     """Whether its files can be written."""
+    file: str = ""
+    """How the path of a conversation's file ends, from the folder on that has its name; empty where
+    the file itself has it."""
     alike: str = ""
     """The format that has the same lines; only the path tells them apart."""
     tells_stops: bool = False
     """Whether its lines say what the user refused or interrupted and what the host said in the
     agent's name; then `reading` offers `stopped_calls`, `interrupted_at` and
     `last_words_of_host`."""
+    records_calls: bool = False
+    """Whether `reading` offers `recorded_calls`: the newest calls and how they ended."""
     tells_summaries: bool = False
     """Whether a summary is read in its lines, because no hook brings it; then `reading` offers
     `newest_summary`."""
@@ -44,6 +49,20 @@ class FormatRow(Value):
 
 
 FORMATS: dict[str, FormatRow] = {
+    "copilot": FormatRow(
+        "/.copilot/session-state/",
+        file="/events.jsonl",
+        records_calls=True,
+        tells_summaries=True,
+    ),
+    "qwen": FormatRow("/.qwen/projects/", records_calls=True),
+    "droid": FormatRow("/.factory/sessions/", records_calls=True, tells_summaries=True),
+    "kimi": FormatRow(
+        "/.kimi-code/sessions/",
+        file="/agents/main/wire.jsonl",
+        records_calls=True,
+        tells_summaries=True,
+    ),
     "codex": FormatRow("/.codex/sessions/", is_unpacked=True),
     "gemini": FormatRow("/.gemini/tmp/"),
     "openclaw": FormatRow(
@@ -59,7 +78,8 @@ FORMATS: dict[str, FormatRow] = {
     "claude-code": FormatRow("/.claude/projects/", is_written=True, tells_stops=True),
 }
 """The formats. The order matters: the first that claims a line has it, so weak marks come last, and
-OpenClaw comes before pi, whose lines are the same."""
+OpenClaw comes before pi, whose lines are the same. Qwen's lines have Claude's envelope, and Droid's
+have pi's."""
 NAMES = tuple(FORMATS)
 
 

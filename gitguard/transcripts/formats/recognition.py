@@ -1,7 +1,6 @@
 """Which host's transcript is this? The first lines of a file tell, else the place it lies in.
 
-A line tells by what no other host's lines have. Lines of hosts whose transcripts nobody here reads
-are known as well, so that they are nobody's.
+A line tells by what no other host's lines have.
 """
 
 from __future__ import annotations
@@ -48,12 +47,13 @@ def recognise(path: str, name: str = "", conversation: str = "") -> Transcript:
             f"`{path}` is compressed; of {format_name} only plain files are read",
             f"Unpack it: `zstd -d {shell_word(path)}`",
         )
-    if conversation and conversation != _stem(path):
+    name_of_it = _conversation_of(path, format_name)
+    if conversation and conversation != name_of_it:
         raise InvalidInput(
             f"`{path}` holds one conversation, and it is not `{conversation}`",
             "Leave out --conversation: it is for a database or folder with several",
         )
-    return Transcript(path, format_name, _stem(path))
+    return Transcript(path, format_name, name_of_it)
 
 
 def refuse_another(transcript: Transcript) -> None:
@@ -70,10 +70,8 @@ def refuse_another(transcript: Transcript) -> None:
     another = ""
     with as_lines(path) as lines_path:
         for name in _formats_shown(path, lines_path):
-            if name and _lines_of(name) == alike:
+            if _lines_of(name) == alike:
                 return
-            if not name and not another:
-                raise _foreign(path)
             another = another or name
     another = another or _by_place(path)
     if another and _lines_of(another) != alike:
@@ -119,15 +117,11 @@ def _nobodys(path: str) -> InvalidDocument:
     )
 
 
-def _foreign(path: str) -> InvalidDocument:
-    return InvalidDocument(
-        f"`{path}` is in no transcript format that gitguard recognizes: it is of a host whose "
-        "transcripts gitguard does not read",
-        "gitguard reads those of " + ", ".join(NAMES),
-    )
-
-
-def _stem(path: str) -> str:
+def _conversation_of(path: str, format_name: str) -> str:
+    """Return the name of the conversation that a file holds: its folder's, or its own."""
+    end, place = FORMATS[format_name].file, path.replace(os.sep, "/")
+    if end and place.endswith(end):
+        return os.path.basename(place.removesuffix(end))
     return os.path.splitext(os.path.basename(path).removesuffix(".zst"))[0]
 
 
@@ -156,23 +150,18 @@ def _in_a_place_of_many(path: str, name: str, conversation: str) -> Transcript:
 def _by_lines(path: str) -> str:
     """Return the format that the first lines show, empty where none of them does."""
     with as_lines(path) as lines_path:
-        for name in _formats_shown(path, lines_path):
-            if not name:
-                raise _foreign(path)
-            return name
-    return ""
+        return next(_formats_shown(path, lines_path), "")
 
 
 def _formats_shown(path: str, lines_path: str) -> Iterator[str]:
-    """Yield the format of each of the first lines that shows one, empty for one nobody reads.
+    """Yield the format of each of the first lines that shows one.
 
     The lines may stand in another file than the one that is named.
     """
     for line in jsonl.first_documents(lines_path):
-        foreign = is_foreign(line)
-        name = "" if foreign else _by_line(path, line)
+        name = _by_line(path, line)
         del line  # it may be long, and is not to be held while the next one is read
-        if name or foreign:
+        if name:
             yield name
 
 
@@ -190,30 +179,3 @@ def _by_place(path: str) -> str:
         if row.place and row.place in place:
             return name
     return ""
-
-
-# Lines of hosts whose transcripts nobody here reads, so that they are never taken for another's
-
-
-_KINDS = frozenset(("session_start", "compaction_state", "agent_turn_outcome"))
-"""Kinds of Droid's lines that no host has besides."""
-_BLOCKS = ("tool_use", "tool_result")
-"""Blocks that Droid has in messages with an id; pi's are named otherwise."""
-
-
-def is_foreign(line: dict[str, Any]) -> bool:
-    """Say whether a line is that of a host whose transcripts nobody here reads."""
-    kind, message = line.get("type"), line.get("message")
-    if not isinstance(kind, str):
-        return False
-    if kind in _KINDS or "protocol_version" in line or "systemPayload" in line:
-        return True
-    if "." in kind and ("data" in line or "agentId" in line or "time" in line):
-        return True
-    if not isinstance(message, dict):
-        return False
-    if isinstance(message.get("parts"), list) or "visibility" in message:
-        return True
-    content = message.get("content")
-    blocks = content if kind == "message" and isinstance(content, list) else ()
-    return any(isinstance(block, dict) and block.get("type") in _BLOCKS for block in blocks)

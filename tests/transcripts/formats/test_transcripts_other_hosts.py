@@ -1,4 +1,4 @@
-"""Transcripts of pi, Codex, Gemini CLI and opencode, as the programs themselves wrote them."""
+"""Transcripts of hosts other than Claude Code and OpenClaw, as the programs wrote them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,14 @@ RECORDED = {
     "codex": PAYLOADS / "codex/rollout.jsonl",
     "gemini": PAYLOADS / "gemini/chat.jsonl",
     "opencode": PAYLOADS / "opencode/opencode.db",
+    "copilot": PAYLOADS / "copilot/events.jsonl",
+    "qwen": PAYLOADS / "qwen/chat.jsonl",
+    "droid": PAYLOADS / "droid/session.jsonl",
+    "kimi": PAYLOADS / "kimi/wire.jsonl",
 }
-FILES = ("pi", "codex", "gemini")
+FILES = ("pi", "codex", "gemini", "copilot", "qwen", "droid", "kimi")
+ASKED_THRICE = ("pi", "gemini")
+"""Those in whose recordings the user has three prompts; in the others they have two."""
 everywhere = pytest.mark.parametrize("name", RECORDED)
 in_files = pytest.mark.parametrize("name", FILES)
 
@@ -169,6 +175,10 @@ USAGE = {
     "codex": (9_750, 95_000, "gpt-5.5"),
     "gemini": (1_300, 1_048_576, "gemini-2.5-pro"),
     "opencode": (7_050, None, "fake/fake-1"),
+    "copilot": (9_500, 14_000, "fake-1"),
+    "qwen": (9_500, None, "fake-1"),
+    "droid": (9_550, None, "custom:Fake-0"),
+    "kimi": (9_550, 200_000, "fake-1"),
 }
 
 
@@ -186,7 +196,7 @@ def test_usage_is_what_the_model_counted_last(name: str) -> None:
 def test_messages_are_what_user_and_agent_said(name: str) -> None:
     transcript = the(RECORDED[name])
     found = [(m.role, m.text) for m in find_format(name).messages(transcript)]
-    assert [role for role, _ in found].count(USER) == 3 - (name in ("codex", "opencode"))
+    assert [role for role, _ in found].count(USER) == (3 if name in ASKED_THRICE else 2)
     assert found[0][0] == USER
     assert found[1] == (AGENT, "Working.")
     assert found[-1] == (AGENT, "Resumed.")
@@ -210,7 +220,7 @@ def test_a_compaction_is_an_entry_with_its_summary(name: str) -> None:
     [compaction] = [entry for entry in found if entry.kind == COMPACTION]
     assert "SCRIPTED-SUMMARY" in compaction.blocks[0].text
     known = {entry.id for entry in found}
-    assert name == "opencode" or known & set(compaction.kept)
+    assert name in ("opencode", "qwen", "kimi") or known & set(compaction.kept)
 
 
 @in_files

@@ -45,23 +45,23 @@ MARKS = {"uuid": "68cbcfa5-4f37", "parentUuid": None, "sessionId": "510d9e72", "
 DROIDS = {"role": "user", "content": [], "visibility": "user_only", "hookEventName": "Stop"}
 CALLED = [{"type": "tool_use", "id": "call_0", "name": "Execute", "input": {}}]
 PARTS = [{"text": "make a file"}]
-FOREIGN: dict[str, list[Document]] = {
-    "Copilot's events": [
+ALIKE: dict[str, list[Document]] = {
+    "copilot": [
         {"type": "session.start", "data": {"sessionId": "8d05"}, "id": "a", "parentId": None, **AT},
         {"type": "user.message", "data": {"content": "make a file"}, **LINK, **AT},
         {"type": "assistant.message", "data": {"content": "done"}, **LINK, **AT},
     ],
-    "Qwen's chats": [
+    "qwen": [
         {**MARKS, **AT, "type": "user", "message": {"role": "user", "parts": PARTS}},
         {**MARKS, **AT, "type": "system", "subtype": "ui_telemetry", "systemPayload": {}},
         {**MARKS, **AT, "type": "assistant", "message": {"role": "model", "parts": PARTS}},
     ],
-    "Droid's sessions": [
+    "droid": [
         {"type": "session_start", "id": "dbc5", "title": "t", "version": 2, "cwd": "/repo"},
         {"type": "message", **LINK, **AT, "message": DROIDS},
         {"type": "message", **LINK, **AT, "message": {"role": "assistant", "content": CALLED}},
     ],
-    "Kimi's wires": [
+    "kimi": [
         {"type": "metadata", "protocol_version": "1.5", "created_at": 1},
         {"type": "turn.prompt", "agentId": "main", "input": PARTS, "time": 1},
         {"type": "context.append_message", "agentId": "main", "message": {"role": "user"}},
@@ -89,31 +89,56 @@ def read_by_all(path: Path, name: str = "") -> None:
     profile_of(named, DEFAULTS, Redactor())
 
 
-@pytest.mark.parametrize("host", FOREIGN)
+@pytest.mark.parametrize("host", ALIKE)
 @pytest.mark.parametrize("first", range(3))
-def test_what_no_reader_here_knows_is_nobodys_from_whatever_line_on(
-    tmp_path: Path, host: str, first: int
+@pytest.mark.parametrize("place", ["x", ".claude/projects/x", ".pi/agent/sessions"])
+def test_lines_that_are_much_alike_are_their_own_hosts_from_whatever_line_on(
+    tmp_path: Path, host: str, first: int, place: str
 ) -> None:
-    path = write(tmp_path / "events.jsonl", FOREIGN[host][first:])
-    whole = path.read_bytes()
-    with pytest.raises(InvalidDocument, match="of a host whose transcripts gitguard does not read"):
-        recognise(str(path))
-    for name in set(NAMES):
+    folder = tmp_path / place
+    folder.mkdir(parents=True)
+    path = write(folder / "conversation.jsonl", ALIKE[host][first:])
+    assert recognise(str(path)).format == host
+    for name in set(NAMES) - {host}:
         with pytest.raises(GitguardError):
             find_conversation(str(path), name)
+
+
+@pytest.mark.parametrize("host", ALIKE)
+def test_a_host_whose_files_are_only_read_finds_them_as_they_were(
+    tmp_path: Path, host: str
+) -> None:
+    path = write(tmp_path / "conversation.jsonl", ALIKE[host])
+    whole = path.read_bytes()
+    for name in NAMES:
         with pytest.raises(GitguardError):
             repair(Transcript(str(path), name), lambda: 0)
+    with pytest.raises(InvalidInput, match=f"a {host} transcript, which gitguard only reads"):
+        writer_of(recognise(str(path)))
     assert path.read_bytes() == whole
 
 
-@pytest.mark.parametrize("host", FOREIGN)
-@pytest.mark.parametrize("place", [".claude/projects/x", ".pi/agent/sessions/x", ".codex/sessions"])
-def test_a_place_makes_nobodys_lines_no_hosts(tmp_path: Path, host: str, place: str) -> None:
-    folder = tmp_path / place
-    folder.mkdir(parents=True)
-    path = write(folder / "events.jsonl", FOREIGN[host])
-    with pytest.raises(InvalidDocument):
-        recognise(str(path))
+@pytest.mark.parametrize(
+    ("place", "host", "conversation"),
+    [
+        (".copilot/session-state/8d05/events.jsonl", "copilot", "8d05"),
+        (".kimi-code/sessions/wd_1/session_2/agents/main/wire.jsonl", "kimi", "session_2"),
+        (".qwen/projects/-repo/chats/510d.jsonl", "qwen", "510d"),
+        (".factory/sessions/-repo/dbc5.jsonl", "droid", "dbc5"),
+    ],
+)
+def test_a_conversation_is_named_by_its_file_or_the_folder_that_holds_it(
+    tmp_path: Path, place: str, host: str, conversation: str
+) -> None:
+    path = tmp_path / place
+    path.parent.mkdir(parents=True)
+    path.touch()
+    assert recognise(str(path)) == Transcript(str(path), host, conversation)
+    assert recognise(str(path), "", conversation).session == conversation
+    with pytest.raises(InvalidInput, match="holds one conversation"):
+        recognise(str(path), "", "another")
+    moved = write(tmp_path / "moved.jsonl", ALIKE[host])
+    assert recognise(str(moved)).session == "moved"
 
 
 @pytest.mark.parametrize("reader", READERS)

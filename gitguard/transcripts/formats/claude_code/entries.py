@@ -12,13 +12,12 @@ from gitguard.model.conversation import (
     FAILED,
     MESSAGE,
     RESULT,
-    TEXT,
     TOOL,
     UNKNOWN,
     USER,
     Block,
 )
-from gitguard.transcripts.blocks import blocks_of, call, plain, text_and_size, word
+from gitguard.transcripts.blocks import blocks_of, claudes_block, word
 from gitguard.transcripts.entries import claudes_tokens, inner, time_of, tokens
 from gitguard.transcripts.formats.claude_code.lines import BY_THE_HOST, NOT_THE_USERS
 
@@ -66,7 +65,7 @@ def _preserved(document: dict[str, Any]) -> dict[str, Any]:
 
 def _add_message(fields: dict[str, Any], document: dict[str, Any], message: dict[str, Any]) -> None:
     fields["kind"] = MESSAGE
-    read = _detailed if "toolUseResult" in document else _block
+    read = _detailed if "toolUseResult" in document else claudes_block
     fields["blocks"] = blocks = blocks_of(message.get("content"), read)
     model = message.get("model")
     if model:
@@ -95,25 +94,7 @@ def _is_by_host(document: dict[str, Any]) -> bool:
     return False
 
 
-def _block(at: int, block: dict[str, Any]) -> Block:
-    kind = block.get("type")
-    if kind == "text" and type(text := block.get("text")) is str:
-        return Block.saying(TEXT, at, text)
-    if kind == "tool_use":
-        return call(at, block, block.get("input"))
-    return _result(at, block) if kind == "tool_result" else plain(at, block)
-
-
 def _detailed(at: int, block: dict[str, Any]) -> Block:
     """Return a block of a line that has the results' details beside the message."""
-    is_result = block.get("type") == "tool_result"
-    return _result(at, block, has_details=True) if is_result else _block(at, block)
-
-
-def _result(at: int, block: dict[str, Any], *, has_details: bool = False) -> Block:
-    text, size = text_and_size(block.get("content"))
-    result = Block.result(at, text, size, word(block.get("tool_use_id")))
-    is_error = bool(block.get("is_error"))
-    if is_error or has_details:
-        return result.replace(is_error=is_error, has_details=has_details)
-    return result
+    read = claudes_block(at, block)
+    return read.replace(has_details=True) if read.kind == RESULT else read

@@ -12,7 +12,6 @@ from gitguard.transcripts.entries import (
     COMPACTION,
     backwards,
     claudes_tokens,
-    count,
     parse,
     texts,
     time_of,
@@ -226,7 +225,6 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the boundaries of the conversation; the cursor is a byte offset."""
     from gitguard.transcripts import jsonl
 
-    begin = jsonl.cursor(transcript.path, since)
     is_side: list[bool] = []
 
     def turning_point(line: bytes) -> tuple[str, str, float]:
@@ -237,8 +235,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
             kind = COMPACTION if is_side[0] else ""
         return kind, str(entry.get("uuid") or ""), time_of(entry)
 
-    points = jsonl.turning_points(transcript.path, begin, (_BOUNDARY,), turning_point)
-    return count(points, begin)
+    return jsonl.count_compactions(transcript.path, since, (_BOUNDARY,), turning_point)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:

@@ -9,7 +9,7 @@ The window that it tells is already the usable part, 95 %. A rollout of a week a
 from __future__ import annotations
 
 from gitguard.model.events import Reading, Transcript, is_token_count
-from gitguard.transcripts.entries import COMPACTION, backwards, count, inner, parse, time_of, tokens
+from gitguard.transcripts.entries import COMPACTION, backwards, inner, parse, time_of, tokens
 from gitguard.transcripts.plain_lines import as_lines
 
 TYPE_CHECKING = False
@@ -72,9 +72,7 @@ def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     from gitguard.transcripts import jsonl
 
     with as_lines(transcript.path) as path:
-        begin = jsonl.cursor(path, since)
-        points = jsonl.turning_points(path, begin, (_COMPACTED,), _turning_point)
-        return count(points, begin)
+        return jsonl.count_compactions(path, since, (_COMPACTED,), _turning_point)
 
 
 def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:

@@ -10,7 +10,6 @@ from gitguard.model.conversation import (
     AGENT,
     COMPACTION,
     HEADER,
-    IMAGE,
     MESSAGE,
     RESULT,
     TEXT,
@@ -21,7 +20,7 @@ from gitguard.model.conversation import (
     Block,
     TranscriptEntry,
 )
-from gitguard.transcripts.blocks import IMAGE_SIZE, call, unknown_block, word
+from gitguard.transcripts.blocks import call, word
 from gitguard.transcripts.entries import parse, time_of, tokens
 from gitguard.transcripts.formats.gemini.history import (
     OWN,
@@ -32,10 +31,11 @@ from gitguard.transcripts.formats.gemini.history import (
     time_of_set,
     users_words,
 )
+from gitguard.transcripts.parts import blocks_of_parts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 _ROLES = {"user": USER, "gemini": AGENT}
@@ -98,8 +98,8 @@ def _message(message: dict[str, Any]) -> dict[str, Any]:
     fields = {"id": word(message.get("id")), "time": time_of(message)}
     if not role:
         return fields | {"kind": UNKNOWN}  # what the program tells the user
-    blocks = (*_thoughts(message), *_blocks(message.get("content")), *_calls(message))
-    blocks = (*blocks, *_blocks(message.get("results")))
+    blocks = (*_thoughts(message), *blocks_of_parts(message.get("content")), *_calls(message))
+    blocks = (*blocks, *blocks_of_parts(message.get("results")))
     blocks = tuple(block.replace(at=at) for at, block in enumerate(blocks))
     # Results of tools stand in the user's name.
     if role == USER and any(block.kind == RESULT for block in blocks):
@@ -124,46 +124,8 @@ def _thoughts(message: dict[str, Any]) -> Iterator[Block]:
             yield Block(THINKING, text=text, size=len(text))
 
 
-def _blocks(content: Any) -> Iterator[Block]:
-    parts: Iterable[Any] = content if isinstance(content, list) else [{"text": content}]
-    for part in parts if content else ():
-        if isinstance(part, str):
-            part = {"text": part}
-        if not isinstance(part, dict):
-            yield unknown_block(0, part)
-        elif isinstance(part.get("functionResponse"), dict):
-            yield _result(part["functionResponse"])
-        elif isinstance(part.get("functionCall"), dict):
-            yield call(0, part["functionCall"], part["functionCall"].get("args"))
-        elif isinstance(text := part.get("text"), str):
-            yield Block(THINKING if part.get("thought") else TEXT, text=text, size=len(text))
-        elif "inlineData" in part or "fileData" in part:
-            yield Block(IMAGE, size=IMAGE_SIZE)
-        else:
-            yield unknown_block(0, part)
-
-
 def _calls(message: dict[str, Any]) -> Iterator[Block]:
     calls = message.get("toolCalls")
     for item in calls if isinstance(calls, list) else ():
         if isinstance(item, dict):
             yield call(0, item, item.get("args"))
-
-
-def _result(response: dict[str, Any]) -> Block:
-    body = response.get("response")
-    outcome = body if isinstance(body, dict) else {}
-    failed = "error" in outcome
-    text = word(outcome.get("error" if failed else "output"))
-    if not text and outcome:
-        from gitguard.model.codec import encode_json
-
-        text = encode_json(outcome)
-    return Block(
-        RESULT,
-        text=text,
-        id=word(response.get("id")),
-        name=word(response.get("name")),
-        is_error=failed,
-        size=len(text),
-    )

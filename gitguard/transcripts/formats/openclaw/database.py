@@ -10,8 +10,8 @@ import os
 
 from gitguard.model.events import is_token_count
 from gitguard.model.value import Value
-from gitguard.transcripts.database import Database, open_database, unix_seconds
-from gitguard.transcripts.entries import COMPACTION, RESET, parse
+from gitguard.transcripts.database import Database, open_database
+from gitguard.transcripts.entries import COMPACTION, RESET, parse, unix_seconds
 from gitguard.transcripts.plain_lines import zstd_module
 
 TYPE_CHECKING = False

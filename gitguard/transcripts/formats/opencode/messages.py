@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.transcripts.database import unix_seconds
-from gitguard.transcripts.entries import added, tokens
+from gitguard.transcripts.entries import added, tokens, unix_seconds
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

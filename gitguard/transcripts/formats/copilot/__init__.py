@@ -1,0 +1,1 @@
+"""GitHub Copilot CLI's event logs (recorded with 1.0.102)."""

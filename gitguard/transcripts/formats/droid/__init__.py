@@ -1,0 +1,1 @@
+"""Factory Droid's sessions (recorded with 0.225.2)."""

@@ -1,0 +1,155 @@
+"""Kimi Code's wire logs, one JSON document a line (recorded with 2.1.0, protocol 1.5).
+
+The program reckons with the newest `token_counting` event: it is measured with each answer and
+estimated behind a compaction. Each agent has a log of its own, which is read like any other
+conversation.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.events import Reading, Transcript, is_token_count
+from gitguard.transcripts.entries import (
+    backwards,
+    inner,
+    parse,
+    summary_since,
+    texts,
+    tokens,
+)
+from gitguard.transcripts.formats.kimi.lines import KINDS, is_users, time_in
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from gitguard.model.conversation import TranscriptEntry
+    from gitguard.model.transcript import Compactions, Message, RecordedCall
+    from gitguard.transcripts.jsonl import Tell
+
+_COUNTED, _REQUEST = b'"token_counting.', b'"llm.request"'
+_COMPACTED = b'"context.apply_compaction"'
+_TURNING = (_COMPACTED, b'"context.clear"')
+_SAID = (b'"context.append_message"', b'"content.part"')
+_CALLS = (b'"tool.call"', b'"tool.result"')
+_FURTHEST = 1 << 22
+"""Bytes behind the newest usage in which the request with the window is looked for."""
+
+
+def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
+    """Find the newest count of tokens since the last compaction, from the end backwards."""
+    lines = backwards(transcript.path)
+    for text in lines:
+        if not any(mark in text for mark in (_COUNTED, *_TURNING)):
+            continue
+        line = parse(text)
+        if line.get("type") in KINDS and not across:
+            return None
+        reading = _reading(line)
+        if reading and not (across and reading.after_compaction):
+            return _with_window(reading, lines)
+    return None
+
+
+def messages(
+    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
+) -> Iterator[Message]:
+    """Yield what was said; the parts of one answer are put together."""
+    from gitguard.transcripts import jsonl
+
+    answer: Message | None = None
+    answer_step: object = None
+    for text in jsonl.forwards(transcript.path, since, tell):
+        if not any(mark in text for mark in _SAID):
+            continue
+        message, step = _message(parse(text))
+        if message is None:
+            continue
+        if answer is not None and step is not None and step == answer_step:
+            answer = answer.replace(text=f"{answer.text}\n{message.text}")
+            continue
+        if answer is not None:
+            yield answer
+        answer, answer_step = message, step
+    if answer is not None:
+        yield answer
+
+
+def compactions(transcript: Transcript, since: int = 0) -> Compactions:
+    """Count the compactions since the context was last cleared; the cursor is a byte offset."""
+    from gitguard.transcripts import jsonl
+
+    return jsonl.count_compactions(transcript.path, since, _TURNING, _turning_point)
+
+
+def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
+    """Yield every line; a position is a byte offset."""
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.formats.kimi.entries import fields_of
+
+    return jsonl.entries(transcript.path, since, fields_of)
+
+
+def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:
+    """Yield the newest calls and how they ended."""
+    from gitguard.transcripts.formats.kimi.entries import fields_of
+    from gitguard.transcripts.newest_calls import newest_calls
+
+    return newest_calls(transcript.path, _CALLS, fields_of)
+
+
+def newest_summary(transcript: Transcript, since: float) -> str:
+    """Return the summary of a compaction since a time, empty if none."""
+    return summary_since(
+        backwards(transcript.path), _COMPACTED, since, _summary_of, moment_of=time_in
+    )
+
+
+def _summary_of(line: dict[str, Any]) -> str:
+    summary = line.get("summary")
+    is_compaction = line.get("type") == "context.apply_compaction"
+    return summary if is_compaction and isinstance(summary, str) else ""
+
+
+def _turning_point(line: bytes) -> tuple[str, str, float]:
+    event = parse(line)
+    return KINDS.get(str(event.get("type")), ""), "", time_in(event)
+
+
+def _reading(line: dict[str, Any]) -> Reading | None:
+    used, at = tokens(line, ("tokens",)), time_in(line)
+    if not str(line.get("type")).startswith("token_counting.") or not used or not at:
+        return None
+    # After a compaction, or a turn that was taken back, it is an estimate of what is left.
+    return Reading("transcript", at, tokens=used, after_compaction=line.get("measured") is False)
+
+
+def _with_window(reading: Reading, lines: Iterator[bytes]) -> Reading:
+    """Add the model and the window of the last request of the conversation before it."""
+    left = _FURTHEST
+    for text in lines:
+        request = parse(text) if _REQUEST in text else {}
+        if request.get("kind") == "loop":
+            window = request.get("maxTokens")
+            is_window = isinstance(window, int) and is_token_count(window)
+            model = str(request.get("model") or "")
+            return reading.replace(window=window if is_window else None, model=model)
+        left -= len(text)
+        if left < 0:
+            break
+    return reading
+
+
+def _message(line: dict[str, Any]) -> tuple[Message | None, object]:
+    """Return what a line says, and the step of the agent that it is a part of."""
+    from gitguard.model.transcript import AGENT, USER, Message
+
+    event, message = inner(line, "event"), inner(line, "message")
+    if event.get("type") == "content.part":
+        role, said, step = AGENT, texts([event.get("part")]), event.get("stepUuid")
+    elif message.get("role") == "user" and is_users(message.get("origin")):
+        role, said, step = USER, texts(message.get("content")), None
+    else:
+        return None, None
+    said = [text for text in said if text.strip()]
+    return (Message(role, "\n".join(said), time_in(line)) if said else None), step

@@ -1,0 +1,1 @@
+"""Qwen Code's chats (recorded with 0.24.4)."""
