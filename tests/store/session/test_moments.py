@@ -115,7 +115,7 @@ def test_a_reader_interrupted_by_a_writer_anywhere_accuses_nobody(
     world: World, name: str, thorough: bool
 ) -> None:
     scenarios.begin(world)
-    _interrupt(world, name, lambda: _note_more(world), every=1 if thorough else 12)
+    _interrupt(world, name, lambda: _note_more(world), every=1 if thorough else 24)
 
 
 @pytest.mark.parametrize("name", ["resume", "verify", "session show"])
@@ -123,7 +123,7 @@ def test_a_reader_interrupted_while_a_session_is_archived_and_back_accuses_nobod
     world: World, name: str, thorough: bool
 ) -> None:
     scenarios.begin(world)
-    _interrupt(world, name, lambda: BY_NAME["close"].act(world), every=1 if thorough else 15)
+    _interrupt(world, name, lambda: BY_NAME["close"].act(world), every=1 if thorough else 30)
 
 
 def _outcomes(world: World) -> dict[str, str]:
@@ -148,7 +148,7 @@ def test_beside_a_writer_held_at_any_step_each_reader_answers_as_before_or_after
     asked = [*READERS.items()]
     for number, (step, begin) in enumerate(held_writers(world, scenario)):
         held = begin()
-        for name, read in asked if thorough else asked[number % 6 :: 6]:
+        for name, read in asked if thorough else asked[number % 12 :: 12]:
             if held.has_ended:  # the reader before waited for it
                 held = begin()
 
@@ -175,7 +175,7 @@ def test_beside_a_writer_held_at_any_step_no_hook_stops_an_agent_or_leaves_a_fau
     expected = _outcome(_hook(kind), world.guard())
     world.put_back()
     steps = [*held_writers(world, scenario)]
-    for step, begin in steps if thorough else steps[HOOKS.index(kind) % 4 :: 4]:
+    for step, begin in steps if thorough else steps[HOOKS.index(kind) :: 8]:
         held = begin()
 
         def at_step(what: str, held: object = held) -> None:
