@@ -58,9 +58,12 @@ def is_few_words(text: str) -> bool:
 
 
 def is_brief(text: str) -> bool:
-    """Say whether a prompt may be talk: it is short, and names nothing by its form."""
+    """Say whether a prompt may be talk: it is short, and names nothing by its form.
+
+    A pasted output alone, such as of a command that the agent asked for, is none.
+    """
     line = own_words(text)
-    return shape_of(line).is_plain and length_of(line) <= MOST_WORDS
+    return bool(line) and shape_of(line).is_plain and length_of(line) <= MOST_WORDS
 
 
 def gist(text: str, limit: int) -> str:

@@ -41,11 +41,11 @@ class Fact:
     def is_in(self, block: str) -> bool:
         """Say whether a block has it; of what was replaced, whether it stands there as if it held.
 
-        It may stand behind what took its place, because nothing but understanding tells a word that
-        replaces another one from one that holds beside it.
+        It may stand beside what took its place, because nothing but understanding tells a word that
+        replaces another one from one that holds as well.
         """
-        before, _, _ = block.partition(self.newer) if self.newer else (block, "", "")
-        return self.needle in before
+        is_replaced = bool(self.newer) and self.newer in block
+        return self.needle in block and not is_replaced
 
 
 @dataclass(frozen=True)

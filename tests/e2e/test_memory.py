@@ -51,10 +51,11 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     assert block.splitlines()[2:] == [
         f"Goal (first request): {GOAL}",
         "Interrupted: Bash: touch started; sleep 60",
+        "Earlier turns, oldest first:",
+        "- Agent: The report adds up now. Findings: The loader left out the first row,"
+        " 1 of 2 values. Loading 40,000 rows takes 310 ms. Next: write the totals to totals.csv.",
         f"Last request: {REQUEST}",
         "Said before the cut-off: Waiting for the loader.",
-        "Answer before that: The report adds up now. Findings: The loader left out the first row,"
-        " 1 of 2 values. Loading 40,000 rows takes 310 ms. Next: write the totals to totals.csv.",
         "Checks:",
         f"- {FAILING}: passed — Ran 1 test in 0.000s OK",
         "Files:",

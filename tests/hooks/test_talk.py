@@ -60,7 +60,7 @@ def turn(talk: Conversation, prompt: str, answer: str, *paths: str, command: str
 def asked_last(talk: Conversation) -> str:
     """Return what the block of a new conversation shows as asked for."""
     block = talk.beside("S9").prompt("?")
-    lines = [line for line in block.splitlines() if line.startswith(("Goal", "The user's last"))]
+    lines = [line for line in block.splitlines() if line.startswith(("Goal", "Last request"))]
     return "\n".join(lines)
 
 
@@ -174,3 +174,16 @@ def test_a_command_of_the_hosts_own_is_nothing(talk: Conversation, command: str)
 def test_a_question_is_no_limit(talk: Conversation) -> None:
     turn(talk, "What do I need to install for src/invoice.py?", "Nothing.")
     assert [e.kind for e in talk.guard.state().exchanges][:1] == ["request"]
+
+
+@pytest.mark.parametrize(
+    "ending",
+    ["Fehler: 2 Zeilen fehlen", "ошибка: 2 строки", "错误：缺少2行"],
+)
+def test_an_output_that_the_user_pastes_without_a_word_is_the_running_request(
+    talk: Conversation, ending: str
+) -> None:
+    turn(talk, GOAL, "Run `cargo test` and show me what it says.", "src/invoice.rs")
+    pasted = f"```\n$ cargo test\nrunning 12 tests\n{ending}\n```"
+    turn(talk, pasted, "Two rows are dropped by the loader; wait for the next nightly build.")
+    assert ending in asked_last(talk)

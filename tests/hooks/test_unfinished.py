@@ -163,7 +163,7 @@ def test_little_is_shown_of_what_was_pasted_into_earlier_words(talk: Conversatio
     talk.prompt("And write a page on it")
     block = talk.beside("S2").prompt("where were we?")
     assert "Mind the tenant." in block
-    assert pasted.strip() not in block.split("User said before")[-1]
+    assert pasted.strip() not in block.split("Earlier turns")[-1]
 
 
 def test_a_look_that_failed_and_a_word_in_a_pattern_are_nothing_to_hand_over(
@@ -232,7 +232,7 @@ def test_the_answer_before_a_cut_off_turn_is_told_beside_its_words(talk: Convers
     talk.clock.pass_by(601)
     block = talk.beside("S2").prompt("What happened?")
     assert "Said before the cut-off: The build ended with 3 errors." in block
-    assert "Answer before that: All 19 checks pass; route conflicts are open." in block
+    assert "- Agent: All 19 checks pass; route conflicts are open." in block
 
 
 def middles(talk: Conversation) -> list[str]:

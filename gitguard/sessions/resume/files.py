@@ -20,14 +20,16 @@ _LINE = 120
 """Characters of a line, after which the next one names the folder again."""
 _HIGH_FOLDERS = 3
 """Folders under which files have to be together outside of the workspace: `/home/NAME/project`."""
+_TEMPORARY = ("/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/")
+"""Folders for what is of use for a moment."""
 _SPECIAL = frozenset("{},\"'\\$`!")
 """What a shell would read as something else inside of braces or quotation marks."""
 
 
 def files_of(state: TaskState, reader: BlockReader) -> BlockSection:
-    """Return the files that were written, newest first; those that are gone come last."""
+    """Return the files that were written, newest first; those for a moment, and gone, come last."""
     touched = [a for a in state.artifacts[::-1] if a.kind not in ("commit", "url")]
-    touched.sort(key=lambda artifact: artifact.path in reader.gone)
+    touched.sort(key=lambda a: (a.path in reader.gone, a.path.startswith(_TEMPORARY)))
     items: list[BlockItem] = []
     alike: dict[tuple[str, bool], list[str]] = {}
     for artifact in touched:

@@ -46,8 +46,10 @@ class BlockItem(Value):
     """How old it is and who wrote it, which stands behind the text however short that is cut."""
     names: int = 1
     """How many things it names, as a line of several paths does."""
-    is_minor: bool = False
-    """Whether others of its section come before it where room is short."""
+    rank: int = 0
+    """Its place among the derived items of its section when room is given, the lowest first."""
+    paragraph: int = 0
+    """Quarters that are shown before anything is shown whole, if not the section's."""
 
     @property
     def length(self) -> int:
@@ -74,6 +76,8 @@ class BlockSection(Value):
     """The most items that are shown, however large the room; 0 for any number."""
     most: int = 0
     """The most percent of the room that it takes; 0 for any."""
+    least: int = _FEW_WORDS
+    """Quarters of an item below which it is not worth a line."""
     cut: Callable[[str, int], str] | None = None
     """How the text of an item is brought to so many quarters, if not by leaving out its end."""
     is_whole: bool = False
@@ -183,7 +187,7 @@ def _steps(sections: tuple[BlockSection, ...], room: int) -> list[Step]:
 def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int]]:
     """Yield round, item and quarters for one section, in the order of its wishes."""
     items = section.items
-    wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, items[i].is_minor, i))
+    wishes = sorted(range(len(items)), key=lambda i: (items[i].is_derived, items[i].rank, i))
     fitting = max(room // (_BULLET + 1), 1)  # more lines than that fit nowhere
     wishes = wishes[: min(fitting, section.most_items or fitting)]
     if section.is_required and section.has_stub and not section.is_whole:
@@ -200,7 +204,8 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
 
 
 def _paragraph(section: BlockSection, item: BlockItem) -> int:
-    return section.paragraph if item.is_derived else max(section.paragraph, _LEAST_OF_A_NOTE)
+    paragraph = item.paragraph or section.paragraph
+    return paragraph if item.is_derived else max(paragraph, _LEAST_OF_A_NOTE)
 
 
 def _round_of(section: BlockSection, item: BlockItem, used: int) -> int:
@@ -252,7 +257,8 @@ class _SectionFilling:
         overhead = _size(self._empty, lines, named, self._length) - self.size
         limit = spare - overhead + quarters_of(shown)
         text = self._cut_to(whole, limit)
-        if limit >= _FEW_WORDS and quarters_of(text) > quarters_of(shown):
+        least = min(self._section.least, whole.length)
+        if limit >= least and quarters_of(text) > quarters_of(shown):
             self.take(item, limit)
 
     def _cut_to(self, item: BlockItem, limit: int) -> str:

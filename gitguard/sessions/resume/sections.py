@@ -6,9 +6,6 @@ next; each with its age where it is older than the conversation, and with whose 
 
 from __future__ import annotations
 
-import re
-
-from gitguard.model.host_additions import QUOTED
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.tokens import beginning, fit, quarters_of
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
@@ -22,24 +19,27 @@ from gitguard.sessions.resume.reader import (
     items_of,
     label,
     line,
-    plain,
     present,
     safe,
     single,
     with_common_remark,
 )
 from gitguard.sessions.resume.standing import (
-    awaited,
-    is_before_request,
     newest_request,
     next_action,
     plan_left,
 )
 from gitguard.sessions.resume.summary_sections import of_host_summary
+from gitguard.sessions.resume.turns import (
+    EARLIER_WORDS,
+    REQUEST,
+    TOLD,
+    said_item,
+    says,
+    turns_of,
+)
 from gitguard.state import roles
-from gitguard.state.answers import closing_question, conclusions
 from gitguard.state.items import (
-    AGENT_KINDS,
     CONCLUSION,
     CONSTRAINT,
     DECIDED,
@@ -47,16 +47,12 @@ from gitguard.state.items import (
     FAILED,
     INVARIANT,
     SAID,
-    UNFINISHED,
     Exchange,
 )
-from gitguard.state.sentences import is_question, sentences, words_of
-from gitguard.state.subjects import Subjects
-from gitguard.state.thread import answer_before_last, is_heard, is_refusal, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from gitguard.state.items import (
         Command,
@@ -66,223 +62,6 @@ if TYPE_CHECKING:
     )
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
-
-_PASTED = late_pattern(r"```.*?(?:```|$)", re.DOTALL)
-_PASTE = 60
-"""Characters that stay of what the user pasted."""
-REQUEST, EARLIER_WORDS = 320, 135
-_CONCLUSION, _EARLIER_ANSWER = 900, 300
-"""Characters that are shown of the newest request, of each earlier prompt, of the last answer and
-of each before it, until all sections have as much."""
-_FIRST_WORDS = 6
-"""Earlier prompts that go beside what was noted; others, and what says little, come after it."""
-_QUESTION_MARKS = frozenset("?？؟՞፧⸮")
-_AFTER = 100
-"""Characters of what the user's words follow, if that is no question."""
-_TOLD = 40
-"""Characters that two texts begin with alike if both are cut from the same words."""
-_MOST_WORDS, _MOST_ANSWERS = 20, 8
-"""Earlier prompts and answers that are shown: most of what older ones say has been done since."""
-_FEWEST_WORDS = 3
-"""Words of an answer that is worth a line when it is not the last."""
-
-
-def words_of_the_user(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
-    """Return the running request, and what was said before it, the newest first."""
-    newest = newest_request(state)
-    if newest is None:
-        return ()
-    is_goal = says(one_line(state.stated_goal), newest) and not newest.settles
-    request = "" if is_goal else _without_pastes(newest.text)
-    subjects = Subjects(exchange.text for exchange in state.exchanges)
-    earlier = present(
-        said_item(exchange.replace(text=_without_pastes(exchange.text)), reader).replace(
-            is_minor=_says_little(exchange, subjects)
-        )
-        for exchange in _each_once(_earlier_words(state, newest, subjects), newest)
-    )
-    major = [item for item in earlier if not item.is_minor][:_FIRST_WORDS]
-    items = tuple(item.replace(is_derived=item not in major) for item in earlier)
-    return (
-        single(
-            "Last request",
-            said_item(newest.replace(text=request), reader) if request else BlockItem(""),
-            14,
-            paragraph=REQUEST,
-        ),
-        BlockSection(
-            "User said before",
-            items,
-            16,
-            has_stub=False,
-            paragraph=EARLIER_WORDS,
-            most_items=_MOST_WORDS,
-        ),
-    )
-
-
-def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> list[Exchange]:
-    """Return what the user said before the newest request and is in force, newest first."""
-    earlier = [
-        exchange
-        for exchange in reversed(state.exchanges)
-        if is_heard(exchange) and not is_talk(exchange) and exchange is not newest
-    ]
-    # A task is told by its goal, this one's above and earlier ones' in a section of their own.
-    goals = [task.goal for task in state.earlier if task.goal]
-    if not state.is_noted("goal"):
-        goals.append(one_line(state.stated_goal))
-    earlier = [e for e in earlier if not any(says(goal, e) for goal in goals)]
-    # A newer word takes the place of an older one even where the agent noted it.
-    return _not_noted(_in_force(earlier, [newest], subjects), state)
-
-
-def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
-    """Whether a prompt that answers nothing only asks, quotes, or hardly names anything."""
-    return not exchange.settles and subjects.says_little(QUOTED.sub(" ", exchange.text))
-
-
-def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
-    """Return messages, newest first, without the sentences that newer ones replace or repeat."""
-    statements = dict.fromkeys(s for exchange in newer for s in sentences(exchange.text))
-    in_force = []
-    for exchange in earlier:
-        own = sentences(exchange.text)
-        parts = [
-            sentence
-            for sentence in own
-            if sentence not in statements
-            and not any(subjects.is_replaced(sentence, by) for by in statements)
-        ]
-        if exchange.settles or len(parts) == len(own):
-            in_force.append(exchange)
-        elif parts:
-            in_force.append(exchange.replace(text=" ".join(parts)))
-        statements.update(dict.fromkeys(s for s in own if not is_question(s)))
-    return in_force
-
-
-def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
-    """Return exchanges, newest first, without those that another one says in full."""
-    texts = [plain(exchange.text) for exchange in (newest, *earlier)]
-    left: list[Exchange] = []
-    for place, exchange in enumerate(earlier, start=1):
-        text = texts[place]
-        is_repeated = text in texts[:place] or any(text in t for t in texts if t != text)
-        if _is_reply(exchange) or not is_repeated:
-            left.append(exchange)
-    return left
-
-
-def _is_reply(exchange: Exchange) -> bool:
-    """Whether a message says nothing without the question, or the call, that it answers."""
-    return is_refusal(exchange) or is_question(exchange.settles)
-
-
-def _without_pastes(text: str) -> str:
-    """Return what the user said with little of the output and code that was pasted into it."""
-    return _PASTED.sub(lambda paste: shorten(paste[0], _PASTE), text)
-
-
-def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:
-    """Return exchanges without the sentences that the agent noted just so; a note stands anyway.
-
-    What answers something stays: its words alone, such as "refused", do not say what is meant.
-    """
-    noted_texts = [d.what for d in state.decisions if d.is_noted and not d.origin.elsewhere]
-    for field in state.noted(*roles.SENTENCES):
-        noted_texts += [n.text for n in field.items_in(state) if not n.origin.elsewhere]
-    noted = {plain(sentence) for text in noted_texts for sentence in sentences(text)}
-    if not noted:
-        return list(exchanges)
-    left = []
-    for exchange in exchanges:
-        if exchange.settles:
-            left.append(exchange)
-            continue
-        parts = [s for s in sentences(exchange.text) if plain(s) not in noted]
-        if parts:
-            left.append(exchange.replace(text=" ".join(parts)))
-    return left
-
-
-def says(text: str, exchange: Exchange) -> bool:
-    """Whether a text is what an exchange says, or one of them is the other's beginning, cut."""
-    words = one_line(exchange.text)
-    if words == text:
-        return bool(text)
-    begun, cut, _ = min(text.partition("…"), words.partition("…"), key=lambda part: len(part[0]))
-    begun = begun.rstrip()
-    is_told = len(begun) >= _TOLD and text.startswith(begun) and words.startswith(begun)
-    return bool(cut) and is_told
-
-
-def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
-    """Return what was said as it is shown, with the question that it answers or what it follows."""
-    text, about = exchange.text, exchange.settles
-    if about and is_refusal(exchange):
-        text += f" — {about}"
-    elif _QUESTION_MARKS & set(about):
-        text += f" — to: {about}"
-    elif about:
-        text += f" — after: {shorten(about, _AFTER)}"
-    return item_of(text, exchange.origin, reader, is_derived=True)
-
-
-def answers_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
-    """Return what the agent said last, the last full answer before it, and what came before."""
-    answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
-    subjects = Subjects(exchange.text for exchange in state.exchanges)
-    answers[1:] = _in_force(answers[1:], answers[:1], subjects)
-    last = BlockItem("")
-    for newest in _not_noted(answers[:1], state):
-        # What stands as the next action is not said once more.
-        rest = newest.text.replace(awaited(state), "").strip()
-        if rest:
-            last = said_item(newest.replace(text=rest), reader)
-    before = answer_before_last(answers)
-    answer_before = [said_item(answer, reader) for answer in _not_noted(before, state)]
-    is_cut_off = bool(answers) and answers[0].kind == UNFINISHED
-    title = "Said before the cut-off" if is_cut_off else "Last answer"
-    if is_cut_off and reader.may_go_on:
-        title = "Said in an open turn"
-    if answers and not is_cut_off and is_before_request(answers[0], state):
-        title = "Answer before that request"
-    section = single(title, last, 40, paragraph=_CONCLUSION).replace(has_stub=False, cut=_heaviest)
-    is_next = bool(before) and before[0] is answers[1]
-    title = "Answer before that" if is_next else "Last full answer before that"
-    earlier = _earlier_answers(_not_noted((e for e in answers[1:] if e not in before), state))
-    return (
-        section,
-        section.replace(title=title, items=present(answer_before), share=20),
-        BlockSection(
-            "Earlier answers",
-            present(said_item(answer, reader) for answer in earlier),
-            8,
-            has_stub=False,
-            paragraph=_EARLIER_ANSWER,
-            most_items=_MOST_ANSWERS,
-        ),
-    )
-
-
-def _earlier_answers(answers: Iterable[Exchange]) -> list[Exchange]:
-    """Return the answers that still tell something after a later one, each once.
-
-    Not what was said in the middle of a turn, which its end has taken up, nor one or two words,
-    such as "Done.", nor the question with which an answer closed: the user has gone on from it.
-    """
-    earlier: dict[str, Exchange] = {}
-    for answer in answers:
-        text = answer.text.replace(closing_question(answer.text), "").strip()
-        if answer.kind == CONCLUSION and len(words_of(text)) >= _FEWEST_WORDS:
-            earlier.setdefault(text, answer.replace(text=text))
-    return list(earlier.values())
-
-
-def _heaviest(text: str, quarters: int) -> str:
-    return conclusions(text, quarters, size_of=quarters_of, cut=fit)
-
 
 _WAITING = late_pattern(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")
 """Calls that only wait: whoever takes over has nothing to try again."""
@@ -315,7 +94,6 @@ def sections_of(
     by_host, more_by_host = of_host_summary(state, reader, whole_summary)
     required = (
         *_task(state, work, reader),
-        *words_of_the_user(state, reader),
         BlockSection(
             "What happened",
             present(
@@ -327,6 +105,7 @@ def sections_of(
         ),
         _tasks_before(state, reader),
         *_course(state, reader),
+        *turns_of(state, reader),
         *_where_things_stand(state, work, reader, by_host),
     )
     optional = (
@@ -406,7 +185,7 @@ def _notes_of(state: TaskState, task: EarlierTask, reader: BlockReader) -> list[
         for note in state.earlier_notes
         if note.task_id == task.task_id
         and note.kind in kinds
-        and not note.text.startswith(task.goal[:_TOLD])  # the goal was the user's words
+        and not note.text.startswith(task.goal[:TOLD])  # the goal was the user's words
     ]
 
 
@@ -441,7 +220,6 @@ def _where_things_stand(
     state: TaskState, work: Work, reader: BlockReader, by_host: BlockSection
 ) -> tuple[BlockSection, ...]:
     return (
-        *answers_of(state, reader),
         by_host,
         BlockSection(
             "Checks", _checks(state), 12, has_stub=False, paragraph=_CHECK, cut=_ends_of_check

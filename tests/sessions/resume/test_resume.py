@@ -281,7 +281,10 @@ def test_an_answer_that_the_user_has_gone_on_from_is_labelled_so() -> None:
     answer = said_by_agent("The reader works and fails at once.", Origin("agent", NOW))
     state = new_task("main", NOW)
     block = block_of(state.replace(exchanges=(first, answer, second)))
-    assert "Answer before that request: The reader works" in block
+    assert (
+        "Earlier turns, oldest first:\n- Port it\n- → The reader works and fails at once.\n"
+        in block
+    )
     block = block_of(state.replace(exchanges=(first, second, answer)))
     assert "Last answer: The reader works" in block
 
@@ -318,7 +321,7 @@ def test_where_room_is_short_a_pasted_prompt_gives_way_to_words_of_the_users_own
     assert "table_29" in block
 
 
-def test_of_many_earlier_prompts_and_answers_the_block_shows_some_and_counts_all() -> None:
+def test_of_many_earlier_turns_the_block_shows_some_each_with_its_answer_and_counts_all() -> None:
     prompts = [f"Port module_{n} to the new parser" for n in range(40)]
     exchanges = []
     for prompt in said(*prompts):
@@ -327,8 +330,8 @@ def test_of_many_earlier_prompts_and_answers_the_block_shows_some_and_counts_all
             said_by_agent(f"Ported {prompt.text[5:14]}, 12 tests pass.", prompt.origin),
         ]
     block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)), max_tokens=20_000)
-    assert "User said before (20 of 39):" in block
-    assert "Earlier answers (8 of 39):" in block
+    assert "Earlier turns, oldest first (21 of 39):" in block
+    assert f"- {prompts[-2]}\n- → Ported {prompts[-2][5:14]}, 12 tests pass.\n" in block
 
 
 def test_an_earlier_answer_comes_back_without_the_question_that_the_user_went_on_from() -> None:
@@ -412,6 +415,34 @@ def test_a_file_that_is_gone_is_named_last_and_as_gone() -> None:
     assert "- kept.py\n- old.py (gone)" in block
 
 
+def test_a_file_in_a_folder_for_temporary_ones_is_named_behind_those_of_the_work() -> None:
+    state = planted(3)[0].replace(artifacts=(Artifact("parser.py"), Artifact("/tmp/x/try.py")))
+    assert "- parser.py\n- /tmp/x/try.py" in block_of(state)
+
+
+def test_a_short_last_answer_comes_with_what_was_said_before_it_in_its_turn() -> None:
+    middle = said_by_agent("Row 12 of parser.py is wrong.", Origin("agent", NOW), ends_turn=False)
+    exchanges = (*said("Port it", "Find it"), middle, said_by_agent("Gefunden.", Origin("agent")))
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert "Said before it: Row 12 of parser.py is wrong.\nLast answer: Gefunden.\n" in block
+
+
+def test_the_newest_request_is_shown_also_if_all_of_it_is_pasted() -> None:
+    pasted = "[pasted: make check … 3 Zeilen fehlen]"
+    exchanges = said("Port it", "Prüf die Zeilen", pasted)
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert f"Last request: {pasted}\n" in block
+
+
+def test_of_what_was_pasted_into_an_earlier_prompt_little_is_shown() -> None:
+    pasted = f"[pasted: make check … {'3 rows are missing ' * 9}]"
+    exchanges = said("Port it", f"看看这个 {pasted}", "Test it")
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    line = next(line for line in block.splitlines() if "看看这个" in line)
+    assert line.endswith("…")
+    assert len(line) < 80
+
+
 def test_files_that_were_read_are_not_named_twice() -> None:
     state = planted(3)[0].replace(artifacts=(Artifact("a.py"),))
     block = block_of(state, Work(files_read=("a.py", "b.py"), tools_used=("Read",)))
@@ -426,10 +457,10 @@ def said(*texts: str) -> tuple[Exchange, ...]:
     return tuple(said_by_user(text, origin) for text, origin in zip(texts, origins, strict=True))
 
 
-def test_what_the_user_said_is_in_the_block_newest_first() -> None:
+def test_what_the_user_said_is_in_the_block_oldest_first() -> None:
     prompts = ("Port the parser", "Is it slow?", "Add a report page", "Never lose a row", "Test it")
     block = block_of(new_task("main", NOW).replace(exchanges=said(*prompts)))
-    places = [block.index(prompts[n]) for n in (4, 3, 2, 1, 0)]
+    places = [block.index(prompts[n]) for n in (0, 1, 2, 3, 4)]
     assert places == sorted(places)
     assert "Last request: Test it" in block
 
@@ -581,7 +612,7 @@ def test_an_older_answer_never_stands_as_the_last_one() -> None:
         exchanges=(first, answers[0], second, answers[1]), learnings=notes("It leaks.")
     )
     assert "Last answer" not in block_of(state)
-    assert "- It took 310 ms." in block_of(state)
+    assert "- → It took 310 ms." in block_of(state)
 
 
 def test_a_newer_word_that_the_agent_noted_still_replaces_what_was_said_before() -> None:
@@ -604,11 +635,9 @@ def test_a_newer_word_that_the_agent_noted_still_replaces_what_was_said_before()
         ("Leave src/reader.py as it is.", "Write tests for src/reader.py, 12 of them."),
     ],
 )
-def test_words_that_may_both_hold_are_both_shown_the_newer_one_first(
-    older: str, newer: str
-) -> None:
+def test_words_that_may_both_hold_are_both_shown_the_newer_one_last(older: str, newer: str) -> None:
     block = block_of(new_task("main", NOW).replace(exchanges=said("Port it", older, newer, "Go")))
-    assert block.index(newer) < block.index(older)
+    assert block.index(older) < block.index(newer)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,312 @@
+"""What was said, turn by turn: each prompt with the answer that followed it, the newest last.
+
+The running request and the last answer stand by themselves behind the turns before them.
+"""
+
+from __future__ import annotations
+
+from gitguard.model.host_additions import QUOTED
+from gitguard.model.text import one_line, shorten
+from gitguard.model.tokens import fit, quarters_of
+from gitguard.model.transcript import USER
+from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present, single
+from gitguard.sessions.resume.standing import awaited, is_before_request, newest_request
+from gitguard.state import roles
+from gitguard.state.answers import closing_question, conclusions
+from gitguard.state.items import AGENT_KINDS, CONCLUSION, UNFINISHED, Exchange
+from gitguard.state.sentences import is_question, sentences, words_of
+from gitguard.state.subjects import Subjects
+from gitguard.state.thread import answer_before_last, is_full, is_heard, is_refusal, is_talk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gitguard.state.task import TaskState
+
+REQUEST, EARLIER_WORDS = 320, 135
+_CONCLUSION, _EARLIER_ANSWER = 900, 300
+"""Quarters that are shown of the newest request, of each earlier prompt, of the last answer and of
+each before it, until all sections have as much."""
+_FIRST_WORDS = 6
+"""Earlier prompts that go beside what was noted; others, and what says little, come after it."""
+_QUESTION_MARKS = frozenset("?？؟՞፧⸮")
+_AFTER = 100
+"""Characters of what the user's words follow, if that is no question."""
+TOLD = 40
+"""Characters that two texts begin with alike if both are cut from the same words."""
+_PASTE, _NEWEST_PASTE = 60, 240
+"""Characters that stay of what the user pasted into earlier prompts and into the newest."""
+_MOST_LINES = 28
+"""Earlier prompts and answers that are shown: most of what older ones say has been done since."""
+_FEWEST_WORDS = 3
+"""Words of an answer that is worth a line when it is not the last."""
+_ANSWERED = "→ "
+"""What an answer begins with that stands below its prompt."""
+_BY_AGENT = "Agent: "
+"""What an answer begins with whose prompt is not shown."""
+_LATER = 10_000
+"""Turns behind which prompts come that say little."""
+_LEAST = 80
+"""Quarters of a prompt or an answer below which it is not worth a line."""
+_FOR_ONE = 3
+"""Earlier prompts that get room for one earlier answer, which takes as much."""
+_SHARE, _SHARE_OF_ANSWER = 34, 40
+"""Shares of the earlier turns and of the last answer."""
+
+
+def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
+    """Return the turns before the last one, the running request, and what the agent said to it."""
+    newest = newest_request(state)
+    subjects = Subjects(exchange.text for exchange in state.exchanges)
+    answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
+    is_answered = bool(answers) and not _is_of_earlier_turn(answers[0], newest, state)
+    last = answers[:1] if is_answered else []
+    before = answers[len(last) :]
+    main = answer_before_last(answers) if is_answered else tuple(before[:1])
+    told = _telling(_in_force(before, last, subjects), main)
+    words = _earlier_words(state, newest, subjects) if newest is not None else []
+    kept = {exchange.id: exchange for exchange in (*words, *_not_noted(told, state))}
+    return (
+        BlockSection(
+            "Earlier turns, oldest first",
+            _lines(_turns(state.exchanges, kept), main, subjects, reader),
+            _SHARE if is_answered else _SHARE + _SHARE_OF_ANSWER,
+            has_stub=False,
+            paragraph=EARLIER_WORDS,
+            most_items=_MOST_LINES,
+            least=_LEAST,
+            cut=_cut_line,
+        ),
+        _request(newest, state, reader),
+        *_last_answer(last, state, reader),
+    )
+
+
+def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
+    """Whether the user has asked for more since the agent ended a turn with an answer."""
+    return newest is not None and answer.kind == CONCLUSION and is_before_request(answer, state)
+
+
+# The last turn
+
+
+def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> BlockSection:
+    """Return the running request, empty where it stands as the goal."""
+    item = BlockItem("")
+    if newest is not None and (newest.settles or not says(one_line(state.stated_goal), newest)):
+        text = _without_pastes(newest.text, _NEWEST_PASTE)
+        item = said_item(newest.replace(text=text), reader)
+    return single("Last request", item, 14, paragraph=REQUEST)
+
+
+def _last_answer(
+    last: list[Exchange], state: TaskState, reader: BlockReader
+) -> tuple[BlockSection, ...]:
+    """Return the last answer; if it is short, what was said before it in its turn as well."""
+    item = BlockItem("")
+    for answer in _not_noted(last, state):
+        # What stands as the next action is not said once more.
+        rest = answer.text.replace(awaited(state), "").strip()
+        if rest:
+            item = said_item(answer.replace(text=rest), reader)
+    is_cut_off = bool(last) and last[0].kind == UNFINISHED
+    title = "Said before the cut-off" if is_cut_off else "Last answer"
+    if is_cut_off and reader.may_go_on:
+        title = "Said in an open turn"
+    section = single(title, item, _SHARE_OF_ANSWER, paragraph=_CONCLUSION)
+    section = section.replace(has_stub=False, cut=_heaviest)
+    middle = _middle(last[0], state) if last and not is_full(last[0]) else ""
+    if not middle:
+        return (section,)
+    item = item_of(middle, last[0].origin, reader, is_derived=True)
+    return (section.replace(title="Said before it", items=present([item]), share=20), section)
+
+
+def _middle(answer: Exchange, state: TaskState) -> str:
+    """Return what the agent said in the middle of the turn that an answer ended."""
+    place = state.exchanges.index(answer)
+    middle: list[str] = []
+    for exchange in reversed(state.exchanges[:place]):
+        if exchange.kind != UNFINISHED:
+            break
+        middle.insert(0, exchange.text)
+    return " ".join(middle)
+
+
+# The turns before the last one
+
+
+def _lines(
+    turns: list[list[Exchange]], main: tuple[Exchange, ...], subjects: Subjects, reader: BlockReader
+) -> tuple[BlockItem, ...]:
+    """Return the lines of turns, of which the newest get room first."""
+    lines: list[BlockItem] = []
+    main_ids = {exchange.id for exchange in main}
+    major = _FIRST_WORDS
+    for rank, turn in enumerate(reversed(turns)):
+        items: list[BlockItem] = []
+        for exchange in turn:
+            if exchange.kind in AGENT_KINDS:
+                lead = _ANSWERED if items else _BY_AGENT
+                item = item_of(lead + exchange.text, exchange.origin, reader, is_derived=True)
+                paragraph = _CONCLUSION if exchange.id in main_ids else _EARLIER_ANSWER
+                items.append(
+                    item.replace(paragraph=paragraph, names=int(not items), rank=_FOR_ONE * rank)
+                )
+                continue
+            item = said_item(exchange, reader).replace(rank=rank)
+            if not _says_little(exchange, subjects):
+                item, major = item.replace(is_derived=not major), max(major - 1, 0)
+            elif len(turn) == 1:
+                item = item.replace(rank=_LATER + rank)
+            items.append(item)
+        lines[:0] = items
+    return present(lines)
+
+
+def _turns(exchanges: Iterable[Exchange], kept: Mapping[str, Exchange]) -> list[list[Exchange]]:
+    """Return what is kept of each turn, its prompt first, without turns of which nothing is."""
+    turns: list[list[Exchange]] = [[]]
+    for exchange in exchanges:
+        if exchange.origin.by == USER:
+            turns.append([])  # also a prompt that is not kept begins a turn
+        if exchange.id in kept:
+            turns[-1].append(kept[exchange.id])
+    return [turn for turn in turns if turn]
+
+
+def _cut_line(text: str, quarters: int) -> str:
+    """Cut a prompt at its end, and an answer to its heaviest sentences."""
+    for lead in (_ANSWERED, _BY_AGENT):
+        if text.startswith(lead):
+            return lead + _heaviest(text[len(lead) :], quarters - quarters_of(lead))
+    return fit(text, quarters)
+
+
+def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> list[Exchange]:
+    """Return what the user said before the newest request and is in force, newest first."""
+    earlier = [
+        exchange
+        for exchange in reversed(state.exchanges)
+        if is_heard(exchange) and not is_talk(exchange) and exchange is not newest
+    ]
+    # A task is told by its goal, this one's above and earlier ones' in a section of their own.
+    goals = [task.goal for task in state.earlier if task.goal]
+    if not state.is_noted("goal"):
+        goals.append(one_line(state.stated_goal))
+    earlier = [e for e in earlier if not any(says(goal, e) for goal in goals)]
+    # A newer word takes the place of an older one even where the agent noted it.
+    earlier = _each_once(_not_noted(_in_force(earlier, [newest], subjects), state), newest)
+    return [exchange.replace(text=_without_pastes(exchange.text)) for exchange in earlier]
+
+
+def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
+    """Whether a prompt that answers nothing only asks, quotes, or hardly names anything."""
+    return not exchange.settles and subjects.says_little(QUOTED.sub(" ", exchange.text))
+
+
+def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
+    """Return messages, newest first, without the sentences that newer ones replace or repeat."""
+    statements = dict.fromkeys(s for exchange in newer for s in sentences(exchange.text))
+    in_force = []
+    for exchange in earlier:
+        own = sentences(exchange.text)
+        parts = [
+            sentence
+            for sentence in own
+            if sentence not in statements
+            and not any(subjects.is_replaced(sentence, by) for by in statements)
+        ]
+        if exchange.settles or len(parts) == len(own):
+            in_force.append(exchange)
+        elif parts:
+            in_force.append(exchange.replace(text=" ".join(parts)))
+        statements.update(dict.fromkeys(s for s in own if not is_question(s)))
+    return in_force
+
+
+def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
+    """Return exchanges, newest first, without those that another one says in full."""
+    texts = [plain(exchange.text) for exchange in (newest, *earlier)]
+    left: list[Exchange] = []
+    for place, exchange in enumerate(earlier, start=1):
+        text = texts[place]
+        is_repeated = text in texts[:place] or any(text in t for t in texts if t != text)
+        if _is_reply(exchange) or not is_repeated:
+            left.append(exchange)
+    return left
+
+
+def _is_reply(exchange: Exchange) -> bool:
+    """Whether a message says nothing without the question, or the call, that it answers."""
+    return is_refusal(exchange) or is_question(exchange.settles)
+
+
+def _without_pastes(text: str, limit: int = _PASTE) -> str:
+    """Return what the user said with little of the output and code that was pasted into it."""
+    return QUOTED.sub(lambda paste: shorten(paste[0], limit), text)
+
+
+def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:
+    """Return exchanges without the sentences that the agent noted just so; a note stands anyway.
+
+    What answers something stays: its words alone, such as "refused", do not say what is meant.
+    """
+    noted_texts = [d.what for d in state.decisions if d.is_noted and not d.origin.elsewhere]
+    for field in state.noted(*roles.SENTENCES):
+        noted_texts += [n.text for n in field.items_in(state) if not n.origin.elsewhere]
+    noted = {plain(sentence) for text in noted_texts for sentence in sentences(text)}
+    if not noted:
+        return list(exchanges)
+    left = []
+    for exchange in exchanges:
+        if exchange.settles:
+            left.append(exchange)
+            continue
+        parts = [s for s in sentences(exchange.text) if plain(s) not in noted]
+        if parts:
+            left.append(exchange.replace(text=" ".join(parts)))
+    return left
+
+
+def says(text: str, exchange: Exchange) -> bool:
+    """Whether a text is what an exchange says, or one of them is the other's beginning, cut."""
+    words = one_line(exchange.text)
+    if words == text:
+        return bool(text)
+    begun, cut, _ = min(text.partition("…"), words.partition("…"), key=lambda part: len(part[0]))
+    begun = begun.rstrip()
+    is_told = len(begun) >= TOLD and text.startswith(begun) and words.startswith(begun)
+    return bool(cut) and is_told
+
+
+def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
+    """Return what was said as it is shown, with the question that it answers or what it follows."""
+    text, about = exchange.text, exchange.settles
+    if about and is_refusal(exchange):
+        text += f" — {about}"
+    elif _QUESTION_MARKS & set(about):
+        text += f" — to: {about}"
+    elif about:
+        text += f" — after: {shorten(about, _AFTER)}"
+    return item_of(text, exchange.origin, reader, is_derived=True)
+
+
+def _telling(answers: Iterable[Exchange], main: tuple[Exchange, ...]) -> list[Exchange]:
+    """Return the main answers, and those that still tell something after a later one, each once.
+
+    Not what was said in the middle of a turn, which its end has taken up, nor one or two words,
+    such as "Done.", nor the question with which an answer closed: the user has gone on from it.
+    """
+    earlier: dict[str, Exchange] = {}
+    for answer in answers:
+        text = answer.text.replace(closing_question(answer.text), "").strip()
+        if answer.kind == CONCLUSION and len(words_of(text)) >= _FEWEST_WORDS:
+            earlier.setdefault(text, answer.replace(text=text))
+    return list(earlier.values())
+
+
+def _heaviest(text: str, quarters: int) -> str:
+    return conclusions(text, quarters, size_of=quarters_of, cut=fit)
