@@ -23,10 +23,11 @@ from gitguard.model.conversation import (
     TranscriptEntry,
 )
 from gitguard.model.events import Transcript
-from gitguard.transcripts import find_format
+from gitguard.transcripts import find_format, recorded_calls, summary_since
 from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import installed
+from .live_hosts import LiveHost
 from .scripted_model import DEFAULT_SUMMARY, ScriptedModel, Step, ToolCall
 from .sealed_hosts import SealedPi, codex, gemini, opencode
 
@@ -304,3 +305,59 @@ def test_gemini(repo: Path, tmp_path: Path) -> None:
     assert [b.is_error for e in entries for b in e.blocks if b.kind == RESULT] == [0, 0, 1]
     [compaction] = [entry for entry in entries if entry.kind == COMPACTION]
     assert compaction.blocks[0].text == f"<state_snapshot>{DEFAULT_SUMMARY}</state_snapshot>"
+
+
+READ_ONLY = ("copilot", "qwen", "droid", "kimi")
+WRITTEN_AT_ONCE = ("qwen", "droid", "kimi")
+"""Those whose files hold a call before it runs; Copilot writes a second or two late."""
+MEASURED = {"copilot": 9_500, "qwen": 9_500, "droid": 9_550, "kimi": 9_550}
+"""Tokens by the last answer; some hosts count it too."""
+WINDOWS = {"copilot": 20_000, "kimi": 200_000}
+MODELS = {"droid": "custom:Fake-0"}
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("live", READ_ONLY, indirect=True)
+def test_a_conversation_of_a_host_of_the_dialect(live: LiveHost) -> None:
+    live.say(
+        "first prompt",
+        Step("Working.", (live.write("hello.py", "print(1)\n"),), input_tokens=9_000),
+        Step("Two.", (live.shell("exit 3"),), input_tokens=9_000),
+        Step("First answer.", input_tokens=9_000),
+    )
+    live.compact(Step("After compaction.", input_tokens=8_000))
+    live.go_on("third prompt", Step("Resumed.", input_tokens=9_500))
+
+    transcript = recognise(str(live.transcript))
+    assert transcript == Transcript(str(live.transcript), live.name, live.session)
+    tokens, model, compactions = usage(transcript)
+    assert (tokens, model) == (MEASURED[live.name], MODELS.get(live.name, "fake-1"))
+    assert window(transcript) == WINDOWS.get(live.name)
+    spoken = said(transcript)
+    assert [text for role, text in spoken if role == USER] == [
+        "first prompt",
+        "Go on, please.",
+        "third prompt",
+    ]
+    assert spoken[1:4] == [(AGENT, "Working."), (AGENT, "Two."), (AGENT, "First answer.")]
+    assert spoken[-1] == (AGENT, "Resumed.")
+    entries = entries_of(transcript)
+    assert_every_line_is_there(live.transcript, entries)
+    summaries = [e.blocks[0].text for e in entries if e.kind == COMPACTION]
+    assert len(summaries) == compactions > 0
+    assert all(DEFAULT_SUMMARY in summary for summary in summaries)
+    assert (DEFAULT_SUMMARY in summary_since(transcript, 1)) == (live.name != "qwen")
+    calls, results = calls_and_results(entries)
+    assert calls == results
+    recorded = list(recorded_calls(transcript))[::-1]
+    assert [call.id for call in recorded] == calls
+    wrote, failed, *listed = recorded
+    assert (wrote.is_error, failed.is_error, failed.exit_code) == (False, True, 3)
+    assert {call.is_error for call in listed} == {False}
+
+
+@pytest.mark.parametrize("live", WRITTEN_AT_ONCE, indirect=True)
+def test_a_call_in_whose_midst_a_host_was_killed_has_no_end(live: LiveHost) -> None:
+    live.kill_in_tool("first prompt", Step("Working.", (live.shell("echo one"),)))
+    killed, ended = recorded_calls(recognise(str(live.transcript)))
+    assert (killed.has_ended, ended.has_ended) == (False, True)
