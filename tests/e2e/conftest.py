@@ -14,7 +14,7 @@ from tests.support.needed import cannot_run
 from . import claude_code, openclaw_install, sealed_hosts
 from .claude_code import SealedClaude
 from .fetching import NotInstallable
-from .guarded import COMMAND, Guarded
+from .guarded import COMMAND, Guarded, GuardedHost
 from .guarded_openclaw import GuardedOpenClaw, Guarding, enabled
 from .live_hosts import LIVE_HOSTS, LiveHost
 from .openclaw import SealedOpenClaw
@@ -125,6 +125,15 @@ def live(
     found = host(installed(sealed, tmp_path / "home", repo, model.url), model, (bin_dir,))
     yield found
     found.end()
+
+
+@pytest.fixture
+def guarded_live(live: LiveHost, bin_dir: Path) -> GuardedHost:
+    """A repository that a user of `live` ran `gitguard init --host` in."""
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    found = GuardedHost(live)
+    found.install()
+    return found
 
 
 @pytest.fixture

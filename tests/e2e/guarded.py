@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from .claude_code import SealedClaude
+from .live_hosts import LiveHost
 from .repository import git
 from .scripted_model import Kind, ScriptedModel
 
@@ -44,23 +46,23 @@ def gitguard_json(
     return found
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """A repository that `gitguard init` was run in, and the host that works there."""
-
-    claude: SealedClaude
+class GuardedRepository(ABC):
+    """A repository that `gitguard init` was run in, and its sealed user."""
 
     @property
-    def repo(self) -> Path:
-        return self.claude.project
+    @abstractmethod
+    def repo(self) -> Path: ...
+
+    @property
+    @abstractmethod
+    def env(self) -> Mapping[str, str]: ...
 
     def run(self, *args: str, env: Mapping[str, str] | None = None, check: bool = True) -> str:
         """Run `gitguard` as the user would in their terminal; return what it prints."""
-        env = {**self.claude.env, **(env or {})}
-        return gitguard(*args, cwd=self.repo, env=env, check=check)
+        return gitguard(*args, cwd=self.repo, env={**self.env, **(env or {})}, check=check)
 
     def json(self, *args: str, check: bool = True) -> dict[str, Any]:
-        return gitguard_json(*args, cwd=self.repo, env=self.claude.env, check=check)
+        return gitguard_json(*args, cwd=self.repo, env=self.env, check=check)
 
     def state(self) -> dict[str, Any]:
         """The state of the newest checkpoint, read by plain git."""
@@ -83,6 +85,41 @@ class Guarded:
     def faults(self) -> list[str]:
         status = self.json("status", check=False)
         return [str(fault["error"]) for fault in status["faults"]]
+
+
+@dataclass(frozen=True)
+class Guarded(GuardedRepository):
+    """With Claude Code, driven as it alone can be."""
+
+    claude: SealedClaude
+
+    @property
+    def repo(self) -> Path:
+        return self.claude.project
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.claude.env
+
+
+@dataclass(frozen=True)
+class GuardedHost(GuardedRepository):
+    """With any host that is served while it works, driven as all of them can be."""
+
+    host: LiveHost
+
+    @property
+    def repo(self) -> Path:
+        return self.host.project
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        return self.host.env
+
+    def install(self) -> None:
+        """Run `gitguard init` for the host, and approve its hooks as the user would."""
+        self.run("init", "--host", self.host.name)
+        self.host.approve_hooks()
 
 
 def fingerprint(repo: Path) -> dict[str, str]:

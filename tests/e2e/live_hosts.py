@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import InitVar, dataclass, replace
 from pathlib import Path
 from subprocess import PIPE
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from tests.support.waiting import wait_until
 
 from . import sealed_hosts, sealing
-from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall
+from .claude_code import DEFAULT_MODEL, SealedClaude
+from .claude_code import install as install_claude
+from .recorder import EVENTS, Recorder
+from .scripted_model import Kind, Request, ScriptedModel, Step, ToolCall, bash, write
 from .sealed_hosts import DEFAULT_TIMEOUT, Sealed
 from .sealing import Run, end_leftovers, finish, kill_group
 
+_PROBES = Path(__file__).with_name("live_probes")
 _STARTED = "started"
 """What the command of a tool writes in whose midst the host is killed."""
 
@@ -38,6 +44,10 @@ class LiveHost(ABC):
     """What gitguard's commands call it."""
     compacting: ClassVar[tuple[int, ...]]
     """Tokens of the answers, each with a tool's call, that make it compact by itself."""
+    compact_command: ClassVar[str] = ""
+    """The prompt that makes it compact, empty where print mode takes none."""
+    folders: ClassVar[tuple[str, ...]]
+    """Where its settings are, in HOME and in the project."""
 
     def __post_init__(self, extra_path: tuple[Path, ...]) -> None:
         self.sealed = replace(self.sealed, extra_path=extra_path)
@@ -74,12 +84,17 @@ class LiveHost(ABC):
         self.go_on("Go on, please.", *steps, *after)
         return _from_summary(self.model.requests()[before:])
 
+    def compact_by_command(self) -> None:
+        """Have the conversation compacted as its user would."""
+        assert self.compact_command, f"{self.name} takes no command in print mode"
+        self.go_on(self.compact_command)
+
     def kill_in_tool(self, prompt: str, *steps: Step) -> None:
         """A turn that is killed while a command runs that comes after these steps."""
         command = self.shell(f"touch {_STARTED}; perl -e 'sleep 60'")
         self.model.script(*steps, Step("I wait.", (command,)))
         known = set(self.sessions())
-        process = self.sealed.start(*self.arguments(self.session, prompt))
+        process = self._start(self.session, prompt)
         try:
             wait_until((self.project / _STARTED).exists, seconds=DEFAULT_TIMEOUT)
         finally:
@@ -95,9 +110,15 @@ class LiveHost(ABC):
     def _turn(self, session: str, prompt: str, steps: Sequence[Step]) -> Run:
         self.model.replace_script(*steps)
         known = set(self.sessions())
-        done = finish(self.sealed.start(*self.arguments(session, prompt)), DEFAULT_TIMEOUT)
+        done = self._finish(self._start(session, prompt))
         self._follow(known)
         return done
+
+    def _start(self, session: str, prompt: str) -> subprocess.Popen[str]:
+        return self.sealed.start(*self.arguments(session, prompt))
+
+    def _finish(self, process: subprocess.Popen[str]) -> Run:
+        return finish(process, DEFAULT_TIMEOUT)
 
     def _follow(self, known: set[str]) -> None:
         new = [session for session in self.sessions() if session not in known]
@@ -120,6 +141,16 @@ class LiveHost(ABC):
     def transcript(self) -> Path:
         return self.transcripts()[self.session]
 
+    def settings(self) -> dict[str, bytes]:
+        """Every file in which the host may have been told to run something, with its content."""
+        roots = (root / folder for root in (self.home, self.project) for folder in self.folders)
+        files = (path for root in roots for path in (root, *root.rglob("*")) if path.is_file())
+        return {str(path): path.read_bytes() for path in files}
+
+    def hooks_installed(self) -> list[str]:
+        """The files of `settings` that have gitguard run."""
+        return [path for path, content in self.settings().items() if b"gitguard" in content]
+
     @abstractmethod
     def shell(self, command: str) -> ToolCall:
         """The agent's call of a shell command."""
@@ -129,8 +160,8 @@ class LiveHost(ABC):
         """The agent's call that writes a file; `path` is relative to the project."""
 
     @abstractmethod
-    def install_hooks(self, command: str) -> None:
-        """Have every event of the host run this command."""
+    def install_recorder(self, recorder: Recorder) -> None:
+        """Have every event of the host recorded."""
 
     def approve_hooks(self) -> None:  # noqa: B027 - most hosts do not ask
         """Approve the installed hooks as its user would."""
@@ -143,9 +174,9 @@ def _from_summary(made: Sequence[Request]) -> list[Request]:
     return list(made[kinds.index(Kind.COMPACTION) :])
 
 
-def _hooks(events: Sequence[str], command: str) -> dict[str, object]:
-    """The map of Claude Code's dialect with one command for all events."""
-    hook = {"type": "command", "command": command}
+def _hooks(events: Sequence[str], recorder: Recorder) -> dict[str, object]:
+    """The map of Claude Code's dialect in which the recorder is the hook of all events."""
+    hook = {"type": "command", "command": recorder.command}
     return {event: [{"hooks": [hook]}] for event in events}
 
 
@@ -154,11 +185,47 @@ def _write_json(path: Path, document: object) -> None:
     path.write_text(json.dumps(document), encoding="utf-8")
 
 
+def _copy_probe(name: str, folder: Path, recorder: Recorder) -> None:
+    """Put a recording plugin where its host loads it from."""
+    folder.mkdir(parents=True, exist_ok=True)
+    source = (_PROBES / name).read_text(encoding="utf-8")
+    (folder / name).write_text(source.replace("@FOLDER@", str(recorder.folder)), encoding="utf-8")
+
+
+class ClaudeCode(LiveHost):
+    """Claude Code."""
+
+    name = "claude-code"
+    compacting = (50_000, 172_000)
+    compact_command = "/compact"
+    folders = (".claude",)
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        always = ["--model", DEFAULT_MODEL, "--permission-mode", "bypassPermissions"]
+        return ["-p", prompt, *always, *(["--resume", session] if session else [])]
+
+    def transcripts(self) -> Mapping[str, Path]:
+        files = (self.home / ".claude/projects").glob("*/*.jsonl")
+        return {path.stem: path for path in files}
+
+    def shell(self, command: str) -> ToolCall:
+        return bash(command)
+
+    def write(self, path: str, content: str) -> ToolCall:
+        return write(self.project / path, content)
+
+    def install_recorder(self, recorder: Recorder) -> None:
+        hooks = _hooks(EVENTS, recorder)
+        _write_json(self.project / ".claude/settings.local.json", {"hooks": hooks})
+
+
 class Copilot(LiveHost):
     """Copilot CLI. It compacts beside its work: the history is shorter one request later."""
 
     name = "copilot"
     compacting = (9_000, 19_000, 19_500, 9_000)
+    compact_command = "/compact"
+    folders = (".copilot", ".github", ".claude")
     EVENTS = (
         "SessionStart",
         "SessionEnd",
@@ -189,8 +256,8 @@ class Copilot(LiveHost):
     def write(self, path: str, content: str) -> ToolCall:
         return ToolCall("create", {"path": str(self.project / path), "file_text": content})
 
-    def install_hooks(self, command: str) -> None:
-        hooks = _hooks(self.EVENTS, command)
+    def install_recorder(self, recorder: Recorder) -> None:
+        hooks = _hooks(self.EVENTS, recorder)
         _write_json(self.home / ".copilot/hooks/recorder.json", {"hooks": hooks})
 
 
@@ -199,6 +266,8 @@ class Qwen(LiveHost):
 
     name = "qwen"
     compacting = (9_000, 140_000, 172_000)
+    compact_command = "/compress"
+    folders = (".qwen",)
     EVENTS = (
         "SessionStart",
         "SessionEnd",
@@ -233,8 +302,8 @@ class Qwen(LiveHost):
         target = str(self.project / path)
         return ToolCall("write_file", {"file_path": target, "content": content})
 
-    def install_hooks(self, command: str) -> None:
-        _write_json(self.home / ".qwen/settings.json", {"hooks": _hooks(self.EVENTS, command)})
+    def install_recorder(self, recorder: Recorder) -> None:
+        _write_json(self.home / ".qwen/settings.json", {"hooks": _hooks(self.EVENTS, recorder)})
 
 
 class Droid(LiveHost):
@@ -242,6 +311,7 @@ class Droid(LiveHost):
 
     name = "droid"
     compacting = (9_000, 21_000)
+    folders = (".factory",)
     EVENTS = (
         "SessionStart",
         "SessionEnd",
@@ -271,8 +341,66 @@ class Droid(LiveHost):
         target = str(self.project / path)
         return ToolCall("Create", {"file_path": target, "content": content})
 
-    def install_hooks(self, command: str) -> None:
-        _write_json(self.home / ".factory/hooks.json", _hooks(self.EVENTS, command))
+    def install_recorder(self, recorder: Recorder) -> None:
+        _write_json(self.home / ".factory/hooks.json", _hooks(self.EVENTS, recorder))
+
+
+class DroidClient(Droid):
+    """Droid as the clients of its vendor drive it: only so does it tell of prompts."""
+
+    def arguments(self, session: str, prompt: str) -> list[str]:
+        spoken = ("--input-format", "stream-jsonrpc", "--output-format", "stream-jsonrpc")
+        return ["exec", *spoken, "--auto", "high", "-m", "custom:fake-1"]
+
+    def compact_by_command(self) -> None:
+        """Compact into a new session, and go on with that."""
+        with self._serving(self.session) as process:
+            answer = _ask(process, "droid.compact_session", {})
+            self.session = answer["result"]["newSessionId"]
+
+    def _start(self, session: str, prompt: str) -> subprocess.Popen[str]:
+        process = sealing.start(
+            [*self.sealed.command, *self.arguments(session, prompt)], self.project, self.env, PIPE
+        )
+        begun = {"machineId": "tests", "cwd": str(self.project)}
+        chosen = {"modelId": "custom:fake-1", "autonomyLevel": "high"}
+        if session:
+            _ask(process, "droid.load_session", {"sessionId": session})
+        else:
+            _ask(process, "droid.initialize_session", {**begun, **chosen})
+        if prompt:
+            _ask(process, "droid.add_user_message", {"text": prompt})
+        return process
+
+    @contextmanager
+    def _serving(self, session: str) -> Iterator[subprocess.Popen[str]]:
+        process = self._start(session, "")
+        try:
+            yield process
+        finally:
+            finish(process, DEFAULT_TIMEOUT)
+
+    def _finish(self, process: subprocess.Popen[str]) -> Run:
+        assert process.stdout is not None
+        told = []
+        for line in process.stdout:
+            told.append(line)
+            if '"agent_turn_completed"' in line or '"type":"error"' in line:
+                break
+        code, rest, stderr = finish(process, DEFAULT_TIMEOUT)
+        return Run(code, "".join(told) + rest, stderr)
+
+
+def _ask(process: subprocess.Popen[str], method: str, parameters: object) -> dict[str, Any]:
+    """Send a request of Droid's JSON-RPC, and return the answer to it."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    versions = {"factoryApiVersion": "1.0.0", "factoryProtocolVersion": "1.0.0"}
+    request = {"jsonrpc": "2.0", **versions, "type": "request", "id": method, "method": method}
+    process.stdin.write(json.dumps({**request, "params": parameters}) + "\n")
+    process.stdin.flush()
+    answers = (json.loads(line) for line in process.stdout if line.startswith("{"))
+    return next(answer for answer in answers if answer.get("id") == method)
 
 
 class Kimi(LiveHost):
@@ -280,6 +408,7 @@ class Kimi(LiveHost):
 
     name = "kimi"
     compacting = (9_000, 151_000)
+    folders = (".kimi-code",)
     EVENTS = (
         "SessionStart",
         "SessionEnd",
@@ -312,11 +441,11 @@ class Kimi(LiveHost):
     def write(self, path: str, content: str) -> ToolCall:
         return ToolCall("Write", {"path": str(self.project / path), "content": content})
 
-    def install_hooks(self, command: str) -> None:
+    def install_recorder(self, recorder: Recorder) -> None:
         table = "\n[[hooks]]\nevent = {}\ncommand = {}\n"
         with (self.home / ".kimi-code/config.toml").open("a", encoding="utf-8") as config:
             for event in self.EVENTS:
-                config.write(table.format(json.dumps(event), json.dumps(command)))
+                config.write(table.format(json.dumps(event), json.dumps(recorder.command)))
 
 
 class Codex(LiveHost):
@@ -324,6 +453,7 @@ class Codex(LiveHost):
 
     name = "codex"
     compacting = (20_000, 85_000)
+    folders = (".codex",)
     EVENTS = (
         "SessionStart",
         "SessionEnd",
@@ -353,8 +483,8 @@ class Codex(LiveHost):
         patch = f"*** Begin Patch\n*** Add File: {path}\n{added}*** End Patch\n"
         return ToolCall("apply_patch", {"input": patch})
 
-    def install_hooks(self, command: str) -> None:
-        _write_json(self.home / ".codex/hooks.json", {"hooks": _hooks(self.EVENTS, command)})
+    def install_recorder(self, recorder: Recorder) -> None:
+        _write_json(self.home / ".codex/hooks.json", {"hooks": _hooks(self.EVENTS, recorder)})
 
     def approve_hooks(self) -> None:
         """Write what "Trust all and continue" of the full-screen program writes."""
@@ -392,6 +522,7 @@ class Opencode(LiveHost):
 
     name = "opencode"
     compacting = (15_000, 39_000)
+    folders = (".config/opencode", ".opencode", "opencode.json")
 
     def arguments(self, session: str, prompt: str) -> list[str]:
         return ["run", *(["--session", session] if session else []), prompt]
@@ -410,8 +541,8 @@ class Opencode(LiveHost):
     def write(self, path: str, content: str) -> ToolCall:
         return ToolCall("write", {"filePath": str(self.project / path), "content": content})
 
-    def install_hooks(self, command: str) -> None:
-        raise NotImplementedError
+    def install_recorder(self, recorder: Recorder) -> None:
+        _copy_probe("opencode.js", self.home / ".config/opencode/plugin", recorder)
 
 
 class Pi(LiveHost):
@@ -419,6 +550,7 @@ class Pi(LiveHost):
 
     name = "pi"
     compacting = (15_000, 33_000)
+    folders = (".pi",)
 
     def arguments(self, session: str, prompt: str) -> list[str]:
         resumed = ["--session", str(self.transcripts()[session])] if session else []
@@ -434,14 +566,24 @@ class Pi(LiveHost):
     def write(self, path: str, content: str) -> ToolCall:
         return ToolCall("write", {"path": path, "content": content})
 
-    def install_hooks(self, command: str) -> None:
-        raise NotImplementedError
+    def install_recorder(self, recorder: Recorder) -> None:
+        _copy_probe("pi.ts", self.home / ".pi/agent/extensions", recorder)
 
 
-LIVE_HOSTS = {
+def _claude_code(home: Path, project: Path, model_url: str) -> Sealed:
+    claude = SealedClaude(install_claude(), home, project, model_url)
+    variables = {name: value for name, value in claude.env.items() if name != "PATH"}
+    # It compacts 33,000 tokens before that.
+    variables["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "198000"
+    return Sealed([str(claude.binary)], home, project, variables)
+
+
+LIVE_HOSTS: Mapping[str, tuple[type[LiveHost], Callable[[Path, Path, str], Sealed]]] = {
+    "claude-code": (ClaudeCode, _claude_code),
     "copilot": (Copilot, sealed_hosts.copilot),
     "qwen": (Qwen, sealed_hosts.qwen),
-    "droid": (Droid, sealed_hosts.droid),
+    "droid": (DroidClient, sealed_hosts.droid),
+    "droid-exec": (Droid, sealed_hosts.droid),
     "kimi": (Kimi, sealed_hosts.kimi),
     "codex": (Codex, sealed_hosts.codex),
     "opencode": (Opencode, sealed_hosts.opencode),

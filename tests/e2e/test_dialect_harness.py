@@ -141,7 +141,7 @@ def recording(live: LiveHost, tmp_path: Path) -> Recorder:
     """Every hook of the host records into this."""
     recorder = Recorder(tmp_path / "recorded")
     recorder.folder.mkdir()
-    live.install_hooks(recorder.command)
+    live.install_recorder(recorder)
     live.approve_hooks()
     return recorder
 
