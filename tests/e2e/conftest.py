@@ -128,6 +128,16 @@ def live(
 
 
 @pytest.fixture
+def recording(live: LiveHost, tmp_path: Path) -> Recorder:
+    """Every hook of `live` records into this."""
+    recorder = Recorder(tmp_path / "recorded")
+    recorder.folder.mkdir()
+    live.install_recorder(recorder)
+    live.approve_hooks()
+    return recorder
+
+
+@pytest.fixture
 def guarded_live(live: LiveHost, bin_dir: Path) -> GuardedHost:
     """A repository that a user of `live` ran `gitguard init --host` in."""
     (bin_dir / "gitguard").symlink_to(COMMAND)

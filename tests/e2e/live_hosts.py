@@ -306,7 +306,7 @@ class Qwen(LiveHost):
         _write_json(self.home / ".qwen/settings.json", {"hooks": _hooks(self.EVENTS, recorder)})
 
 
-class Droid(LiveHost):
+class DroidExec(LiveHost):
     """Droid, one turn a process."""
 
     name = "droid"
@@ -345,7 +345,7 @@ class Droid(LiveHost):
         _write_json(self.home / ".factory/hooks.json", _hooks(self.EVENTS, recorder))
 
 
-class DroidClient(Droid):
+class Droid(DroidExec):
     """Droid as the clients of its vendor drive it: only so does it tell of prompts."""
 
     def arguments(self, session: str, prompt: str) -> list[str]:
@@ -582,8 +582,8 @@ LIVE_HOSTS: Mapping[str, tuple[type[LiveHost], Callable[[Path, Path, str], Seale
     "claude-code": (ClaudeCode, _claude_code),
     "copilot": (Copilot, sealed_hosts.copilot),
     "qwen": (Qwen, sealed_hosts.qwen),
-    "droid": (DroidClient, sealed_hosts.droid),
-    "droid-exec": (Droid, sealed_hosts.droid),
+    "droid": (Droid, sealed_hosts.droid),
+    "droid-exec": (DroidExec, sealed_hosts.droid),
     "kimi": (Kimi, sealed_hosts.kimi),
     "codex": (Codex, sealed_hosts.codex),
     "opencode": (Opencode, sealed_hosts.opencode),

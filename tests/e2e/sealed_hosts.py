@@ -62,8 +62,13 @@ def opencode(home: Path, project: Path, model_url: str) -> Sealed:
         "compaction": {"auto": True, "prune": True, "reserved": 4_000},
     }
     (project / "opencode.json").write_text(json.dumps(config), encoding="utf-8")
-    quiet = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "OPENCODE_DISABLE_MODELS_FETCH": "1"}
-    return Sealed([str(binary)], home, project, quiet)
+    environment = {
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        # Where it has a plugin, it asks the registry for more before it starts, for 70 s.
+        "npm_config_fetch_retries": "0",
+    }
+    return Sealed([str(binary)], home, project, environment)
 
 
 def codex(home: Path, project: Path, model_url: str) -> Sealed:

@@ -6,15 +6,14 @@ A host update that breaks one of these breaks the integration; the test's name i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 
 import pytest
 
-from .live_hosts import LiveHost
+from .live_hosts import LIVE_HOSTS, DroidExec, LiveHost
 from .recorder import Answer, Call, Recorder
 from .scripted_model import Kind, ScriptedModel, Step
 
-DIALECT = ("copilot", "qwen", "droid", "kimi", "codex")
+DIALECT = ("copilot", "qwen", "droid", "droid-exec", "kimi", "codex")
 speaking = pytest.mark.parametrize("live", DIALECT, indirect=True)
 
 TURNS: Mapping[str, str] = {
@@ -33,6 +32,12 @@ TURNS: Mapping[str, str] = {
         Stop
     """,
     "droid": """
+        SessionStart.startup UserPromptSubmit
+        PreToolUse.Execute PostToolUse.Execute PreToolUse.Create PostToolUse.Create
+        PreToolUse.Execute
+        Stop SessionEnd
+    """,
+    "droid-exec": """
         SessionStart.startup
         PreToolUse.Execute PostToolUse.Execute PreToolUse.Create PostToolUse.Create
         PreToolUse.Execute
@@ -93,6 +98,7 @@ PAYLOADS: Mapping[str, Mapping[str, set[str]]] = {
     "droid": {
         "": {"transcript_path", "permission_mode"},
         "SessionStart": {"source", "CLAUDE_ENV_FILE"},
+        "UserPromptSubmit": {"prompt", "message_id", "has_images"},
         "PreToolUse": {"tool_name", "tool_input"},
         "PostToolUse": {"tool_name", "tool_input", "tool_response"},
         "Stop": {"stop_hook_active", "message_id", "elapsed_time", "tool_execution_count"},
@@ -136,16 +142,6 @@ ENVIRONMENTS: Mapping[str, str] = {
 """The variable by which a hook knows its host; the others set none."""
 
 
-@pytest.fixture
-def recording(live: LiveHost, tmp_path: Path) -> Recorder:
-    """Every hook of the host records into this."""
-    recorder = Recorder(tmp_path / "recorded")
-    recorder.folder.mkdir()
-    live.install_recorder(recorder)
-    live.approve_hooks()
-    return recorder
-
-
 def injecting(live: LiveHost, event: str, text: str) -> Answer:
     """The answer with which that host's model is told a text."""
     if live.name == "copilot":
@@ -153,6 +149,12 @@ def injecting(live: LiveHost, event: str, text: str) -> Answer:
     if live.name == "kimi":
         return Answer(text)
     return Answer({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
+def turn_of(live: LiveHost) -> list[str]:
+    """The events of its turn; Droid fires another one where a client drives it."""
+    [name] = (name for name, (host, _) in LIVE_HOSTS.items() if host is type(live))
+    return TURNS[name].split()
 
 
 def without_late(names: list[str]) -> list[str]:
@@ -176,7 +178,7 @@ def test_a_turn_fires_these_events_with_these_keys(live: LiveHost, recording: Re
     assert (live.project / "b.txt").read_text() == "hello\n"
     assert live.transcript.is_file()
     calls = recording.calls()
-    names, expected = [call.name for call in calls], TURNS[live.name].split()
+    names, expected = [call.name for call in calls], turn_of(live)
     if live.name == "kimi":
         names, expected = without_late(names), without_late(expected)
     if live.name == "copilot":
@@ -232,11 +234,27 @@ def test_a_compaction_fires_these_events_and_the_session_stays(
     assert live.session == begun
 
 
+@pytest.mark.parametrize("live", ["copilot", "qwen", "droid"], indirect=True)
+def test_a_user_can_ask_for_a_compaction(
+    live: LiveHost, recording: Recorder, model: ScriptedModel
+) -> None:
+    live.say("First.", Step("I list.", (live.shell("seq 1 900"),)), Step("Hello."))
+    begun = live.session
+    live.compact_by_command()
+    assert model.requests(Kind.COMPACTION)
+    # Droid goes on in a new session, and says "auto" although its user asked.
+    assert (live.session == begun) == (live.name != "droid")
+    trigger = "auto" if live.name == "droid" else "manual"
+    assert f"PreCompact.{trigger}" in recording.names()
+    live.go_on("Second.", Step("Hello again."))
+    assert model.requests(Kind.MAIN)[-1].count("SCRIPTED-SUMMARY") == 1
+
+
 @speaking
 def test_what_a_hook_says_reaches_the_model_once(
     live: LiveHost, recording: Recorder, model: ScriptedModel
 ) -> None:
-    event = "SessionStart" if live.name == "droid" else "UserPromptSubmit"
+    event = "SessionStart" if type(live) is DroidExec else "UserPromptSubmit"
     recording.answer(event, injecting(live, event, "INJECTED"))
     live.say("Hello.", Step("Hello."))
     assert [request.count("INJECTED") for request in model.requests(Kind.MAIN)] == [1]
