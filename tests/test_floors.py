@@ -178,7 +178,7 @@ def test_only_adapters_name_a_host() -> None:
 
 
 def commands_of_hosts() -> set[str]:
-    abilities = [find_host(name).ABILITIES for name in names(HOOKS)]
+    abilities = [find_host(name).abilities for name in names(HOOKS)]
     return {c for a in abilities for c in (a.compact_command, a.new_conversation)}
 
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from gitguard.errors import GitguardError
     from gitguard.hosts.base import Host
-    from gitguard.model.events import Abilities, HookEvent, HookReply
+    from gitguard.model.events import Abilities, HookAnswer, HookEvent, HookReply
 
 _HELD, _HELD_END = 64 << 20, 4 << 20
 """Bytes of an event that is looked at as a whole, and of each end of a larger one."""
@@ -32,7 +32,7 @@ _LAST_WORDS = 1.0
 """Seconds in which a hook that ran out of time may leave its mark."""
 
 
-_decided: list[str] = []
+_decided: list[HookAnswer] = []
 """The refusal that is answered should saving what belongs to it fail or take too long."""
 
 
@@ -49,24 +49,25 @@ def run(arguments: list[str]) -> None:
     _write_and_end(respond(arguments, sys.stdin.buffer if sys.stdin else None))
 
 
-def _write_and_end(text: str) -> None:
-    try:  # noqa: SIM105 - contextlib costs more to import than the whole answer
-        os.write(1, text.encode("utf-8", "replace"))
-    except OSError:
-        pass
-    os._exit(0)
+def _write_and_end(answer: HookAnswer | None) -> None:
+    """Tell the host the answer, None for nothing, and end the process."""
+    if answer is None:
+        os._exit(0)
+    for descriptor, text in ((1, answer.text), (2, answer.error)):
+        try:  # noqa: SIM105 - contextlib costs more to import than the whole answer
+            os.write(descriptor, text.encode("utf-8", "replace"))
+        except OSError:
+            pass
+    os._exit(answer.code)
 
 
 def runs_in_tool(arguments: list[str]) -> bool:
     """Say whether a tool call of the host that is named started this process."""
-    from gitguard.errors import InvalidInput
-    from gitguard.hosts import find_host
+    from gitguard.hosts import HOSTS
 
-    try:
-        host = find_host(*arguments)
-    except (InvalidInput, TypeError):
-        return False  # no host, or more than one
-    return host.has_tool_marks(os.environ)
+    if len(arguments) != 1 or arguments[0] not in HOSTS:
+        return False
+    return HOSTS[arguments[0]].marks.has_tool_marks(os.environ)
 
 
 def _refuse_tool(host: str) -> None:
@@ -81,10 +82,10 @@ def _refuse_tool(host: str) -> None:
     os._exit(OwnerOnly.exit_code)
 
 
-def respond(arguments: list[str], stream: BinaryIO | None) -> str:
+def respond(arguments: list[str], stream: BinaryIO | None) -> HookAnswer | None:
     """Answer the event in a stream; whatever goes wrong leaves a mark.
 
-    The answer is neutral then, unless a refusal was decided before.
+    The answer is None then, unless a refusal was decided before.
     """
     _decided.clear()
     try:
@@ -98,7 +99,7 @@ def respond(arguments: list[str], stream: BinaryIO | None) -> str:
     except BaseException as error:  # noqa: BLE001 - a hook must never break its host
         doing = "answering in time" if isinstance(error, Overdue) else "reading a hook's input"
         _mark(doing, error, _root(arguments))
-        return "".join(_decided)
+        return _decided[0] if _decided else None
 
 
 def _arm(limit: float) -> None:
@@ -115,24 +116,25 @@ def _overdue(_number: int, _frame: object) -> None:
     import _signal
 
     # Should even the mark hang, the process just ends; without a refusal that is neutral too.
-    _signal.signal(_signal.SIGALRM, lambda *_: _write_and_end("".join(_decided)))
+    _signal.signal(_signal.SIGALRM, lambda *_: _write_and_end(_decided[0] if _decided else None))
     _signal.setitimer(_signal.ITIMER_REAL, _LAST_WORDS)
     raise Overdue("gitguard ended itself before the host would have ended it")
 
 
-def answer(arguments: list[str], data: bytes, end: bytes = b"") -> str:
+def answer(arguments: list[str], data: bytes, end: bytes = b"") -> HookAnswer | None:
     """Return the answer to one event; end is that of data that are too large to be held."""
     import gitguard.process as process  # noqa: PLR0402 - `from gitguard` would ask for its members
     from gitguard.errors import InvalidInput
-    from gitguard.hosts import find_host
+    from gitguard.hosts import find_speaker
     from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE, SPEAKING, STATUS_LINE
 
     if os.environ.get(HOOKS_VARIABLE) == HOOKS_OFF:
-        return ""  # a host that only summarizes for us is at work
+        return None  # a host that only summarizes for us is at work
     if len(arguments) != 1:
         raise InvalidInput("`gitguard hook` takes the name of one host")
-    host = find_host(arguments[0])
-    event = host.parse_event(_payload(data, end), os.environ, process.clock())
+    payload = _payload(data, end)
+    host = find_speaker(arguments[0], payload, os.environ)
+    event = host.parse_event(payload, os.environ, process.clock())
     if event.kind in SPEAKING and not event.from_tool:
         from gitguard.hosts import has_tool_marks
 
@@ -143,8 +145,10 @@ def answer(arguments: list[str], data: bytes, end: bytes = b"") -> str:
     def decide(reply: HookReply) -> None:
         _decided[:] = [host.render_reply(event, reply.visible())]
 
-    text = host.render_reply(event, _reply(event, host.ABILITIES, decide))
-    return _with_the_other_line(host, event, data, text) if event.kind == STATUS_LINE else text
+    rendered = host.render_reply(event, _reply(event, host.abilities, decide))
+    if event.kind == STATUS_LINE:
+        return rendered.replace(text=_with_the_other_line(host, event, data, rendered.text))
+    return rendered
 
 
 def _payload(data: bytes, end: bytes) -> dict[str, Any]:

@@ -322,8 +322,6 @@ def version_part(conversation: HostSession, tried: tuple[str, ...]) -> list[str]
     host, version = conversation.host, conversation.version
     if not host:
         return []
-    if conversation.ran_by:
-        return [f"run by {conversation.ran_by}"]
     if not version:
         return [f"{host}, version unknown"]
     named = ", ".join(tried) or "none"

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import Hold
     from gitguard.store.session.workspace import UserDirs, Workspace
 
+_ENDING_DENIAL = 2
+"""The denied call of a turn that ends it; after the first one the agent may answer in words."""
 _NOT_SAVED = "Nothing could be saved: gitguard's files cannot be read, see `gitguard status`."
 _OWNER_REFUSAL = "`gitguard {}` is for a human: ask the user to run it in their own terminal"
 _HOOK_REFUSAL = (
@@ -77,6 +79,8 @@ def first_refusal(
     now is in Unix seconds. A sub-agent is never halted, for its pressure is not its parent's.
     decide takes the denial of a halt before the call is read, which takes longer.
     """
+    if event.kind == events.STEP:
+        return _end_at_step(event, abilities, places)
     if event.kind not in (events.TOOL_START, events.PROMPT):
         return None
     is_call = event.kind == events.TOOL_START and event.tool is not None
@@ -101,6 +105,16 @@ def first_refusal(
     from gitguard.hooks.halting import deny
 
     return deny(event, abilities, hold.halt, path=path, now=now)
+
+
+def _end_at_step(event: HookEvent, abilities: Abilities, places: UserDirs) -> HookReply:
+    """End the turn of a halted conversation that went on after its first denied call."""
+    hold = None if event.sub_agent else _hold_of(event, places)
+    if hold is None or hold.halt is None or hold.denied < _ENDING_DENIAL:
+        return NEUTRAL
+    from gitguard.hooks.halting import denial
+
+    return HookReply(stop=denial(event, abilities, hold.halt, ends=True).stop)
 
 
 def _refusal_of_call(event: HookEvent, places: UserDirs) -> str:

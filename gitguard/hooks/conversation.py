@@ -372,11 +372,6 @@ class Conversation:
 
     # Small parts
 
-    @property
-    def hears_after_tools(self) -> bool:
-        """Whether what answers the end of a tool call reaches the agent."""
-        return self.abilities.hears_after_tools and not self.event.ran_by
-
     def _seems_fit(self) -> bool:
         """Look at working files and branch without git, for every tool call.
 

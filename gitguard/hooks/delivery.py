@@ -117,8 +117,6 @@ def deliver(conversation: Conversation, *, first: bool) -> tuple[str, OwnState |
     problem = state_file.diagnose(reading)
     if problem is not None:
         raise problem
-    if conversation.event.ran_by:
-        return "", reading  # a program that cannot read it gets nothing, and leaves no receipt
     try:
         return _fresh_block(conversation, reading, first=first), reading
     except (MissingState, NotWritable):

@@ -176,7 +176,7 @@ def _room_commands(host: str) -> str:
     """Return a host's commands that make room, empty for an unknown host."""
     from gitguard.hosts import HOOKS, find_host, names
 
-    return find_host(host).ABILITIES.room_commands if host in names(HOOKS) else ""
+    return find_host(host).abilities.room_commands if host in names(HOOKS) else ""
 
 
 def _refuse_hearsay(question: GateRequest) -> None:

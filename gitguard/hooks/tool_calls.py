@@ -230,14 +230,20 @@ def _fold(conversation: Conversation) -> None:
 
 def _after_tool(conversation: Conversation, calls: int) -> HookReply:
     """Answer the end of a call, with which so many of the conversation have ended."""
-    if conversation.hears_after_tools and _may_miss_hooks(conversation):
+    if not conversation.abilities.tells_compactions:
+        from gitguard.hooks.compactions import hand_back
+
+        reply = hand_back(conversation)
+        if reply.context:
+            return reply
+    if conversation.abilities.hears_after_tools and _may_miss_hooks(conversation):
         from gitguard.hooks.missing_hooks import offer_missing_hooks
 
         with conversation.recording():
             offer_missing_hooks(conversation)
     if "gitguard" in conversation.tool.command:
         _adopt_own_head(conversation)
-        if conversation.hears_after_tools and (complete := _say_complete(conversation)):
+        if conversation.abilities.hears_after_tools and (complete := _say_complete(conversation)):
             from gitguard.hooks.told_line import STATUS
 
             conversation.offer(STATUS, complete)
@@ -248,7 +254,7 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
     is_told = bool(conversation.lines)  # of something graver, so that a warning waits
     if conversation.record.halt is not None or is_told or (calm and not assess):
         return NEUTRAL
-    if not conversation.hears_after_tools:
+    if not conversation.abilities.hears_after_tools:
         return _save_unheard(conversation, pressure)
     with conversation.recording():
         conversation.record = conversation.with_transcript(conversation.record)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import Complete, GitguardError, MissingState
-from gitguard.hooks import capture, gate
+from gitguard.hooks import capture, compactions, gate
 from gitguard.hooks.gate import ASSESS_EVERY, HALT_STATUS
 from gitguard.hooks.missing_hooks import offer_missing_hooks
 from gitguard.hooks.told_line import (
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 _UNKNOWN = (
     "[Context: unknown | gitguard can neither warn nor halt by it; `gitguard status` says why]"
 )
-_ONE_COMPACTION = 60.0
-"""Seconds within which two events that a compaction begins may mean the same one."""
 
 
 def answer(conversation: Conversation) -> HookReply:
@@ -44,8 +42,8 @@ def answer(conversation: Conversation) -> HookReply:
     handlers = {
         events.PROMPT: _prompt,
         events.TURN_END: _turn_end,
-        events.COMPACTION_START: _compaction_start,
-        events.COMPACTION_END: _compaction_end,
+        events.COMPACTION_START: compactions.start,
+        events.COMPACTION_END: compactions.end,
         events.SESSION_START: _session_start,
         events.SESSION_END: _session_end,
         events.STATUS_LINE: _status_line,
@@ -70,8 +68,7 @@ def _prompt(conversation: Conversation) -> HookReply:
         return keep_prompt(conversation)
     with conversation.recording():
         block, reading = take_in_prompt(conversation)
-        if not conversation.event.ran_by:
-            _offer_lines(conversation, reading, block)
+        _offer_lines(conversation, reading, block)
     _keep_matches(conversation)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 
@@ -101,7 +98,7 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
     """
     from gitguard.hooks.delivery import deliver
 
-    conversation.record = conversation.noticed()
+    compactions.take_in_untold(conversation)
     begins_turn = not _joins_running_turn(conversation)
     if begins_turn:
         _take_in_cut_off_turns(conversation)
@@ -112,8 +109,7 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
     if begins_turn:
         capture.close_open_calls(conversation)
     capture.catch_up(conversation, reading)
-    if not conversation.event.ran_by:
-        conversation.offer(STATUS, _complete_before(conversation, reading))
+    conversation.offer(STATUS, _complete_before(conversation, reading))
     capture.record_prompt(conversation, reading)
     if begins_turn:
         _keep_files_before_turn(conversation)
@@ -154,7 +150,7 @@ def _keep_files_before_turn(conversation: Conversation) -> None:
 
 
 def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
-    record = _with_program(conversation)
+    record = _with_version(conversation)
     if begins_turn:
         from gitguard.store.disk.processes import believed, host_process
 
@@ -169,12 +165,10 @@ def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
     )
 
 
-def _with_program(conversation: Conversation) -> HostSession:
-    """Return the record with the host's version, or with the other program that ran its hooks."""
-    record, event = conversation.record, conversation.event
-    if event.ran_by:
-        return record.replace(ran_by=event.ran_by, ran_at=conversation.store.now)
-    return record.replace(version=event.version or record.version, ran_by="")
+def _with_version(conversation: Conversation) -> HostSession:
+    """Return the record with the host's version, where the event tells it."""
+    record = conversation.record
+    return record.replace(version=conversation.event.version or record.version)
 
 
 def _complete_before(conversation: Conversation, reading: OwnState | UnusableState) -> str:
@@ -390,89 +384,14 @@ def _maintain(conversation: Conversation) -> None:
         conversation.note_fault(error)
 
 
-def _compaction_start(conversation: Conversation) -> HookReply:
-    try:
-        conversation.ensure_session()
-    except MissingState as error:
-        conversation.note_fault(error)  # this machine's copy is saved all the same
-    conversation.doubt_reading()
-    _, pressure = conversation.measure()
-    with conversation.recording():
-        why = f"Before a compaction ({conversation.event.source or 'unknown'})."
-        now = conversation.workspace.clock()
-        # Hosts may tell twice of one compaction; that is no reason for a second checkpoint.
-        again = now - conversation.record.compacting_since < _ONE_COMPACTION
-        if not again and not conversation.is_apart:
-            from gitguard.hooks.unfinished import take_in_running_turn
-
-            take_in_running_turn(conversation)
-            capture.take_in_stopped_calls(conversation)
-        conversation.keep_proof(pressure)
-        conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
-        conversation.record = conversation.record.replace(
-            compacting_since=now, compacting_unconfirmed=not conversation.is_believed
-        )
-    if conversation.config.handoff.enabled and not conversation.is_apart:
-        from gitguard.sessions.handoff.handoff_file import write_handoff
-
-        write_handoff(conversation.store, conversation.config.handoff)
-    notice = conversation.edit_notice()
-    return HookReply(notice=notice) if notice else NEUTRAL
-
-
-def _compaction_end(conversation: Conversation) -> HookReply:
-    began = conversation.record.compacting_since
-    if began:
-        _take_in_compaction(conversation)
-    if not conversation.is_apart:
-        with conversation.recording():
-            capture.record_summary(conversation, began)
-    return NEUTRAL
-
-
-def _take_in_compaction(conversation: Conversation) -> bool:
-    """End what a compaction ends, if it is one; say whether it is.
-
-    It is believed if the same conversation told of its beginning and no tool call runs that could
-    speak for the host. Otherwise the transcript has to show it, now or later.
-    """
-    record = conversation.record
-    has_begun = bool(record.compacting_since) and not record.compacting_unconfirmed
-    if has_begun and conversation.is_believed:
-        _compacted(conversation)
-        return True
-    from gitguard.hooks.unconfirmed import keep_compaction
-
-    return keep_compaction(conversation)
-
-
-def _compacted(conversation: Conversation) -> None:
-    with conversation.recording():
-        now = conversation.workspace.clock()
-        try:
-            conversation.record = gate.after_compaction(
-                conversation.record,
-                conversation.config,
-                now,
-                pushed=conversation.event.reading,
-                transcript=conversation.event.transcript,
-                model=conversation.event.model,
-            )
-        except GitguardError as error:
-            conversation.note_fault(error)
-            conversation.record = conversation.record.compacted(now)
-
-
 def _session_start(conversation: Conversation) -> HookReply:
-    if conversation.event.ran_by:
-        return NEUTRAL  # its prompt may come at the same time, and nothing of it may be forgotten
     if conversation.event.source == events.STARTED_ANEW:
         return _begin_anew(conversation)
     if conversation.event.source != events.STARTED_AFTER_COMPACTION:
         _note_return(conversation)
         _store_reading(conversation)
         return NEUTRAL
-    is_compacted = _take_in_compaction(conversation)
+    is_compacted = compactions.take_in(conversation)
     conversation.ensure_session()
     if not is_compacted:
         from gitguard.hooks.unconfirmed import block_after_compaction
@@ -525,7 +444,7 @@ def _session_end(conversation: Conversation) -> HookReply:
 def _note_ended_turn(conversation: Conversation) -> None:
     from gitguard.store.disk.processes import host_process
 
-    record, now = _with_program(conversation), conversation.workspace.clock()
+    record, now = _with_version(conversation), conversation.workspace.clock()
     process = host_process(conversation.workspace.places.caller)
     conversation.record = record.replace(
         ended_turns=record.turns, turn_since=now, last_process=process

@@ -8,6 +8,8 @@ somebody asks for it, because a hook pays for every import.
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
+from gitguard.hosts.marks import MAYBE, NO_MARKS, SELDOM, Marks, speaker
+from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,15 +32,108 @@ PLANS = "plan_calls"
 CONTEXT_FILES = "context_files"
 """Which files of a workspace the host loads into its context (`LOADED`)."""
 
-HOSTS: dict[str, tuple[str, ...]] = {
-    "claude-code": (HOOKS, INSTALLING, HEALTH, ADVICE, PLANS, CONTEXT_FILES),
-    "openclaw": (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
-    "codex": (ADVICE, CONTEXT_FILES),
-    "gemini": (ADVICE, CONTEXT_FILES),
-    "opencode": (ADVICE, CONTEXT_FILES),
-    "pi": (ADVICE, CONTEXT_FILES),
+
+class HostRow(Value):
+    """One host: what it can do, and by which marks it is told."""
+
+    capabilities: tuple[str, ...]
+    marks: Marks = NO_MARKS
+    dialect: str = ""
+    """The name of the hook dialect that it speaks with others, empty for one of its own."""
+
+
+_COMMON = "common"
+HOSTS: dict[str, HostRow] = {
+    "claude-code": HostRow(
+        (HOOKS, INSTALLING, HEALTH, ADVICE, PLANS, CONTEXT_FILES),
+        # Hooks and the status line have the project's folder, and tool calls the host's program
+        # (seen in 2.1.330); both have the other marks.
+        Marks(
+            session="CLAUDE_CODE_SESSION_ID",
+            shells=("CLAUDE_CODE_SESSION_ID", "CLAUDECODE"),
+            in_tools=("CLAUDE_CODE_EXECPATH",),
+            not_in_tools=("CLAUDE_PROJECT_DIR",),
+            hooks="CLAUDECODE",
+            folder=".claude",
+            home="CLAUDE_CONFIG_DIR",
+        ),
+        _COMMON,
+    ),
+    "openclaw": HostRow(
+        (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
+        # Seen in 2026.9.6 and 2026.3.13. The plugin takes the mark away that a Gateway inherits
+        # which was started in a session's shell.
+        Marks(
+            session="GITGUARD_HOST_SESSION",
+            unnamed="openclaw",
+            shells=("OPENCLAW_SHELL",),
+            persons_shells=("tui-local",),
+            in_tools=("OPENCLAW_SHELL",),
+        ),
+    ),
+    "copilot": HostRow(
+        (HOOKS, INSTALLING, PLANS),
+        Marks(
+            session="COPILOT_AGENT_SESSION_ID",
+            shells=("COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"),
+            in_tools=("COPILOT_AGENT_SESSION_ID",),
+            hooks="COPILOT_CLI",
+            folder=".copilot",
+            names_transcript=SELDOM,
+        ),
+        _COMMON,
+    ),
+    "qwen": HostRow(
+        (HOOKS, INSTALLING),
+        Marks(
+            session="QWEN_CODE_SESSION_ID",
+            shells=("QWEN_CODE_SESSION_ID", "QWEN_CODE"),
+            in_tools=("QWEN_CODE",),
+            not_in_tools=("QWEN_PROJECT_DIR",),
+            hooks="QWEN_CODE_CLI",
+            folder=".qwen",
+        ),
+        _COMMON,
+    ),
+    "droid": HostRow(
+        (HOOKS, INSTALLING, PLANS),
+        # Its tool calls have no mark of their own, but what hooks have too (seen in 0.225.2).
+        Marks(
+            shells=("FACTORY_DISABLE_SETTINGS_PERSISTENCE",),
+            in_tools=("FACTORY_DISABLE_SETTINGS_PERSISTENCE",),
+            not_in_tools=("FACTORY_PROJECT_DIR",),
+            hooks="FACTORY_PROJECT_DIR",
+            folder=".factory",
+        ),
+        _COMMON,
+    ),
+    "kimi": HostRow(
+        (HOOKS, INSTALLING),
+        Marks(
+            client="kimi_code_cli",
+            folder=".kimi-code",
+            home="KIMI_CODE_HOME",
+            names_transcript=SELDOM,
+        ),
+        _COMMON,
+    ),
+    "codex": HostRow(
+        (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+        Marks(
+            session="CODEX_SESSION_ID",
+            shells=("CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"),
+            in_tools=("CODEX_TOOL_CALL_ID",),
+            folder=".codex",
+            home="CODEX_HOME",
+            names_transcript=MAYBE,
+        ),
+        _COMMON,
+    ),
+    "gemini": HostRow((ADVICE, CONTEXT_FILES)),
+    "opencode": HostRow((ADVICE, CONTEXT_FILES)),
+    "pi": HostRow((ADVICE, CONTEXT_FILES)),
 }
-"""Every host's capabilities."""
+"""Every host."""
 _UNKNOWN = {
     HOOKS: "is not a host gitguard knows",
     INSTALLING: "is not a host gitguard can be installed in",
@@ -51,7 +146,7 @@ _UNKNOWN = {
 
 def names(capability: str) -> tuple[str, ...]:
     """Return the hosts that have a capability."""
-    return tuple(name for name, capabilities in HOSTS.items() if capability in capabilities)
+    return tuple(name for name, row in HOSTS.items() if capability in row.capabilities)
 
 
 def load(name: str, capability: str) -> Any:
@@ -59,7 +154,7 @@ def load(name: str, capability: str) -> Any:
 
     Raises `InvalidInput` where the host does not have it.
     """
-    if capability not in HOSTS.get(name, ()):
+    if name not in HOSTS or capability not in HOSTS[name].capabilities:
         raise InvalidInput(
             f"`{name[:80]}` {_UNKNOWN[capability]}", "Hosts: " + ", ".join(names(capability))
         )
@@ -69,13 +164,23 @@ def load(name: str, capability: str) -> Any:
 
 def find_host(name: str) -> Host:
     """Return the adapter that answers a host's events."""
-    host: Host = load(name, HOOKS)
+    host: Host = load(name, HOOKS).HOST
     return host
+
+
+def find_speaker(name: str, payload: Mapping[str, Any], environment: Mapping[str, str]) -> Host:
+    """Return the adapter of the host that sent a payload to the hook of the named one."""
+    dialect = HOSTS[name].dialect if name in HOSTS else ""
+    if dialect:
+        speakers = {n: row.marks for n, row in HOSTS.items() if row.dialect == dialect}
+        name = speaker(name, speakers, payload, environment)
+    return find_host(name)
 
 
 def find_installing(name: str) -> Installation:
     """Return how gitguard is put into a host's settings."""
-    installing: Installation = load(name, INSTALLING)
+    module = load(name, INSTALLING)
+    installing: Installation = getattr(module, "INSTALLATION", module)
     return installing
 
 
@@ -87,25 +192,25 @@ def find_health(name: str) -> HealthOfHost:
 
 def surrounding_host(session: str, environment: Mapping[str, str]) -> str:
     """Return the host that started this command in a conversation, empty outside of one."""
-    for name in names(HOOKS):
-        if find_host(name).host_session(environment) == session:
+    for name, row in HOSTS.items():
+        if row.marks.conversation(environment) == session:
             return name
+    return ""
+
+
+def surrounding_session(environment: Mapping[str, str]) -> str:
+    """Return the conversation of a host that started this command, empty outside of one."""
+    for row in HOSTS.values():
+        if conversation := row.marks.conversation(environment):
+            return conversation
     return ""
 
 
 def in_agents_shell(environment: Mapping[str, str]) -> bool:
     """Say whether a host's agent runs this command."""
-    return any(find_host(name).in_agents_shell(environment) for name in names(HOOKS))
+    return any(row.marks.in_agents_shell(environment) for row in HOSTS.values())
 
 
 def has_tool_marks(environment: Mapping[str, str]) -> bool:
     """Say whether this process has the marks of a tool call of any host."""
-    return any(find_host(name).has_tool_marks(environment) for name in names(HOOKS))
-
-
-def surrounding_session(environment: Mapping[str, str]) -> str:
-    """Return the conversation of a host that started this command, empty outside of one."""
-    for name in names(HOOKS):
-        if conversation := find_host(name).host_session(environment):
-            return conversation
-    return ""
+    return any(row.marks.has_tool_marks(environment) for row in HOSTS.values())

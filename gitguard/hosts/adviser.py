@@ -142,8 +142,8 @@ def only_host(environment: Mapping[str, str], worktree: str) -> str:
     """
     from gitguard.store.disk.program import path_of
 
-    for name in hosts.names(hosts.HOOKS):
-        if hosts.find_host(name).host_session(environment):
+    for name, row in hosts.HOSTS.items():
+        if row.marks.conversation(environment):
             return name
     advised = hosts.names(hosts.ADVICE)
     programs = {name: find_adviser(name).PROGRAM for name in advised}

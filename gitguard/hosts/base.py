@@ -11,34 +11,27 @@ if TYPE_CHECKING:
 
     from typing_extensions import TypeIs
 
-    from gitguard.model.events import Abilities, HookEvent, HookReply
+    from gitguard.model.events import Abilities, HookAnswer, HookEvent, HookReply
     from gitguard.store.disk.program import ProgramOutcome
 
     class Host(Protocol):
-        """An adapter is a module with these members."""
+        """How a host is spoken with; the `HOST` of its module has these members."""
 
-        NAME: str
-        ABILITIES: Abilities
+        @property
+        def name(self) -> str:
+            """The host's name, as in the table."""
+
+        @property
+        def abilities(self) -> Abilities:
+            """What it does by itself."""
 
         def parse_event(
             self, payload: dict[str, Any], environment: Mapping[str, str], now: float
         ) -> HookEvent:
             """Translate what the host sent."""
 
-        def render_reply(self, event: HookEvent, reply: HookReply) -> str:
-            """Translate what we answer; empty text is neutral."""
-
-        def host_session(self, environment: Mapping[str, str]) -> str:
-            """Return the conversation in which a command runs, empty outside the host."""
-
-        def in_agents_shell(self, environment: Mapping[str, str]) -> bool:
-            """Say whether the host's agent runs a command, by any mark that the host sets."""
-
-        def has_tool_marks(self, environment: Mapping[str, str]) -> bool:
-            """Say whether this process has the marks that the host gives to its tool calls.
-
-            A host that sets no such marks answers no.
-            """
+        def render_reply(self, event: HookEvent, reply: HookReply) -> HookAnswer:
+            """Translate what we answer; the empty answer is neutral."""
 
         def project_dir(self, environment: Mapping[str, str]) -> str:
             """Return the project's folder, empty where only a payload tells."""

@@ -21,6 +21,8 @@ COMPACTION_START = "compaction-start"
 COMPACTION_END = "compaction-end"
 SESSION_START = "session-start"
 SESSION_END = "session-end"
+STEP = "step"
+"""The host is about to send the model what a turn's tool calls brought."""
 STATUS_LINE = "status-line"
 OTHER = "other"
 
@@ -87,10 +89,14 @@ class Abilities(Value):
 
     offers_pressure: bool = True
     """Whether the host tells how full the context is."""
-    hears_after_tools: bool = True
-    """Whether what answers the end of a tool call reaches the agent."""
+    hears: tuple[str, ...] = (PROMPT, TOOL_END, TOOL_FAILED, SESSION_START, BOOTSTRAP)
+    """The events whose answer reaches the agent."""
+    tells_compactions: bool = True
+    """Whether an event tells that a compaction ended, before the model is asked again."""
     ends_turns: bool = True
     """Whether the answer to a tool call can end the turn."""
+    marks_sub_agents: bool = True
+    """Whether a sub-agent's events name it; else only its beginning and its end are told."""
     keeps_refused_prompts: bool = False
     """Whether a refused prompt stays in the input line, where it spoils the next command."""
     settings_files: tuple[str, ...] = ()
@@ -99,6 +105,11 @@ class Abilities(Value):
     """The command by which a user compacts the context, empty where the host has none."""
     new_conversation: str = ""
     """The command by which a user begins a new conversation, empty where the host has none."""
+
+    @property
+    def hears_after_tools(self) -> bool:
+        """Whether what answers the end of a tool call reaches the agent."""
+        return TOOL_END in self.hears
 
     @property
     def room_commands(self) -> str:
@@ -166,8 +177,6 @@ class HookEvent(Value):
     """The host's name, which tells its conversations from those of another host."""
     version: str = ""
     """The host's version, empty where it does not tell."""
-    ran_by: str = ""
-    """Another program that runs the host's hooks, and that cannot read our answers."""
     session: str = ""
     """The host's own key for the line of work, where it has one; it names our session then."""
     source: str = ""
@@ -191,6 +200,8 @@ class HookEvent(Value):
     """The host's id of the turn, where it has one; a prompt typed during a turn has the same."""
     from_tool: bool = False
     """Whether a host's tool call started the process that brought it, as its marks tell."""
+    told_at: str = ""
+    """When the event was told, in the host's own words; the same where several hooks tell of it."""
 
 
 class HookReply(Value):
@@ -213,6 +224,17 @@ class HookReply(Value):
 
 
 NEUTRAL = HookReply()
+
+
+class HookAnswer(Value):
+    """What our process tells a host: the reply in the host's words."""
+
+    text: str = ""
+    """What is printed; nothing at all is neutral."""
+    error: str = ""
+    """What is printed on standard error."""
+    code: int = 0
+    """How the process ends."""
 
 
 class Window(Value):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _LISTS = ("todos", "plan")
 """Parameters that hold a whole list."""
-_TEXTS = ("subject", "content", "step")
+_TEXTS = ("subject", "content", "step", "title")
 _LONGEST_ID = 200
 MOST_ITEMS = 200
 """Of one list, its last ones; each is searched for secrets."""

@@ -103,7 +103,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         uncommitted=ready is not None and ready.sha256 != (anchor.state_sha256 if anchor else ""),
         host_sessions=host_sessions,
         warnings=(
-            *_hook_warnings(hooks, host_sessions),
+            *_hook_warnings(hooks),
             *_cut_off_restore(store),
             *_cut_off_turn(cut_off),
             *_next_session(store),
@@ -148,18 +148,9 @@ def _next_session(store: SessionStore) -> Iterator[str]:
         )
 
 
-def _hook_warnings(
-    hooks: tuple[HookHealth, ...], conversations: Mapping[str, HostSession]
-) -> Iterator[str]:
-    """Warn of hooks that do not run, and of those that another program runs."""
+def _hook_warnings(hooks: tuple[HookHealth, ...]) -> Iterator[str]:
+    """Warn of hooks that do not run."""
     yield from (health.sentence for health in hooks if health.problems)
-    by_age = sorted(conversations.values(), key=lambda record: record.ran_at)
-    newest = {record.ran_by: record for record in by_age if record.ran_by}
-    for program, record in newest.items():
-        yield (
-            f"{program} ran the hooks of {record.host} at {record.ran_at} and got no memory from "
-            "gitguard, because it does not read their answers"
-        )
 
 
 def _others(workspace: Workspace, session: Session) -> tuple[str, ...]:
@@ -191,7 +182,7 @@ def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
         commit="",
         uncommitted=False,
         host_sessions={},
-        warnings=tuple(_hook_warnings(hooks, {})),
+        warnings=tuple(_hook_warnings(hooks)),
         hooks=hooks,
     )
 

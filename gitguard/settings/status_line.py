@@ -21,9 +21,9 @@ def called_status_line(workspace: Workspace, host: Host) -> str:
     Where this machine installed nothing, our line came with the project's shared settings, and
     the user's own is the one that it hides. One in a file that git tracks by now is no user's own.
     """
-    ledger = LedgerFile(workspace.state_folder, host.NAME).read()
+    ledger = LedgerFile(workspace.state_folder, host.name).read()
     if not ledger:
-        installing: Any = hosts.load(host.NAME, hosts.INSTALLING)
+        installing: Any = hosts.load(host.name, hosts.INSTALLING)
         line: str = installing.users_status_line(lambda n: user_settings(workspace.places.home, n))
         return line
     # A linked worktree without an installation uses the settings of the main one.

@@ -310,8 +310,11 @@ class Replay:
             "cwd": str(self._root),
             "transcript_path": str(self._transcript.with_stem(session)),
         }
-        event = hooks.parse_event(document, {"CLAUDE_PROJECT_DIR": str(self._root)}, self._clock())
-        return hooks.render_reply(event, self._guard().handle(event, hooks.ABILITIES))
+        event = hooks.HOST.parse_event(
+            document, {"CLAUDE_PROJECT_DIR": str(self._root)}, self._clock()
+        )
+        reply = self._guard().handle(event, hooks.HOST.abilities)
+        return hooks.HOST.render_reply(event, reply).text
 
     def begin(self, at: float) -> None:
         """Begin the conversation."""

@@ -319,7 +319,7 @@ def _with_journal(world: World, entries: int) -> None:
 
 def _hook(world: World, kind: str, root: Path) -> object:
     guard = world.guard(root)
-    guard.handle(HookEvent(kind, "host", str(root)), hooks.ABILITIES)
+    guard.handle(HookEvent(kind, "host", str(root)), hooks.HOST.abilities)
     if guard.workspace.faults():  # a hook answers neutrally, which acknowledges nothing
         raise GitguardError("the hook left a mark")
     return None
@@ -368,7 +368,7 @@ def _unusable(world: World) -> None:
 def _advance_the_copy(world: World) -> object:
     """Compact beside a state that cannot be read, which only its copy follows, and recover it."""
     event = HookEvent(events.COMPACTION_START, "host", str(world.root))
-    world.guard().handle(event, hooks.ABILITIES)
+    world.guard().handle(event, hooks.HOST.abilities)
     return _recover_if_needed(world)
 
 

@@ -69,10 +69,10 @@ class Process:
             **changes,
         }
         try:
-            text = hook.answer([hooks.NAME], json.dumps(document).encode())
+            answer = hook.answer([hooks.NAME], json.dumps(document).encode())
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)  # this process goes on, as a hook never does
-        return dict(json.loads(text)) if text else {}
+        return dict(json.loads(answer.text)) if answer and answer.text else {}
 
     def bash(self, command: str) -> dict[str, Any]:
         return self.send("PreToolUse.Bash", tool_input={"command": command})
@@ -414,7 +414,9 @@ def test_the_denial_of_a_halted_call_is_decided_before_the_call_is_read(halted: 
     )
     decided: list[HookReply] = []
     dirs = halted.talk.guard.workspace.places
-    reply = first_refusal(event, hooks.ABILITIES, dirs, halted.talk.clock(), decide=decided.append)
+    reply = first_refusal(
+        event, hooks.HOST.abilities, dirs, halted.talk.clock(), decide=decided.append
+    )
     assert reply is not None
     assert "for a human" in reply.refuse
     assert [HALTED in denial.refuse for denial in decided] == [True]
@@ -489,10 +491,11 @@ def test_no_nesting_hides_a_tool_call_from_its_refusal(halted: Process, depth: i
     text = json.dumps({**document, **where, "tool_input": "HERE"})
     data = text.replace('"HERE"', f'{{"x": {hidden}, "command": "echo hi"}}').encode()
     try:
-        answer = json.loads(hook.answer([hooks.NAME], data))
+        answered = hook.answer([hooks.NAME], data)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
-    assert denies(answer)
+    assert answered is not None
+    assert denies(json.loads(answered.text))
 
 
 # The commands that a halted agent may still run

@@ -16,6 +16,7 @@ from gitguard.errors import GitFailed
 from gitguard.hooks import answering
 from gitguard.hosts.claude_code import hooks as claude_code
 from gitguard.hosts.claude_code import installing
+from gitguard.hosts.dialect import KINDS
 from gitguard.model.events import HookReply
 from gitguard.store.git import plumbing
 from tests.support.conversation import Conversation
@@ -210,14 +211,14 @@ def test_a_halt_is_decided_before_anything_is_looked_at_folded_or_searched(
     talk.uses(190_000)
     before = talk.triggers()
     told: list[tuple[HookReply, list[str]]] = []
-    event = claude_code.parse_event(
+    event = claude_code.HOST.parse_event(
         json.loads(payload(talk, "PreToolUse.Bash", session_id=talk.session)), {}, talk.clock()
     )
     answer = answering.handle(
         talk.guard.workspace,
         talk.guard.config,
         event,
-        abilities=claude_code.ABILITIES,
+        abilities=claude_code.HOST.abilities,
         decide=lambda reply: told.append((reply, talk.triggers())),
     )
     (decided, then), *more = told
@@ -246,10 +247,10 @@ def test_a_git_that_hangs_is_ended_with_all_it_started(
 
 
 def test_a_hook_ends_itself_before_its_host_would_end_it() -> None:
-    for name, kind in claude_code.KINDS.items():
+    for name, kind in KINDS.items():
         hooks = installing.merge({}, "x")["hooks"][name]
-        assert claude_code.time_limit(kind) == hooks[0]["hooks"][0]["timeout"]
-        assert claude_code.time_limit(kind) >= hook._SHORTEST_LIMIT  # noqa: SLF001
+        assert claude_code.HOST.time_limit(kind) == hooks[0]["hooks"][0]["timeout"]
+        assert claude_code.HOST.time_limit(kind) >= hook._SHORTEST_LIMIT  # noqa: SLF001
 
 
 def test_bad_input_is_marked_in_the_project_wherever_the_shell_is(

@@ -159,7 +159,7 @@ def test_a_host_that_hands_nothing_on_after_tools_tells_it_with_the_next_prompt(
 ) -> None:
     def send(kind: str, **details: Any) -> str:
         event = HookEvent(kind, "H", str(talk.root), **details)
-        return talk.guard.handle(event, Abilities(hears_after_tools=False)).context
+        return talk.guard.handle(event, Abilities(hears=(events.PROMPT,))).context
 
     send(events.PROMPT, prompt="Write hello.py")
     talk.guard.note({"next_action": "DONE"})
@@ -233,7 +233,7 @@ def test_what_another_hook_stored_while_this_one_started_is_kept(talk: Conversat
     talk.prompt("Begin")
     guard = talk.guard
     event = HookEvent("turn-end", "S1", str(talk.root))
-    abilities = hooks.ABILITIES
+    abilities = hooks.HOST.abilities
     slow = OpenConversation(guard.workspace, guard.config, event, abilities=abilities)
     context = {"context_window_size": 200_000, "current_usage": {"input_tokens": 150_000}}
     talk.send_raw("statusLine", context_window=context)

@@ -118,7 +118,7 @@ def test_of_many_answers_no_more_are_searched_than_are_kept(talk: Conversation) 
     answers = CountedItems({f"Question {n}?": "yes" for n in range(10_000)})
     document = json.loads((PAYLOADS / "PostToolUse.Bash.json").read_text(encoding="utf-8"))
     document |= {"tool_name": "AskUserQuestion", "tool_response": {"answers": answers}}
-    event = claude_code.parse_event(document, {"CLAUDE_PROJECT_DIR": str(talk.root)}, 1.0)
+    event = claude_code.HOST.parse_event(document, {"CLAUDE_PROJECT_DIR": str(talk.root)}, 1.0)
     assert event.tool is not None
     assert len(event.tool.answers) == 8
     assert answers.looked_at < 20

@@ -231,7 +231,7 @@ def test_every_writing_tool_of_claude_code_is_refused_there(tool: str) -> None:
     name = "notebook_path" if tool == "NotebookEdit" else "file_path"
     document |= {"tool_name": tool, "tool_input": {name: CONFIG}, "cwd": REPO}
     event = host.parse_event(document, {}, 1.0)
-    reply = first_refusal(event, host.ABILITIES, PLACES, 1.0)
+    reply = first_refusal(event, host.abilities, PLACES, 1.0)
     assert reply is not None
     assert "only the user changes `/home/ada/.config/gitguard`" in reply.refuse
 
@@ -258,7 +258,7 @@ def test_every_writing_tool_of_openclaw_is_refused_there(
         "ctx": context,
     }
     event = host.parse_event(document, {"HOME": HOME}, 1.0)
-    assert first_refusal(event, host.ABILITIES, PLACES, 1.0) is not None
+    assert first_refusal(event, host.abilities, PLACES, 1.0) is not None
 
 
 def test_a_sub_agents_call_is_refused_there_too() -> None:

@@ -216,9 +216,9 @@ def test_what_comes_with_the_marks_of_a_tool_lifts_nothing_also_without_a_call(
     assert is_halted(talk)
     for name in ("PreCompact", "SessionStart.compact"):
         document = json.loads(payload(talk, name, session_id="S1"))
-        event = hooks.parse_event(document, TOOL_SHELL, talk.clock())
+        event = hooks.HOST.parse_event(document, TOOL_SHELL, talk.clock())
         assert event.from_tool
-        talk.guard.handle(event, hooks.ABILITIES)
+        talk.guard.handle(event, hooks.HOST.abilities)
     assert is_halted(talk)
 
 
@@ -416,7 +416,7 @@ class OpenClawTalk:
         self.talk.clock.pass_by(1)
         tool = ToolCall("exec", id=call, command="make test") if call else None
         event = HookEvent(kind, "claw", str(self.talk.root), host="openclaw", tool=tool, **values)
-        return self.talk.guard.handle(event, openclaw.ABILITIES)
+        return self.talk.guard.handle(event, openclaw.HOST.abilities)
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ from tests.conftest import Git, OpenGuard
 from tests.support.house import MODULES, PACKAGE
 
 HOST = "made-up"
-ROW = (hosts.HOOKS, hosts.INSTALLING)
+ROW = hosts.HostRow((hosts.HOOKS, hosts.INSTALLING))
 FOLDER = Path(__file__).parent
 MINE = InstallOptions("/opt/gitguard")
 EVENTS = ("asked", "before_call", "after_call", "answered")
@@ -144,7 +144,7 @@ def test_two_worktrees_share_what_is_the_users(
 DRIVER = """
 import sys
 from gitguard import hosts
-hosts.HOSTS[sys.argv[1]] = tuple(sys.argv[3].split())
+hosts.HOSTS[sys.argv[1]] = hosts.HostRow(tuple(sys.argv[3].split()))
 hosts.__path__.append(sys.argv[2])
 from gitguard.cli.hook import run
 run([sys.argv[1]])
@@ -155,7 +155,7 @@ def sent(repo: Path, event: str, **values: object) -> dict[str, str]:
     """Send an event to the command that the host's hooks run; return its answer."""
     payload = {"event": event, "id": "T1", "folder": str(repo), **values}
     done = subprocess.run(
-        [sys.executable, "-c", DRIVER, HOST, str(FOLDER), " ".join(ROW)],
+        [sys.executable, "-c", DRIVER, HOST, str(FOLDER), " ".join(ROW.capabilities)],
         input=json.dumps(payload),
         env=dict(os.environ),
         capture_output=True,

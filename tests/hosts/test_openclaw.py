@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitguard.errors import GitguardError, InvalidDocument
-from gitguard.hosts import find_host, surrounding_session
+from gitguard.hosts import HOSTS, find_host, surrounding_session
 from gitguard.hosts.openclaw import hooks
 from gitguard.model import events
 from gitguard.model.events import HookEvent, HookReply
@@ -35,7 +35,7 @@ def recorded(version: str, name: str) -> dict[str, Any]:
 
 
 def parse(payload: dict[str, Any], environment: dict[str, str] | None = None) -> HookEvent:
-    return hooks.parse_event(payload, environment or ENVIRONMENT, NOW)
+    return hooks.HOST.parse_event(payload, environment or ENVIRONMENT, NOW)
 
 
 def tool_event(name: str, parameters: dict[str, Any], **event: Any) -> HookEvent:
@@ -352,7 +352,7 @@ def test_a_compactions_end_says_what_is_left() -> None:
 def test_answers_are_what_the_plugin_understands(
     name: str, reply: HookReply, answer: dict[str, str] | None
 ) -> None:
-    text = hooks.render_reply(parse(recorded(VERSIONS[0], name)), reply)
+    text = hooks.HOST.render_reply(parse(recorded(VERSIONS[0], name)), reply).text
     assert text == "" if answer is None else json.loads(text) == answer
 
 
@@ -360,7 +360,7 @@ def test_answers_are_what_the_plugin_understands(
 def test_the_plugin_is_answered_before_the_host_stops_waiting(kind: str) -> None:
     # 15 s for tool calls, which are refused without an answer, and for prompts; 30 s for others.
     impatient = kind in (events.TOOL_START, events.PROMPT, events.BOOTSTRAP)
-    assert 2 < hooks.time_limit(kind) < (15 if impatient else 30)
+    assert 2 < hooks.HOST.time_limit(kind) < (15 if impatient else 30)
 
 
 # --- The shell of an agent
@@ -377,12 +377,12 @@ def test_the_plugin_is_answered_before_the_host_stops_waiting(kind: str) -> None
     ],
 )
 def test_an_agents_shell_is_told_from_a_persons(environment: dict[str, str], session: str) -> None:
-    assert hooks.host_session(environment) == session
+    assert HOSTS["openclaw"].marks.conversation(environment) == session
     assert surrounding_session(environment) == session
 
 
 def test_the_host_is_found_by_its_name() -> None:
-    assert find_host("openclaw").NAME == "openclaw"
+    assert find_host("openclaw").name == "openclaw"
 
 
 # --- What cannot be read
@@ -420,7 +420,7 @@ def test_whatever_comes_in_only_our_errors_come_out(payload: dict[str, Any], nam
             event = parse(document)
         except GitguardError:
             continue
-        hooks.render_reply(event, HookReply(context="x", stop="y"))
+        hooks.HOST.render_reply(event, HookReply(context="x", stop="y"))
 
 
 @given(

@@ -272,7 +272,7 @@ def test_a_call_through_another_tool_is_one_call(host: Host) -> None:
     host.run(step(NEWER, "before_prompt_build"), *calls)
     sent = host.sent()[1:]
     assert [one["hook"] for one in sent] == ["before_tool_call", "after_tool_call"]
-    found = [openclaw.parse_event(one, {"HOME": "/home/user"}, 1.8e9).tool for one in sent]
+    found = [openclaw.HOST.parse_event(one, {"HOME": "/home/user"}, 1.8e9).tool for one in sent]
     assert [len(tool.plan) for tool in found if tool] == [3, 3]
 
 
@@ -318,7 +318,7 @@ def test_what_goes_over_the_wire_is_what_the_adapter_reads(host: Host, version: 
         internal(version, "command_new"),
     ]
     host.run(*steps)
-    found = [openclaw.parse_event(sent, {"HOME": "/home/user"}, 1.8e9) for sent in host.sent()]
+    found = [openclaw.HOST.parse_event(sent, {"HOME": "/home/user"}, 1.8e9) for sent in host.sent()]
     assert [event.kind for event in found] == [
         events.PROMPT,
         events.TOOL_START,
@@ -620,13 +620,15 @@ def test_a_gitguard_that_hangs_is_ended_and_the_agent_goes_on(host: Host) -> Non
 def test_the_limits_in_the_plugin_are_the_adapters(host: Host) -> None:
     config = json.loads((host.folder / settings.PLUGIN / "config.json").read_text())
     assert config["limits"] == {
-        name: openclaw.time_limit(kind) * 1000 for name, kind in openclaw.KINDS.items()
+        name: openclaw.HOST.time_limit(kind) * 1000 for name, kind in openclaw.KINDS.items()
     }
     assert config["internal"] is True
 
 
 def test_no_event_is_waited_for_longer_than_eight_seconds() -> None:
-    assert {openclaw.time_limit(kind) for kind in (*openclaw.KINDS.values(), events.OTHER)} == {8.0}
+    assert {
+        openclaw.HOST.time_limit(kind) for kind in (*openclaw.KINDS.values(), events.OTHER)
+    } == {8.0}
 
 
 @pytest.mark.parametrize("event", [None, {}, {"toolName": 5}, {"messages": "x"}, {"message": 3}])

@@ -212,11 +212,11 @@ def unheard(talk: Conversation, kind: str, tokens: int) -> str:
     event = HookEvent(
         kind, "S1", str(talk.root), prompt="go on", tool=ToolCall("exec"), reading=reading
     )
-    return talk.guard.handle(event, Abilities(hears_after_tools=False)).context
+    return talk.guard.handle(event, Abilities(hears=(PROMPT,))).context
 
 
 def test_where_tool_calls_get_no_answer_the_next_prompt_advises(talk: Conversation) -> None:
-    assert not hooks.ABILITIES.hears_after_tools
+    assert not hooks.HOST.abilities.hears_after_tools
     for _ in range(5):
         assert unheard(talk, TOOL_END, 104_000) == ""
     assert "more than 3" in unheard(talk, PROMPT, 104_000)

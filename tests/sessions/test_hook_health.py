@@ -311,7 +311,7 @@ def test_a_prompt_tells_of_missing_hooks_and_of_nothing_else(talk: Installed) ->
 
 
 def test_the_files_that_a_hook_looks_for_are_those_of_the_installation() -> None:
-    assert hooks.ABILITIES.settings_files == (installing.PERSONAL, installing.SHARED)
+    assert hooks.HOST.abilities.settings_files == (installing.PERSONAL, installing.SHARED)
 
 
 def test_hooks_that_all_run_are_no_line(talk: Installed) -> None:

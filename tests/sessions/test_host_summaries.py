@@ -294,7 +294,7 @@ def test_openclaws_summary_is_read_where_the_host_writes_it(tmp_path: Path, vers
 
     def compact_now() -> None:
         for kind in (events.COMPACTION_START, events.COMPACTION_END):
-            talk.guard.handle(event.replace(kind=kind), hooks.ABILITIES)
+            talk.guard.handle(event.replace(kind=kind), hooks.HOST.abilities)
 
     talk.clock.now = 1_900_000_000.0  # after all that the host wrote
     compact_now()

@@ -178,9 +178,9 @@ class Conversation:
             **changes,
         }
         environment = {"CLAUDE_PROJECT_DIR": str(self.root)}
-        event = hooks.parse_event(document, environment, self.clock())
-        reply = self.guard.handle(event, hooks.ABILITIES)
-        return hooks.render_reply(event, reply)
+        event = hooks.HOST.parse_event(document, environment, self.clock())
+        reply = self.guard.handle(event, hooks.HOST.abilities)
+        return hooks.HOST.render_reply(event, reply).text
 
     def prompt(self, text: str = "go on") -> str:
         """The user says something; return what is added to the context."""

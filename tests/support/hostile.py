@@ -253,7 +253,8 @@ def _edit_state() -> None:
 def answer(host: str, data: bytes) -> str:
     """Answer an event as the installed hook would."""
     with alarm_lent():
-        return hook.respond([host], io.BytesIO(data))
+        answered = hook.respond([host], io.BytesIO(data))
+    return answered.text if answered is not None else ""
 
 
 def payload(name: str, root: Path, **changes: Any) -> bytes:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME, user_folder
+from gitguard.hosts import HOSTS
+from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME
 from gitguard.hosts.claude_code.installing import PERSONAL, SHARED, hook_of, is_ours
 from gitguard.hosts.health import HookHealth
 from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE
@@ -142,7 +143,8 @@ def folder_changes(
 def _levels(site: InstalledSite) -> list[str]:
     roots = dict.fromkeys((site.worktree, site.root))
     projects = [os.path.join(root, name) for root in roots for name in (PERSONAL, SHARED)]
-    return [*projects, os.path.join(user_folder(site.environment), "settings.json"), *MANAGED]
+    folder = HOSTS[NAME].marks.user_folder(site.environment)
+    return [*projects, os.path.join(folder, "settings.json"), *MANAGED]
 
 
 def _shown(path: str, root: str) -> str:

@@ -13,7 +13,8 @@ from shlex import quote
 
 from gitguard.errors import InvalidDocument
 from gitguard.hosts.base import LETS_HOST_DECIDE, HostPlan, InstallOptions, InstallSite, WantedFile
-from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME, TIMEOUT, TIMEOUTS
+from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME
+from gitguard.hosts.dialect import TIMEOUT, TIMEOUTS
 from gitguard.model.document_edits import JSON, has_entries
 
 TYPE_CHECKING = False

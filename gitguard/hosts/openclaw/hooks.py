@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts import HOSTS
 from gitguard.hosts import payload as read
 from gitguard.model import events
 from gitguard.model.codec import encode_json
 from gitguard.model.events import (
     Abilities,
+    HookAnswer,
     HookEvent,
     HookReply,
     Reading,
@@ -28,9 +30,6 @@ if TYPE_CHECKING:
 
 
 NAME = "openclaw"
-ABILITIES = Abilities(
-    hears_after_tools=False, ends_turns=False, compact_command="/compact", new_conversation="/new"
-)
 KINDS = {
     "agent:bootstrap": events.BOOTSTRAP,
     "before_prompt_build": events.PROMPT,
@@ -56,40 +55,6 @@ _COMPACTED = "compaction"
 """Why a session ended that goes on after a compaction."""
 
 
-def host_session(environment: Mapping[str, str]) -> str:
-    """Return the conversation in whose shell a command runs, empty outside of one.
-
-    The host marks the shells of its agents; the one that a person opens in its terminal interface
-    has a mark of its own.
-    """
-    if environment.get("OPENCLAW_SHELL", "") in ("", "tui-local"):
-        return ""
-    return environment.get("GITGUARD_HOST_SESSION", "") or NAME
-
-
-def in_agents_shell(environment: Mapping[str, str]) -> bool:
-    """Say whether the agent runs a command."""
-    return bool(host_session(environment))
-
-
-def has_tool_marks(environment: Mapping[str, str]) -> bool:
-    """Say whether this process has the mark of a tool call (seen in 2026.9.6 and 2026.3.13).
-
-    The plugin takes the mark away that a Gateway inherits which was started in a session's shell.
-    """
-    return bool(host_session(environment))
-
-
-def project_dir(environment: Mapping[str, str]) -> str:
-    """Return nothing: only events tell in which workspace an agent works."""
-    return ""
-
-
-def time_limit(kind: str) -> float:
-    """Return for how many seconds the plugin waits for the answer to a kind of event."""
-    return LIMIT
-
-
 def state_folder(environment: Mapping[str, str]) -> str:
     """Return the folder in which OpenClaw keeps what belongs to its user."""
     named = environment.get("OPENCLAW_STATE_DIR", "")
@@ -99,34 +64,6 @@ def state_folder(environment: Mapping[str, str]) -> str:
 
 def _under_home(path: str, home: str) -> str:
     return os.path.join(home, path[2:]) if path.startswith("~/") else path
-
-
-def parse_event(payload: dict[str, Any], environment: Mapping[str, str], now: float) -> HookEvent:
-    """Translate an event that the plugin or the directory hook passed on."""
-    name, event, context = _unwrapped(payload)
-    key = read.required(context, "sessionKey")
-    agent = read.name_of(context, "agentId")
-    session = read.name_of(context, "sessionId")
-    kind = _kind(name, event) if _counts(key, event) else events.OTHER
-    return HookEvent(
-        kind=kind,
-        host_session=session or key,
-        project_dir=_workspace(context, environment),
-        folder=_folder(event, context),
-        host=NAME,
-        session=key,
-        source=_source(kind, name, event),
-        prompt=_prompt(context, event) if kind == events.PROMPT else "",
-        answer=read.text(event, "answer"),
-        tool=_tool(event, context) if "toolName" in event else None,
-        sub_agent=key if ":subagent:" in key else "",
-        from_tool=has_tool_marks(environment),
-        reading=_reading(payload, event, kind, now),
-        transcript=_transcript(agent, session, environment),
-        model=_model(payload, context),
-        agent=agent,
-        channel=read.name_of(context, "channelId"),
-    )
 
 
 def _counts(key: str, event: dict[str, Any]) -> bool:
@@ -239,19 +176,70 @@ def _model(payload: dict[str, Any], context: dict[str, Any]) -> str:
     return f"{provider}/{model}" if provider and model else model
 
 
-def render_reply(event: HookEvent, reply: HookReply) -> str:
-    """Translate our answer; nothing at all is neutral."""
-    if event.kind == events.BOOTSTRAP:
-        return _dump({"bootstrap": reply.context})
-    if event.kind == events.TOOL_START:
-        return _dump({"block": reply.refuse or reply.stop})
-    block = reply.stop or reply.refuse
-    if event.kind == events.PROMPT:
-        # Versions that cannot stop a turn run it all the same: then the agent has to know why.
-        return _dump({"context": reply.context or block, "block": block})
-    return ""
-
-
-def _dump(answer: dict[str, str]) -> str:
+def _dump(answer: dict[str, str]) -> HookAnswer:
     reply_texts = {name: text for name, text in answer.items() if text}
-    return encode_json(reply_texts) if reply_texts else ""
+    return HookAnswer(encode_json(reply_texts) if reply_texts else "")
+
+
+class OpenClaw:
+    """The host, as our plugin speaks for it."""
+
+    name = NAME
+    abilities = Abilities(
+        hears=(events.PROMPT, events.SESSION_START, events.BOOTSTRAP),
+        ends_turns=False,
+        compact_command="/compact",
+        new_conversation="/new",
+    )
+
+    def parse_event(
+        self, payload: dict[str, Any], environment: Mapping[str, str], now: float
+    ) -> HookEvent:
+        """Translate an event that the plugin or the directory hook passed on."""
+        name, event, context = _unwrapped(payload)
+        key = read.required(context, "sessionKey")
+        agent = read.name_of(context, "agentId")
+        session = read.name_of(context, "sessionId")
+        kind = _kind(name, event) if _counts(key, event) else events.OTHER
+        return HookEvent(
+            kind=kind,
+            host_session=session or key,
+            project_dir=_workspace(context, environment),
+            folder=_folder(event, context),
+            host=self.name,
+            session=key,
+            source=_source(kind, name, event),
+            prompt=_prompt(context, event) if kind == events.PROMPT else "",
+            answer=read.text(event, "answer"),
+            tool=_tool(event, context) if "toolName" in event else None,
+            sub_agent=key if ":subagent:" in key else "",
+            from_tool=HOSTS[NAME].marks.has_tool_marks(environment),
+            reading=_reading(payload, event, kind, now),
+            transcript=_transcript(agent, session, environment),
+            model=_model(payload, context),
+            agent=agent,
+            channel=read.name_of(context, "channelId"),
+        )
+
+    def render_reply(self, event: HookEvent, reply: HookReply) -> HookAnswer:
+        """Translate our answer; nothing at all is neutral."""
+        if event.kind == events.BOOTSTRAP:
+            return _dump({"bootstrap": reply.context})
+        if event.kind == events.TOOL_START:
+            return _dump({"block": reply.refuse or reply.stop})
+        block = reply.stop or reply.refuse
+        if event.kind == events.PROMPT:
+            # Versions that cannot stop a turn run it all the same: then the agent has to know why.
+            return _dump({"context": reply.context or block, "block": block})
+        return HookAnswer()
+
+    def project_dir(self, environment: Mapping[str, str]) -> str:
+        """Return nothing: only events tell in which workspace an agent works."""
+        return ""
+
+    def time_limit(self, kind: str) -> float:
+        """Return for how many seconds the plugin waits for the answer to a kind of event."""
+        return LIMIT
+
+
+HOST = OpenClaw()

@@ -205,12 +205,6 @@ class HostSession(Record):
     version: str = fields.text(
         "The host's version, empty where it does not tell.", default="", sparse=True
     )
-    ran_by: str = fields.text(
-        "Another program that ran the host's hooks last, and cannot read their answers.",
-        default="",
-        sparse=True,
-    )
-    ran_at: str = fields.text("When it did.", default="", sparse=True)
     told_hooks: str = fields.text(
         "What the agent was told last of hooks that do not run.", default="", sparse=True
     )

@@ -73,7 +73,7 @@ WRITERS = ("note", "first-ensure", "rotation", "recover", "trust", "fork", "clos
 def _hook(kind: str) -> Read:
     def answer(guard: Guard) -> object:
         event = HookEvent(kind, "host", guard.workspace.place.worktree, prompt="Go on")
-        reply = guard.handle(event, hooks.ABILITIES)
+        reply = guard.handle(event, hooks.HOST.abilities)
         return reply.refuse or reply.stop or "answered"
 
     return answer

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from gitguard.compaction.extraction import extract
 from gitguard.compaction.summary import TITLE, SummaryDraft
-from gitguard.hosts.claude_code.hooks import parse_event
+from gitguard.hosts.claude_code.hooks import HOST
 from gitguard.hosts.claude_code.plan_calls import answered, plan_change
 from gitguard.model.conversation import CALL, RESULT
 from gitguard.model.redaction.redactor import Redactor
@@ -265,7 +265,7 @@ def test_a_to_do_list_that_is_written_as_a_whole_is_the_plan() -> None:
 def test_hooks_and_compactions_read_the_same_plan_from_a_recorded_call(name: str) -> None:
     path = Path(__file__).parents[2] / "payloads" / "claude_code" / f"PostToolUse.{name}.json"
     payload = json.loads(path.read_text())
-    tool = parse_event(payload, {}, 0.0).tool
+    tool = HOST.parse_event(payload, {}, 0.0).tool
     assert tool is not None
     assert tool.plan
     call, subject = payload["tool_input"], payload["tool_input"].get("subject", "")

@@ -1,0 +1,132 @@
+"""What a compaction begins and ends: a checkpoint before it, and the block behind it.
+
+Most hosts tell of both ends. Where none tells that one ended, the next event finds out: at the end
+of a tool call, or at a prompt.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError, MissingState
+from gitguard.hooks import capture, gate
+from gitguard.model import triggers
+from gitguard.model.events import NEUTRAL, HookReply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.hooks.conversation import Conversation
+
+_ONE_COMPACTION = 60.0
+"""Seconds within which two events that a compaction begins may mean the same one."""
+
+
+def start(conversation: Conversation) -> HookReply:
+    """Save everything before a compaction."""
+    try:
+        conversation.ensure_session()
+    except MissingState as error:
+        conversation.note_fault(error)  # this machine's copy is saved all the same
+    conversation.doubt_reading()
+    _, pressure = conversation.measure()
+    with conversation.recording():
+        why = f"Before a compaction ({conversation.event.source or 'unknown'})."
+        now = conversation.workspace.clock()
+        # Hosts may tell twice of one compaction; that is no reason for a second checkpoint.
+        again = now - conversation.record.compacting_since < _ONE_COMPACTION
+        if not again and not conversation.is_apart:
+            from gitguard.hooks.unfinished import take_in_running_turn
+
+            take_in_running_turn(conversation)
+            capture.take_in_stopped_calls(conversation)
+        conversation.keep_proof(pressure)
+        conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
+        conversation.record = conversation.record.replace(
+            compacting_since=now, compacting_unconfirmed=not conversation.is_believed
+        )
+    if conversation.config.handoff.enabled and not conversation.is_apart:
+        from gitguard.sessions.handoff.handoff_file import write_handoff
+
+        write_handoff(conversation.store, conversation.config.handoff)
+    notice = conversation.edit_notice()
+    return HookReply(notice=notice) if notice else NEUTRAL
+
+
+def end(conversation: Conversation) -> HookReply:
+    """Take a compaction's end in, with the summary that the host made."""
+    began = conversation.record.compacting_since
+    if began:
+        take_in(conversation)
+    if not conversation.is_apart:
+        with conversation.recording():
+            capture.record_summary(conversation, began)
+    return NEUTRAL
+
+
+def take_in(conversation: Conversation) -> bool:
+    """End what a compaction ends, if it is one; say whether it is.
+
+    It is believed if the same conversation told of its beginning and no tool call runs that could
+    speak for the host. Otherwise the transcript has to show it, now or later.
+    """
+    record = conversation.record
+    has_begun = bool(record.compacting_since) and not record.compacting_unconfirmed
+    if has_begun and conversation.is_believed:
+        _compacted(conversation)
+        return True
+    from gitguard.hooks.unconfirmed import keep_compaction
+
+    return keep_compaction(conversation)
+
+
+def take_in_untold(conversation: Conversation) -> bool:
+    """End a compaction that no event told the end of; say whether there was one.
+
+    The caller keeps the record.
+    """
+    before = conversation.record
+    has_begun = bool(before.compacting_since) and not before.compacting_unconfirmed
+    if has_begun and not conversation.abilities.tells_compactions:
+        _count(conversation)
+    else:
+        conversation.record = conversation.noticed()
+    return conversation.record.epoch > before.epoch
+
+
+def hand_back(conversation: Conversation) -> HookReply:
+    """Return the block at the end of a tool call, if a compaction came that no event told of."""
+    abilities, before = conversation.abilities, conversation.record
+    if not abilities.hears_after_tools or conversation.is_apart:
+        return NEUTRAL
+    if not before.compacting_since and conversation.noticed().epoch == before.epoch:
+        return NEUTRAL
+    from gitguard.hooks.asking import restored_line
+    from gitguard.hooks.delivery import deliver
+    from gitguard.store.session.state_file import newest_own
+
+    with conversation.recording():
+        if not take_in_untold(conversation):
+            return NEUTRAL
+        block, reading = deliver(conversation, first=False)
+    our_state = newest_own(reading) if block else None
+    notice = restored_line(our_state.state, conversation.store.now) if our_state else ""
+    return HookReply(context=block, notice=notice)
+
+
+def _compacted(conversation: Conversation) -> None:
+    with conversation.recording():
+        _count(conversation)
+
+
+def _count(conversation: Conversation) -> None:
+    now = conversation.workspace.clock()
+    try:
+        conversation.record = gate.after_compaction(
+            conversation.record,
+            conversation.config,
+            now,
+            pushed=conversation.event.reading,
+            transcript=conversation.event.transcript,
+            model=conversation.event.model,
+        )
+    except GitguardError as error:
+        conversation.note_fault(error)
+        conversation.record = conversation.record.compacted(now)

@@ -1,0 +1,42 @@
+"""Codex CLI: what differs in its hooks (recorded with 0.169.0 and 0.171.0).
+
+A key that it does not know makes a whole answer void. Nothing ends a turn while it runs; a refused
+compaction does, and every denied call is told why.
+"""
+
+from __future__ import annotations
+
+import re
+
+from gitguard.hosts import payload as read
+from gitguard.hosts.dialect import Dialect
+from gitguard.model.events import Abilities
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+NAME = "codex"
+_READ = 1 << 18
+"""Characters of a patch that are read for the files it names."""
+_NAMED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.M)
+
+
+def _patched_files(parameters: dict[str, Any]) -> tuple[str, ...]:
+    """Return the files that a patch names."""
+    patch = read.text(parameters, "command")[:_READ]
+    return tuple(
+        dict.fromkeys((first or second).strip() for first, second in _NAMED.findall(patch))
+    )
+
+
+HOST = Dialect(
+    NAME,
+    Abilities(ends_turns=False, compact_command="/compact", new_conversation="/new"),
+    # It cuts what comes at the end of a conversation off after 3 s, so turns' ends are what counts.
+    timeouts={"UserPromptSubmit": 30, "PreCompact": 60, "SessionStart": 30, "SessionEnd": 3},
+    writing=frozenset(("apply_patch",)),
+    planning=frozenset(("update_plan",)),
+    paths_written=_patched_files,
+)

@@ -1,0 +1,25 @@
+"""Droid: what differs in its hooks (recorded with 0.225.2).
+
+`droid exec` tells of no prompt, no call that failed and no automatic compaction: the transcript has
+them. A call has no id.
+"""
+
+from __future__ import annotations
+
+from gitguard.hosts.dialect import STOPS, Dialect, code_behind
+from gitguard.model.events import Abilities
+
+NAME = "droid"
+HOST = Dialect(
+    NAME,
+    Abilities(tells_compactions=False, compact_command="/compress", new_conversation="/clear"),
+    shell="Execute",
+    writing=frozenset(("Create", "Edit", "MultiEdit")),
+    reading=frozenset(("Read",)),
+    probes=frozenset(("Read", "Grep", "Glob", "LS", "FetchUrl", "WebSearch")),
+    planning=frozenset(("TodoWrite",)),
+    project="FACTORY_PROJECT_DIR",
+    shell_result=code_behind("[Process exited with code ", "]"),
+    refusal=STOPS,
+    obeys_continue=True,
+)
