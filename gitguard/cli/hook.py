@@ -197,6 +197,7 @@ def _reply(
     )
     from gitguard.model.events import NEUTRAL
     from gitguard.store.session.current import open_workspace
+    from gitguard.store.session.told_events import is_told_before
 
     # A host of many sessions may have been started from the shell of one of them.
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
@@ -208,6 +209,8 @@ def _reply(
     neutral, is_ours, workspace = NEUTRAL, False, None
     try:
         workspace, config = open_workspace(root, here, process.clock, for_hook=True)
+        if is_told_before(workspace, event):
+            return NEUTRAL
         return handle(workspace, config, event, abilities=abilities, decide=decide)
     except NotARepository:
         pass

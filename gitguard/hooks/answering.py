@@ -263,6 +263,8 @@ def handle(
         from gitguard.hooks.settling import settle
 
         conversation = settle(conversation)
+    if conversation.event.sub_agent and not is_tool_event:
+        return NEUTRAL
     answer = _answer_tool_event if is_tool_event else _answer_turn
     return answer(conversation).visible()
 

@@ -64,6 +64,9 @@ _PACKED_REFS = 4 << 20
 """Bytes of packed refs up to which a branch is looked for in them."""
 _TURNS_WITHOUT_USAGE = 2
 """Prompts after which a host that offers pressure must have reported some."""
+_UNNAMED = (events.TOOL_START, events.TOOL_END, events.TOOL_FAILED, events.TURN_END)
+"""Events that are a sub-agent's while one is at work whose events do not name it."""
+_UNNAMED_AGENT = "unnamed"
 _MOST_LISTED = 200
 """Of one call's files and plan items; a line of any length could not be read back."""
 
@@ -112,6 +115,8 @@ class Conversation:
             self.workspace, current.session, config, patience=HOOK_LOCK_TIMEOUT
         )
         self.read_record(current.record)
+        if self.record.sub_agents and event.kind in _UNNAMED:
+            self.event = event.replace(sub_agent=_UNNAMED_AGENT)
         self.startup_notes: tuple[str, ...] = ()
         self.archived_notes: tuple[str, ...] = ()
         """What is archived of an older session of the same name, where this one was begun."""

@@ -46,6 +46,8 @@ def answer(conversation: Conversation) -> HookReply:
         events.COMPACTION_END: compactions.end,
         events.SESSION_START: _session_start,
         events.SESSION_END: _session_end,
+        events.SUB_AGENT_START: _sub_agent,
+        events.SUB_AGENT_END: _sub_agent,
         events.STATUS_LINE: _status_line,
     }
     handler = handlers.get(conversation.event.kind)
@@ -161,7 +163,9 @@ def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
             last_process=process,
         )
     conversation.record = conversation.with_transcript(
-        record.replace(turns=record.turns + 1, turn_id=conversation.event.turn_id, untold=())
+        record.replace(
+            turns=record.turns + 1, sub_agents=0, turn_id=conversation.event.turn_id, untold=()
+        )
     )
 
 
@@ -428,6 +432,17 @@ def _begin_anew(conversation: Conversation) -> HookReply:
             conversation.record = HostSession(
                 started_at=conversation.store.now, host=conversation.event.host
             )
+    return NEUTRAL
+
+
+def _sub_agent(conversation: Conversation) -> HookReply:
+    """Count the sub-agents at work, of a host whose events do not name them."""
+    if conversation.abilities.marks_sub_agents or not conversation.bring_back():
+        return NEUTRAL
+    more = 1 if conversation.event.kind == events.SUB_AGENT_START else -1
+    with conversation.recording():
+        at_work = max(0, conversation.record.sub_agents + more)
+        conversation.record = conversation.record.replace(sub_agents=at_work)
     return NEUTRAL
 
 

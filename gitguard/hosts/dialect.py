@@ -154,7 +154,7 @@ class Dialect(Value):
             reading=self.readings(payload, now) if self.readings is not None else None,
             transcript=Transcript(path, self.name) if path else None,
             model=_model(payload),
-            told_at=_first(payload, ("timestamp", "message_id")),
+            mark=_first(payload, ("timestamp", "message_id", *self.ids)),
         )
 
     def _tool(self, payload: dict[str, Any]) -> ToolCall:

@@ -21,6 +21,8 @@ COMPACTION_START = "compaction-start"
 COMPACTION_END = "compaction-end"
 SESSION_START = "session-start"
 SESSION_END = "session-end"
+SUB_AGENT_START = "sub-agent-start"
+SUB_AGENT_END = "sub-agent-end"
 STEP = "step"
 """The host is about to send the model what a turn's tool calls brought."""
 STATUS_LINE = "status-line"
@@ -200,8 +202,8 @@ class HookEvent(Value):
     """The host's id of the turn, where it has one; a prompt typed during a turn has the same."""
     from_tool: bool = False
     """Whether a host's tool call started the process that brought it, as its marks tell."""
-    told_at: str = ""
-    """When the event was told, in the host's own words; the same where several hooks tell of it."""
+    mark: str = ""
+    """What tells it from every other event of its kind: the host's own time or id, if any."""
 
 
 class HookReply(Value):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hosts.dialect import FAILS, PLAIN, Dialect, ShellResult
+from gitguard.hosts.dialect import FAILS, KINDS, PLAIN, Dialect, ShellResult
 from gitguard.model import events
 from gitguard.model.events import Abilities
 
@@ -55,6 +55,11 @@ HOST = Dialect(
         compact_command="/compact",
         new_conversation="/new",
     ),
+    kinds={
+        **KINDS,
+        "SubagentStart": events.SUB_AGENT_START,
+        "SubagentStop": events.SUB_AGENT_END,
+    },
     ids=("tool_call_id",),
     writing=frozenset(("Write", "Edit")),
     reading=frozenset(("Read",)),

@@ -112,6 +112,9 @@ class HostSession(Record):
         default=False,
         sparse=True,
     )
+    sub_agents: int = fields.count(
+        "Sub-agents at work whose events do not name them.", default=0, sparse=True
+    )
     epoch: int = fields.count("Compactions so far.", default=0)
     compacting_since: float = fields.number(
         "When a compaction began that has not ended; else 0.", default=0

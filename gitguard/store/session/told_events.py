@@ -1,0 +1,82 @@
+"""Which events were told already: a host tells of each once a hook, wherever its hooks stand.
+
+A plugin and settings, or two files of settings, make two processes that begin at the same time.
+The first one leaves a file behind, and the other one says nothing. Should the first one fail, the
+event is lost as any whose hook fails; refusals are decided before this.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import adler32, crc32
+
+from gitguard.model import events
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.events import HookEvent
+    from gitguard.store.session.workspace import Workspace
+
+_FOLDER = "_told"
+_KEPT = 60.0
+"""Seconds for which an event is known by its mark."""
+_AT_ONCE = 1.0
+"""Seconds within which events without a mark that say the same are one."""
+_REPEATED = (events.STATUS_LINE, events.BOOTSTRAP, events.OTHER)
+"""Events that are answered as often as they are asked."""
+
+
+def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
+    """Say whether another process was told of an event, and remember that this one was.
+
+    Where nothing can be remembered, no event was told before.
+    """
+    if event.kind in _REPEATED or not workspace.is_recorded:
+        return False
+    folder = os.path.join(workspace.state_folder, _FOLDER)
+    path = os.path.join(folder, _name(event))
+    now = workspace.clock()
+    try:
+        if event.kind == events.PROMPT:
+            _forget(folder, now)
+        return not _leave(folder, path, now, _KEPT if event.mark else _AT_ONCE)
+    except OSError:
+        return False
+
+
+def _name(event: HookEvent) -> str:
+    tool = event.tool
+    said = f"{tool.name} {tool.id}" if tool is not None else event.prompt
+    parts = (event.host, event.host_session, event.kind, event.sub_agent, event.mark, said)
+    data = "\0".join(parts).encode("utf-8", "replace")
+    return f"{crc32(data):08x}{adler32(data):08x}"
+
+
+def _leave(folder: str, path: str, now: float, window: float) -> bool:
+    """Leave a file behind; say whether none was there that still counts."""
+    for _ in range(2):
+        try:
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            is_over = not -window < now - os.stat(path).st_mtime < window
+            if is_over:
+                os.utime(path, (now, now))
+            return is_over
+        except FileNotFoundError:
+            os.makedirs(folder, 0o700, exist_ok=True)
+        else:
+            os.utime(path, (now, now))
+            return True
+    return True
+
+
+def _forget(folder: str, now: float) -> None:
+    """Remove what no longer counts."""
+    try:
+        names = os.listdir(folder)
+    except FileNotFoundError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        if abs(now - os.stat(path).st_mtime) > _KEPT:
+            os.unlink(path)

@@ -1,0 +1,184 @@
+"""What the hosts of the common dialect do with hand-backs, halts and sub-agents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from gitguard.hooks.answering import first_refusal
+from gitguard.hosts import find_host
+from gitguard.model.events import HookAnswer, Reading
+from gitguard.store.session.told_events import is_told_before
+from tests.support.conversation import BLOCK, PAYLOADS, Conversation
+
+SHELL = {"copilot": "Bash", "qwen": "run_shell_command", "droid": "Execute", "kimi": "Bash"}
+
+
+class Life:
+    """A conversation of one host in a repository that another conversation worked in."""
+
+    def __init__(self, host: str, folder: Path) -> None:
+        self.host, self.talk = find_host(host), Conversation(folder)
+        self.folder = PAYLOADS.parent / host
+        self.talk.prompt("Port the parser to Rust")
+        self.talk.send("Stop", last_assistant_message="The parser reads 12 of 14 grammars.")
+        self.talk.git("commit", "--allow-empty", "--message", "work")
+
+    def send(self, name: str, share: float = 0, **changes: Any) -> HookAnswer:
+        """Send a recorded payload with changes; share is how full the context is."""
+        self.talk.clock.pass_by(1)
+        payload = json.loads((self.folder / f"{name}.json").read_text())
+        payload |= {"cwd": str(self.talk.root), "session_id": "S9", **changes}
+        payload.pop("transcript_path", None)
+        event = self.host.parse_event(payload, {"HOME": "/nowhere"}, self.talk.clock())
+        if share:
+            tokens = round(share * 200_000)
+            reading = Reading("hook", self.talk.clock(), tokens, 200_000)
+            event = event.replace(reading=reading)
+        places = self.talk.guard.workspace.places
+        refusal = first_refusal(event, self.host.abilities, places, self.talk.clock())
+        reply = refusal or self.talk.guard.handle(event, self.host.abilities)
+        return self.host.render_reply(event, reply)
+
+    def call(self, command: str, share: float = 0, **changes: Any) -> HookAnswer:
+        tool = SHELL[self.host.name]
+        changes = {"tool_call_id": command, "tool_input": {"command": command}, **changes}
+        return self.send(f"PreToolUse.{tool}", share, **changes)
+
+    def end(self, command: str, **changes: Any) -> HookAnswer:
+        tool = SHELL[self.host.name]
+        changes = {"tool_call_id": command, "tool_input": {"command": command}, **changes}
+        return self.send(f"PostToolUse.{tool}", **changes)
+
+
+@pytest.mark.parametrize("host", SHELL)
+def test_a_new_conversation_gets_the_block_with_its_first_prompt_and_once(
+    host: str, tmp_path: Path
+) -> None:
+    life = Life(host, tmp_path)
+    assert BLOCK in life.send("UserPromptSubmit").text
+    assert BLOCK not in life.send("UserPromptSubmit").text
+
+
+@pytest.mark.parametrize("host", ["copilot"])
+def test_after_a_compaction_of_which_no_end_is_told_the_first_call_brings_the_block_and_once(
+    host: str, tmp_path: Path
+) -> None:
+    life = Life(host, tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("PreCompact.auto")
+    life.call("make")
+    assert BLOCK in life.end("make").text
+    life.call("make test")
+    assert BLOCK not in life.end("make test").text
+    assert BLOCK not in life.send("UserPromptSubmit").text
+
+
+def test_after_such_a_compaction_without_a_call_the_next_prompt_brings_the_block(
+    tmp_path: Path,
+) -> None:
+    life = Life("copilot", tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("PreCompact.manual")
+    assert BLOCK in life.send("UserPromptSubmit").text
+
+
+def test_a_host_that_hears_at_prompts_alone_gets_the_block_after_a_compaction_there(
+    tmp_path: Path,
+) -> None:
+    life = Life("kimi", tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("PreCompact.auto")
+    life.send("PostCompact.auto")
+    life.call("make")
+    assert life.end("make").text == ""
+    assert BLOCK in life.send("UserPromptSubmit").text
+
+
+def test_the_second_denied_call_ends_the_turn_where_results_are_carried_back(
+    tmp_path: Path,
+) -> None:
+    life = Life("qwen", tmp_path)
+    life.send("UserPromptSubmit")
+    step = "UserPromptSubmit.continuation"
+    assert life.send(step).text == ""
+    assert "deny" in life.call("make", 0.97).text
+    assert life.send(step).text == "", "the agent may answer in words"
+    assert "deny" in life.call("make again", 0.97).text
+    ended = json.loads(life.send(step).text)
+    assert ended["decision"] == "block"
+    assert "STATUS:HALT_CONTEXT_LIMIT" in ended["reason"]
+
+
+@pytest.mark.parametrize("host", ["copilot", "kimi"])
+def test_where_nothing_ends_a_turn_every_call_of_a_halted_one_is_denied(
+    host: str, tmp_path: Path
+) -> None:
+    life = Life(host, tmp_path)
+    life.send("UserPromptSubmit")
+    for command in ("make", "make again", "make once more"):
+        denied = json.loads(life.call(command, 0.97).text)
+        assert denied["hookSpecificOutput"]["permissionDecision"] == "deny"
+        assert "continue" not in denied
+    refused = life.send("UserPromptSubmit")
+    assert (refused.code == 2) is (host == "kimi")
+    assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text + refused.error
+
+
+def test_calls_of_a_sub_agent_without_a_name_are_journaled_and_never_gated(
+    tmp_path: Path,
+) -> None:
+    life = Life("kimi", tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("SubagentStart")
+    assert life.call("make lint", 0.97).text == ""
+    life.end("make lint")
+    life.send("Stop")
+    record = life.talk.guard.status().host_sessions["S9"]
+    assert record.turns == record.ended_turns + 1, "its end is not the turn's"
+    life.send("SubagentStop")
+    assert "deny" in life.call("make", 0.97).text
+
+
+def test_a_new_prompt_ends_the_count_of_sub_agents_whose_end_was_lost(tmp_path: Path) -> None:
+    life = Life("kimi", tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("SubagentStart")
+    life.send("UserPromptSubmit")
+    assert "deny" in life.call("make", 0.97).text
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_the_same"),
+    [
+        ({}, {}, True),
+        ({}, {"timestamp": "2026-11-26T12:09:02.700Z"}, False),
+        ({}, {"session_id": "S2"}, False),
+        ({"tool_name": "Read"}, {}, False),
+    ],
+)
+def test_an_event_that_two_hooks_tell_of_counts_once(
+    tmp_path: Path, first: dict[str, Any], second: dict[str, Any], is_the_same: bool
+) -> None:
+    talk = Conversation(tmp_path)
+    payload = json.loads((PAYLOADS.parent / "copilot" / "PreToolUse.Bash.json").read_text())
+    told = [
+        find_host("copilot").parse_event({**payload, **changes}, {"HOME": "/nowhere"}, talk.clock())
+        for changes in (first, second)
+    ]
+    assert not is_told_before(talk.guard.workspace, told[0])
+    assert is_told_before(talk.guard.workspace, told[1]) is is_the_same
+
+
+def test_what_is_said_again_later_without_a_mark_is_no_repetition(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    payload = json.loads((PAYLOADS.parent / "droid" / "Stop.json").read_text())
+    del payload["message_id"]
+    event = find_host("droid").parse_event(payload, {"HOME": "/nowhere"}, talk.clock())
+    workspace = talk.guard.workspace
+    assert [is_told_before(workspace, event), is_told_before(workspace, event)] == [False, True]
+    talk.clock.pass_by(2)
+    assert not is_told_before(workspace, event)
