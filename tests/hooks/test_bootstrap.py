@@ -18,7 +18,8 @@ from gitguard.errors import InvalidInput
 from gitguard.guard import Guard
 from gitguard.hooks.bundle import HIGH, MEDIUM
 from gitguard.hooks.workspace_files import Bootstrap, collect
-from gitguard.hosts import HOSTS
+from gitguard.hosts import CONTEXT_FILES
+from gitguard.hosts import names as hosts_with
 from gitguard.hosts.context_files import context_files
 from gitguard.model.config.transcripts import BootstrapConfig
 from gitguard.model.context_files import ContextFiles
@@ -61,7 +62,7 @@ LOADED = {
 }
 
 
-@pytest.mark.parametrize("host", ["", *HOSTS])
+@pytest.mark.parametrize("host", ["", *hosts_with(CONTEXT_FILES)])
 def test_each_host_has_the_files_that_it_loads(tmp_path: Path, host: str) -> None:
     write(tmp_path, **dict.fromkeys(EVERYTHING, "Be kind."))
     assert names(found(tmp_path, host)) == LOADED[host]

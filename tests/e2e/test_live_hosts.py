@@ -1,0 +1,130 @@
+"""Every host that is served while it works: capture, hand-back, halt and what is undone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from .guarded import BLOCK, COMMAND, GuardedProject, fingerprint
+from .live_hosts import LiveHost
+from .scripted_model import Kind, Request, Step
+
+DIALECT = ("copilot", "qwen", "droid", "kimi", "codex")
+speaking = pytest.mark.parametrize("live", DIALECT, indirect=True)
+GOAL = "Write a report module with a total."
+
+
+@pytest.fixture
+def guarded(live: LiveHost, bin_dir: Path) -> Iterator[GuardedProject]:
+    """A project in which a user of the host ran `gitguard init` and approved its hooks."""
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    project = GuardedProject(live)
+    project.run("init", "--host", live.name)
+    live.approve_hooks()
+    yield project
+    live.end()
+
+
+def blocks_in(request: Request) -> int:
+    return request.text.count(BLOCK)
+
+
+@speaking
+def test_a_turn_is_captured_and_checkpointed_at_its_end(
+    live: LiveHost, guarded: GuardedProject
+) -> None:
+    before = fingerprint(live.project)
+    live.say(
+        GOAL,
+        Step("I begin.", (live.shell("echo seven-rows"),), input_tokens=9_000),
+        Step("I write.", (live.write("report.txt", "total\n"),), input_tokens=9_100),
+        Step("I check.", (live.shell("echo missing >&2; exit 3"),), input_tokens=9_200),
+        Step("The report adds up 7 rows; the export is open.", input_tokens=9_300),
+    )
+    state = guarded.state()
+    assert GOAL in state["goal"]
+    assert [artifact["path"] for artifact in state["artifacts"]] == ["report.txt"]
+    [failed] = state["failed_attempts"]
+    assert "exit 3" in failed["what"]
+    assert failed["error"].startswith("Exit code 3")
+    assert "adds up 7 rows" in str(state["exchanges"])
+    assert "turn-end" in guarded.triggers()
+    assert guarded.faults() == []
+    (live.project / "report.txt").unlink()
+    assert fingerprint(live.project) == before
+    [conversation] = guarded.json("status")["conversations"]
+    assert conversation["host"] == live.name
+
+
+@speaking
+def test_a_new_conversation_has_the_block_in_its_first_request_and_once(
+    live: LiveHost, guarded: GuardedProject
+) -> None:
+    live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
+    before = len(live.model.requests(Kind.MAIN))
+    call = live.shell("echo again")
+    live.say("Go on with the report.", Step("I look.", (call,)), Step("It is there."))
+    first, *later = live.model.requests(Kind.MAIN)[before:]
+    assert blocks_in(first) == 1
+    assert GOAL in first.text
+    assert [blocks_in(request) for request in later] == [1] * len(later)
+
+
+@speaking
+def test_a_compaction_comes_after_a_checkpoint_and_is_followed_by_the_block_once(
+    live: LiveHost, guarded: GuardedProject
+) -> None:
+    live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
+    guarded.run("note", "--decision", "The totals are kept in cents")
+    after = (
+        Step("I go on.", (live.shell("echo on"),), input_tokens=9_000),
+        Step("Still on.", (live.shell("echo further"),), input_tokens=9_100),
+        Step("The export is next.", input_tokens=9_200),
+    )
+    made = live.compact(*after)
+    last = [request for request in made if request.kind == Kind.MAIN][-1]
+    if live.name == "kimi":
+        before = len(live.model.requests(Kind.MAIN))
+        live.go_on("And now?", Step("Now the export.", input_tokens=9_300))
+        last = live.model.requests(Kind.MAIN)[before:][-1]
+    assert blocks_in(last) == 1
+    assert "kept in cents" in last.text
+    if live.name != "droid":
+        assert "compaction" in guarded.triggers()
+
+
+@speaking
+def test_what_a_kill_cut_off_is_handed_to_the_next_conversation(
+    live: LiveHost, guarded: GuardedProject
+) -> None:
+    live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
+    live.kill_in_tool("Add the export.", Step("I add it.", (live.write("export.txt", "x\n"),)))
+    before = len(live.model.requests(Kind.MAIN))
+    live.say("What is the state?", Step("The export was begun."))
+    first = live.model.requests(Kind.MAIN)[before]
+    assert blocks_in(first) == 1
+    assert "Add the export." in first.text
+    assert "export.txt" in first.text
+
+
+@speaking
+def test_without_gitguard_the_host_works_on_and_nothing_is_shown(
+    live: LiveHost, guarded: GuardedProject, bin_dir: Path
+) -> None:
+    (bin_dir / "gitguard").unlink()
+    done = live.say(GOAL, Step("I begin.", (live.shell("echo on"),)), Step("It works."))
+    assert done.returncode == 0
+    assert "gitguard" not in done.stdout + done.stderr
+    assert BLOCK not in live.model.requests(Kind.MAIN)[-1].text
+
+
+@speaking
+def test_uninstall_gives_every_byte_back(live: LiveHost, bin_dir: Path) -> None:
+    (bin_dir / "gitguard").symlink_to(COMMAND)
+    settings = {path: path.read_bytes() for path in live.home.rglob("*") if path.is_file()}
+    project = GuardedProject(live)
+    project.run("init", "--host", live.name)
+    project.run("uninstall", "--host", live.name)
+    assert {path: path.read_bytes() for path in settings} == settings
