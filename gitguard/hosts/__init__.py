@@ -8,7 +8,7 @@ somebody asks for it, because a hook pays for every import.
 from __future__ import annotations
 
 from gitguard.errors import InvalidInput
-from gitguard.hosts.marks import MAYBE, NO_MARKS, SELDOM, Marks, speaker
+from gitguard.hosts.marks import MAYBE, NO_MARKS, SELDOM, HostMarks, speaker
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
@@ -37,7 +37,7 @@ class HostRow(Value):
     """One host: what it can do, and by which marks it is told."""
 
     capabilities: tuple[str, ...]
-    marks: Marks = NO_MARKS
+    marks: HostMarks = NO_MARKS
     dialect: str = ""
     """The name of the hook dialect that it speaks with others, empty for one of its own."""
 
@@ -48,7 +48,7 @@ HOSTS: dict[str, HostRow] = {
         (HOOKS, INSTALLING, HEALTH, ADVICE, PLANS, CONTEXT_FILES),
         # Hooks and the status line have the project's folder, and tool calls the host's program
         # (seen in 2.1.330); both have the other marks.
-        Marks(
+        HostMarks(
             session="CLAUDE_CODE_SESSION_ID",
             shells=("CLAUDE_CODE_SESSION_ID", "CLAUDECODE"),
             in_tools=("CLAUDE_CODE_EXECPATH",),
@@ -63,7 +63,7 @@ HOSTS: dict[str, HostRow] = {
         (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
         # Seen in 2026.9.6 and 2026.3.13. The plugin takes the mark away that a Gateway inherits
         # which was started in a session's shell.
-        Marks(
+        HostMarks(
             session="GITGUARD_HOST_SESSION",
             unnamed="openclaw",
             shells=("OPENCLAW_SHELL",),
@@ -73,7 +73,7 @@ HOSTS: dict[str, HostRow] = {
     ),
     "copilot": HostRow(
         (HOOKS, INSTALLING, PLANS),
-        Marks(
+        HostMarks(
             session="COPILOT_AGENT_SESSION_ID",
             shells=("COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"),
             in_tools=("COPILOT_AGENT_SESSION_ID",),
@@ -85,7 +85,7 @@ HOSTS: dict[str, HostRow] = {
     ),
     "qwen": HostRow(
         (HOOKS, INSTALLING),
-        Marks(
+        HostMarks(
             session="QWEN_CODE_SESSION_ID",
             shells=("QWEN_CODE_SESSION_ID", "QWEN_CODE"),
             in_tools=("QWEN_CODE",),
@@ -98,7 +98,7 @@ HOSTS: dict[str, HostRow] = {
     "droid": HostRow(
         (HOOKS, INSTALLING, PLANS),
         # Its tool calls have no mark of their own, but what hooks have too (seen in 0.225.2).
-        Marks(
+        HostMarks(
             shells=("FACTORY_DISABLE_SETTINGS_PERSISTENCE",),
             in_tools=("FACTORY_DISABLE_SETTINGS_PERSISTENCE",),
             not_in_tools=("FACTORY_PROJECT_DIR",),
@@ -109,7 +109,7 @@ HOSTS: dict[str, HostRow] = {
     ),
     "kimi": HostRow(
         (HOOKS, INSTALLING),
-        Marks(
+        HostMarks(
             client="kimi_code_cli",
             folder=".kimi-code",
             home="KIMI_CODE_HOME",
@@ -119,7 +119,7 @@ HOSTS: dict[str, HostRow] = {
     ),
     "codex": HostRow(
         (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
-        Marks(
+        HostMarks(
             session="CODEX_SESSION_ID",
             shells=("CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"),
             in_tools=("CODEX_TOOL_CALL_ID",),

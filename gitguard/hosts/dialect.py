@@ -1,6 +1,6 @@
 """The common hook dialect, once: Claude Code's events, which other hosts speak with differences.
 
-A host declares what differs in a `Dialect`; everything else is translated here. Payloads are
+A host declares what differs in a `DialectHost`; everything else is translated here. Payloads are
 recorded with Claude Code 2.1.330, Copilot CLI 1.0.102, Qwen Code 0.24.4, Droid 0.225.2, Kimi Code
 2.1.0 and Codex CLI 0.171.0.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
-    from gitguard.hosts.marks import Marks
+    from gitguard.hosts.marks import HostMarks
     from gitguard.model.events import Abilities, HookReply, PlanItem, Reading
 
 KINDS = {
@@ -53,7 +53,7 @@ class ShellResult(Value):
     """The exit code, None where it is not told."""
 
 
-class Dialect(Value):
+class DialectHost(Value):
     """One host that speaks the dialect, by what it does differently."""
 
     name: str
@@ -100,7 +100,7 @@ class Dialect(Value):
     """Whether `systemMessage` is read."""
 
     @property
-    def marks(self) -> Marks:
+    def marks(self) -> HostMarks:
         """By which marks it is told."""
         return HOSTS[self.name].marks
 

@@ -19,7 +19,7 @@ ALWAYS, MAYBE, SELDOM = "always", "maybe", "seldom"
 """How often a host's payloads name its transcript; one that may not have any says `null`."""
 
 
-class Marks(Value):
+class HostMarks(Value):
     """The marks of one host; empty where it has none of a kind."""
 
     session: str = ""
@@ -81,12 +81,12 @@ class Marks(Value):
         return os.path.realpath(path).startswith(os.path.realpath(folder) + os.sep)
 
 
-NO_MARKS = Marks()
+NO_MARKS = HostMarks()
 
 
 def speaker(
     named: str,
-    speakers: Mapping[str, Marks],
+    speakers: Mapping[str, HostMarks],
     payload: Mapping[str, Any],
     environment: Mapping[str, str],
 ) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.base import InstallOptions, InstallSite
-    from gitguard.hosts.dialect import Dialect
+    from gitguard.hosts.dialect import DialectHost
 
 NAMED, BARE, TABLES = "named", "bare", "tables"
 """The shapes of such a file: groups of hooks by their event in `hooks`, or as the whole document;
@@ -32,7 +32,7 @@ or a list of hooks in `hooks`, each of which names its event."""
 class UserHooks(Value):
     """The installation of one host: an `Installation` whose members are its fields."""
 
-    dialect: Dialect
+    dialect: DialectHost
     file: str
     """The file, relative to the folder of the host's user."""
     format: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.hosts import payload as read
-from gitguard.hosts.dialect import KINDS, Dialect
+from gitguard.hosts.dialect import KINDS, DialectHost
 from gitguard.model import events
 from gitguard.model.events import Abilities, HookAnswer, Reading, is_token_count
 from gitguard.model.text import one_line
@@ -43,7 +43,7 @@ _ONLY_NOTES = "(notes only)"
 _USAGE = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
 
 
-class ClaudeCode(Dialect):
+class ClaudeCode(DialectHost):
     """The host whose dialect it is, and the one that calls us for a status line."""
 
     def parse_event(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from gitguard.hosts import payload as read
-from gitguard.hosts.dialect import Dialect
+from gitguard.hosts.dialect import DialectHost
 from gitguard.model.events import Abilities
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def _patched_files(parameters: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-HOST = Dialect(
+HOST = DialectHost(
     NAME,
     Abilities(ends_turns=False, compact_command="/compact", new_conversation="/new"),
     # It cuts what comes at the end of a conversation off after 3 s, so turns' ends are what counts.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hosts.dialect import TOP, Dialect, code_behind
+from gitguard.hosts.dialect import TOP, DialectHost, code_behind
 from gitguard.model import events
 from gitguard.model.events import Abilities
 
@@ -33,7 +33,7 @@ def _transcript(payload: dict[str, Any], folder: str) -> str:
     return os.path.join(folder, "session-state", session, "events.jsonl")
 
 
-HOST = Dialect(
+HOST = DialectHost(
     NAME,
     Abilities(
         hears=(events.PROMPT, events.TOOL_END, events.TOOL_FAILED, events.SESSION_START),

@@ -6,11 +6,11 @@ them. A call has no id.
 
 from __future__ import annotations
 
-from gitguard.hosts.dialect import STOPS, Dialect, code_behind
+from gitguard.hosts.dialect import STOPS, DialectHost, code_behind
 from gitguard.model.events import Abilities
 
 NAME = "droid"
-HOST = Dialect(
+HOST = DialectHost(
     NAME,
     Abilities(tells_compactions=False, compact_command="/compress", new_conversation="/clear"),
     shell="Execute",

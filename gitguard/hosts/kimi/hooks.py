@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hosts.dialect import FAILS, KINDS, PLAIN, Dialect, ShellResult
+from gitguard.hosts.dialect import FAILS, KINDS, PLAIN, DialectHost, ShellResult
 from gitguard.model import events
 from gitguard.model.events import Abilities
 
@@ -46,7 +46,7 @@ def _shell_result(text: str) -> ShellResult:
     return ShellResult(output, int(first)) if first.strip().isdigit() else ShellResult(text)
 
 
-HOST = Dialect(
+HOST = DialectHost(
     NAME,
     Abilities(
         hears=(events.PROMPT,),

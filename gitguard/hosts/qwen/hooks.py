@@ -6,7 +6,7 @@ that one ends the turn.
 
 from __future__ import annotations
 
-from gitguard.hosts.dialect import Dialect, ShellResult, code_behind
+from gitguard.hosts.dialect import DialectHost, ShellResult, code_behind
 from gitguard.model.events import Abilities, Reading, is_token_count
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def _reading(payload: dict[str, Any], now: float) -> Reading | None:
     return Reading("hook", now, tokens=tokens, window=window)
 
 
-HOST = Dialect(
+HOST = DialectHost(
     NAME,
     Abilities(compact_command="/compress", new_conversation="/clear"),
     ids=("tool_call_id", "tool_use_id"),

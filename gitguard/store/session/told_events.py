@@ -10,7 +10,9 @@ from __future__ import annotations
 import os
 from zlib import adler32, crc32
 
+from gitguard.errors import GitguardError
 from gitguard.model import events
+from gitguard.store.disk import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,14 +42,14 @@ def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
         if event.kind == events.PROMPT:
             _forget(folder, now)
         return not _leave(folder, path, now, _KEPT if event.mark else _AT_ONCE)
-    except OSError:
+    except (OSError, GitguardError):
         return False
 
 
 def _name(event: HookEvent) -> str:
     tool = event.tool
-    said = f"{tool.name} {tool.id}" if tool is not None else event.prompt
-    parts = (event.host, event.host_session, event.kind, event.sub_agent, event.mark, said)
+    subject = f"{tool.name} {tool.id}" if tool is not None else event.prompt
+    parts = (event.host, event.host_session, event.kind, event.sub_agent, event.mark, subject)
     data = "\0".join(parts).encode("utf-8", "replace")
     return f"{crc32(data):08x}{adler32(data):08x}"
 
@@ -63,7 +65,7 @@ def _leave(folder: str, path: str, now: float, window: float) -> bool:
                 os.utime(path, (now, now))
             return is_over
         except FileNotFoundError:
-            os.makedirs(folder, 0o700, exist_ok=True)
+            files.make_folder(folder)
         else:
             os.utime(path, (now, now))
             return True
@@ -72,11 +74,7 @@ def _leave(folder: str, path: str, now: float, window: float) -> bool:
 
 def _forget(folder: str, now: float) -> None:
     """Remove what no longer counts."""
-    try:
-        names = os.listdir(folder)
-    except FileNotFoundError:
-        return
-    for name in names:
+    for name in files.names_in(folder):
         path = os.path.join(folder, name)
         if abs(now - os.stat(path).st_mtime) > _KEPT:
-            os.unlink(path)
+            files.remove(path)
