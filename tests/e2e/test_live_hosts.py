@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from .guarded import BLOCK, COMMAND, GuardedProject, fingerprint
+from .guarded import BLOCK, COMMAND, GuardedHost, fingerprint
 from .live_hosts import LiveHost
 from .scripted_model import Kind, Request, Step
 
@@ -16,24 +15,13 @@ speaking = pytest.mark.parametrize("live", DIALECT, indirect=True)
 GOAL = "Write a report module with a total."
 
 
-@pytest.fixture
-def guarded(live: LiveHost, bin_dir: Path) -> Iterator[GuardedProject]:
-    """A project in which a user of the host ran `gitguard init` and approved its hooks."""
-    (bin_dir / "gitguard").symlink_to(COMMAND)
-    project = GuardedProject(live)
-    project.run("init", "--host", live.name)
-    live.approve_hooks()
-    yield project
-    live.end()
-
-
 def blocks_in(request: Request) -> int:
     return request.text.count(BLOCK)
 
 
 @speaking
 def test_a_turn_is_captured_and_checkpointed_at_its_end(
-    live: LiveHost, guarded: GuardedProject
+    live: LiveHost, guarded_live: GuardedHost
 ) -> None:
     before = fingerprint(live.project)
     live.say(
@@ -43,24 +31,24 @@ def test_a_turn_is_captured_and_checkpointed_at_its_end(
         Step("I check.", (live.shell("echo missing >&2; exit 3"),), input_tokens=9_200),
         Step("The report adds up 7 rows; the export is open.", input_tokens=9_300),
     )
-    state = guarded.state()
+    state = guarded_live.state()
     assert GOAL in state["goal"]
     assert [artifact["path"] for artifact in state["artifacts"]] == ["report.txt"]
     [failed] = state["failed_attempts"]
     assert "exit 3" in failed["what"]
     assert failed["error"].startswith("Exit code 3")
     assert "adds up 7 rows" in str(state["exchanges"])
-    assert "turn-end" in guarded.triggers()
-    assert guarded.faults() == []
+    assert "turn-end" in guarded_live.triggers()
+    assert guarded_live.faults() == []
     (live.project / "report.txt").unlink()
     assert fingerprint(live.project) == before
-    [conversation] = guarded.json("status")["conversations"]
+    [conversation] = guarded_live.json("status")["conversations"]
     assert conversation["host"] == live.name
 
 
 @speaking
 def test_a_new_conversation_has_the_block_in_its_first_request_and_once(
-    live: LiveHost, guarded: GuardedProject
+    live: LiveHost, guarded_live: GuardedHost
 ) -> None:
     live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
     before = len(live.model.requests(Kind.MAIN))
@@ -74,10 +62,10 @@ def test_a_new_conversation_has_the_block_in_its_first_request_and_once(
 
 @speaking
 def test_a_compaction_comes_after_a_checkpoint_and_is_followed_by_the_block_once(
-    live: LiveHost, guarded: GuardedProject
+    live: LiveHost, guarded_live: GuardedHost
 ) -> None:
     live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
-    guarded.run("note", "--decision", "The totals are kept in cents")
+    guarded_live.run("note", "--decision", "The totals are kept in cents")
     after = (
         Step("I go on.", (live.shell("echo on"),), input_tokens=9_000),
         Step("Still on.", (live.shell("echo further"),), input_tokens=9_100),
@@ -92,12 +80,12 @@ def test_a_compaction_comes_after_a_checkpoint_and_is_followed_by_the_block_once
     assert blocks_in(last) == 1
     assert "kept in cents" in last.text
     if live.name != "droid":
-        assert "compaction" in guarded.triggers()
+        assert "compaction" in guarded_live.triggers()
 
 
 @speaking
 def test_what_a_kill_cut_off_is_handed_to_the_next_conversation(
-    live: LiveHost, guarded: GuardedProject
+    live: LiveHost, guarded_live: GuardedHost
 ) -> None:
     live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
     live.kill_in_tool("Add the export.", Step("I add it.", (live.write("export.txt", "x\n"),)))
@@ -111,12 +99,12 @@ def test_what_a_kill_cut_off_is_handed_to_the_next_conversation(
 
 @speaking
 def test_without_gitguard_the_host_works_on_and_nothing_is_shown(
-    live: LiveHost, guarded: GuardedProject, bin_dir: Path
+    live: LiveHost, guarded_live: GuardedHost, bin_dir: Path
 ) -> None:
     (bin_dir / "gitguard").unlink()
     done = live.say(GOAL, Step("I begin.", (live.shell("echo on"),)), Step("It works."))
     assert done.returncode == 0
-    assert "gitguard" not in done.stdout + done.stderr
+    assert "gitguard hook" not in done.stdout + done.stderr
     assert BLOCK not in live.model.requests(Kind.MAIN)[-1].text
 
 
@@ -124,7 +112,7 @@ def test_without_gitguard_the_host_works_on_and_nothing_is_shown(
 def test_uninstall_gives_every_byte_back(live: LiveHost, bin_dir: Path) -> None:
     (bin_dir / "gitguard").symlink_to(COMMAND)
     settings = {path: path.read_bytes() for path in live.home.rglob("*") if path.is_file()}
-    project = GuardedProject(live)
+    project = GuardedHost(live)
     project.run("init", "--host", live.name)
     project.run("uninstall", "--host", live.name)
     assert {path: path.read_bytes() for path in settings} == settings
