@@ -35,6 +35,8 @@ def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
     """
     if event.kind in _REPEATED or not workspace.is_recorded:
         return False
+    if event.kind == events.TOOL_START and not event.mark:
+        return False  # the agent may begin the same call again at once, and each has to be judged
     folder = os.path.join(workspace.state_folder, _FOLDER)
     path = os.path.join(folder, _name(event))
     now = workspace.clock()
