@@ -28,7 +28,7 @@ from gitguard.transcripts.formats.recognition import recognise
 
 from .conftest import installed
 from .live_hosts import LiveHost
-from .scripted_model import DEFAULT_SUMMARY, ScriptedModel, Step, ToolCall
+from .scripted_model import DEFAULT_SUMMARY, Kind, ScriptedModel, Step, ToolCall
 from .sealed_hosts import SealedPi, codex, gemini, opencode
 
 
@@ -352,3 +352,21 @@ def test_a_conversation_of_a_host_of_the_dialect(live: LiveHost) -> None:
     wrote, failed, *listed = recorded
     assert (wrote.is_error, failed.is_error, failed.exit_code) == (False, True, 3)
     assert {call.is_error for call in listed} == {False}
+
+
+@pytest.mark.parametrize("live", READ_ONLY, indirect=True)
+def test_a_host_of_the_dialect_goes_on_with_a_torn_file_by_itself(
+    live: LiveHost, model: ScriptedModel
+) -> None:
+    working = Step("Working.", (live.shell("echo OUTPUT"),))
+    live.say("FIRST-PROMPT", working, Step("First answer."))
+    with live.transcript.open("ab") as file:
+        file.write(b'{"type":"message","id":"x","mess')
+    assert live.go_on("SECOND-PROMPT", Step("Resumed.")).returncode == 0
+    request = model.requests(Kind.MAIN)[-1]
+    assert request.count("FIRST-PROMPT") == request.count("SECOND-PROMPT") == 1
+    assert "OUTPUT" in request.text
+    spoken = said(recognise(str(live.transcript)))
+    assert spoken[-1] == (AGENT, "Resumed.")
+    # Qwen Code writes its next line behind the torn one, where nobody reads it.
+    assert ((USER, "SECOND-PROMPT") in spoken) == (live.name != "qwen")

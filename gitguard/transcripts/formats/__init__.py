@@ -63,7 +63,7 @@ FORMATS: dict[str, FormatRow] = {
         records_calls=True,
         tells_summaries=True,
     ),
-    "codex": FormatRow("/.codex/sessions/", is_unpacked=True),
+    "codex": FormatRow("/.codex/sessions/", is_unpacked=True, records_calls=True),
     "gemini": FormatRow("/.gemini/tmp/"),
     "openclaw": FormatRow(
         "/.openclaw/agents/",

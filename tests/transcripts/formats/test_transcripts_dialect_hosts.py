@@ -1,4 +1,4 @@
-"""What is special in the transcripts of Copilot CLI, Qwen Code, Droid and Kimi Code."""
+"""What is special in the transcripts of the hosts that speak Claude Code's dialect of hooks."""
 
 from __future__ import annotations
 
@@ -36,12 +36,14 @@ TOOLS = {
     "qwen": ("run_shell_command", "write_file", "run_shell_command"),
     "droid": ("Execute", "Create", "Execute"),
     "kimi": ("Bash", "Write", "Bash"),
+    "codex": ("exec_command", "apply_patch", "exec_command"),
 }
 EXIT_CODES = {
     "copilot": (None, 0, 3),
     "qwen": (0, None, 3),
     "droid": (0, None, 3),
     "kimi": (None, None, 3),
+    "codex": (0, 0, 3),
 }
 AT = {"timestamp": "2026-11-27T10:00:00.000Z"}
 everywhere = pytest.mark.parametrize("name", RECORDED)
@@ -100,9 +102,10 @@ def upto_compaction(path: Path, mark: bytes) -> Path:
 # All of them
 
 
-@everywhere
+@pytest.mark.parametrize("name", [*RECORDED, "codex"])
 def test_calls_are_told_with_their_ends_and_exit_codes_newest_first(name: str) -> None:
-    calls = list(recorded_calls(the(RECORDED[name])))[::-1]
+    path = RECORDED.get(name, PAYLOADS / "codex/rollout.jsonl")
+    calls = list(recorded_calls(the(path)))[::-1]
     assert tuple(call.name for call in calls) == TOOLS[name]
     assert tuple(call.exit_code for call in calls) == EXIT_CODES[name]
     assert [call.is_error for call in calls] == [False, False, True]

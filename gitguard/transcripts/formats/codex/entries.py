@@ -147,15 +147,19 @@ def _result(payload: dict[str, Any]) -> Block:
     text = word(output)
     size = len(text) + images * IMAGE_SIZE
     name = word(payload.get("call_id"))
-    return Block(RESULT, 0, text, id=name, is_error=_failed(text), size=size)
+    end = _end_of_command(text)
+    exit_code = int(end) if end.isdecimal() else None
+    is_error = end not in ("", "0")
+    return Block(RESULT, 0, text, id=name, is_error=is_error, exit_code=exit_code, size=size)
 
 
-def _failed(text: str) -> bool:
+def _end_of_command(text: str) -> str:
+    """Return with what a command exited, empty where the result does not tell."""
     for line in text[:_EXIT_WITHIN].split("\n")[:_EXIT_LINES]:
         for begin in _EXITS:
             if line.startswith(begin):
-                return line.removeprefix(begin).strip() != "0"
-    return False
+                return line.removeprefix(begin).strip()
+    return ""
 
 
 def _compaction(payload: dict[str, Any]) -> dict[str, Any]:

@@ -18,12 +18,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.transcript import Compactions, Message
+    from gitguard.model.transcript import Compactions, Message, RecordedCall
     from gitguard.transcripts.jsonl import Tell
 
 _COMPACTED, _ROLLED_BACK = b'"compacted"', b'"thread_rolled_back"'
 _USAGES = (b'"token_usage_record"', b'"token_count"', _COMPACTED, _ROLLED_BACK)
 _SETTINGS = (b'"turn_context"', b'"model_context_window"')
+_CALLS = (b'_call"', b'_call_output"')
 _FURTHEST = 1 << 22
 """Bytes behind the newest usage in which the model and its window are looked for."""
 _MESSAGE_MARKS = (b'"message"', _COMPACTED, _ROLLED_BACK)
@@ -81,6 +82,15 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]
 
     with as_lines(transcript.path) as path:
         yield from entries_of(path, since)
+
+
+def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:
+    """Yield the newest calls and how they ended, those of turns that were taken back included."""
+    from gitguard.transcripts.formats.codex.entries import fields_of
+    from gitguard.transcripts.newest_calls import newest_calls
+
+    with as_lines(transcript.path) as path:
+        yield from newest_calls(path, _CALLS, fields_of)
 
 
 def _turning_point(line: bytes) -> tuple[str, str, float]:

@@ -10,24 +10,20 @@ from __future__ import annotations
 from gitguard.model.events import Reading, Transcript, is_token_count
 from gitguard.transcripts.entries import (
     COMPACTION,
-    backwards,
     documents_backwards,
     inner,
     parse,
-    summary_since,
     time_of,
     tokens,
 )
+from gitguard.transcripts.event_log import EventLog
 from gitguard.transcripts.formats.copilot.lines import is_compaction
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.transcript import Compactions, Message, RecordedCall
-    from gitguard.transcripts.jsonl import Tell
+    from gitguard.model.transcript import Message
 
 _USAGE, _COMPACTED = b'"session.usage_record"', b'"session.compaction_complete"'
 _SAID = (b'"user.message"', b'"assistant.message"')
@@ -57,44 +53,6 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
         usage = inner(inner(line, "data"), "usage")
         requested_at = reading.at - tokens(usage, ("duration",)) / _MILLISECONDS
     return newest
-
-
-def messages(
-    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
-) -> Iterator[Message]:
-    """Yield what was said, without what hooks added to prompts."""
-    from gitguard.transcripts import jsonl
-
-    for text in jsonl.forwards(transcript.path, since, tell):
-        if any(mark in text for mark in _SAID) and (message := _message(parse(text))):
-            yield message
-
-
-def compactions(transcript: Transcript, since: int = 0) -> Compactions:
-    """Count the compactions that succeeded; the cursor is a byte offset."""
-    from gitguard.transcripts import jsonl
-
-    return jsonl.count_compactions(transcript.path, since, (_COMPACTED,), _turning_point)
-
-
-def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
-    """Yield every line; a position is a byte offset."""
-    from gitguard.transcripts.formats.copilot.entries import entries_of
-
-    return entries_of(transcript.path, since)
-
-
-def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:
-    """Yield the newest calls and how they ended."""
-    from gitguard.transcripts.formats.copilot.entries import fields_of
-    from gitguard.transcripts.newest_calls import newest_calls
-
-    return newest_calls(transcript.path, _CALLS, fields_of)
-
-
-def newest_summary(transcript: Transcript, since: float) -> str:
-    """Return the summary of a compaction that ended since a time, empty if none."""
-    return summary_since(backwards(transcript.path), _COMPACTED, since, _summary_of)
 
 
 def _summary_of(line: dict[str, Any]) -> str:
@@ -139,3 +97,17 @@ def _message(line: dict[str, Any]) -> Message | None:
     if role == USER and data.get("source"):
         return None  # of another agent or of the host
     return Message(role, text, time_of(line))
+
+
+_LOG = EventLog(
+    "copilot",
+    said=_SAID,
+    turning=(_COMPACTED,),
+    calls=_CALLS,
+    message_of=_message,
+    turning_point=_turning_point,
+    summary_of=_summary_of,
+    moment_of=time_of,
+)
+messages, compactions, entries = _LOG.messages, _LOG.compactions, _LOG.entries
+recorded_calls, newest_summary = _LOG.recorded_calls, _LOG.newest_summary

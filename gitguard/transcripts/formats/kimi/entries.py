@@ -16,19 +16,27 @@ from gitguard.model.conversation import (
     UNKNOWN,
     USER,
     Block,
+    TranscriptEntry,
 )
+from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import blocks_of, call, plain, text_and_size, word
 from gitguard.transcripts.entries import inner, tokens
 from gitguard.transcripts.formats.kimi.lines import KINDS, is_users, time_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _INPUT = ("inputOther", "inputCacheRead", "inputCacheCreation")
 _ROLES = {"user": USER, "assistant": AGENT, "tool": TOOL}
 _EXITED = "Process exited with code "
 """How the result of a command that failed begins."""
+
+
+def entries_of(path: str, since: int) -> Iterator[TranscriptEntry]:
+    """Yield the entries of a file behind an offset."""
+    return jsonl.entries(path, since, fields_of)
 
 
 def fields_of(line: dict[str, Any]) -> dict[str, Any]:

@@ -12,10 +12,10 @@ from gitguard.transcripts.entries import (
     backwards,
     inner,
     parse,
-    summary_since,
     texts,
     tokens,
 )
+from gitguard.transcripts.event_log import EventLog
 from gitguard.transcripts.formats.kimi.lines import KINDS, is_users, time_in
 
 TYPE_CHECKING = False
@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.transcript import Compactions, Message, RecordedCall
-    from gitguard.transcripts.jsonl import Tell
+    from gitguard.model.transcript import Message
 
 _COUNTED, _REQUEST = b'"token_counting.', b'"llm.request"'
 _COMPACTED = b'"context.apply_compaction"'
@@ -49,60 +47,6 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
         if reading and not (across and reading.after_compaction):
             return _with_window(reading, lines)
     return None
-
-
-def messages(
-    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
-) -> Iterator[Message]:
-    """Yield what was said; the parts of one answer are put together."""
-    from gitguard.transcripts import jsonl
-
-    answer: Message | None = None
-    answer_step: object = None
-    for text in jsonl.forwards(transcript.path, since, tell):
-        if not any(mark in text for mark in _SAID):
-            continue
-        message, step = _message(parse(text))
-        if message is None:
-            continue
-        if answer is not None and step is not None and step == answer_step:
-            answer = answer.replace(text=f"{answer.text}\n{message.text}")
-            continue
-        if answer is not None:
-            yield answer
-        answer, answer_step = message, step
-    if answer is not None:
-        yield answer
-
-
-def compactions(transcript: Transcript, since: int = 0) -> Compactions:
-    """Count the compactions since the context was last cleared; the cursor is a byte offset."""
-    from gitguard.transcripts import jsonl
-
-    return jsonl.count_compactions(transcript.path, since, _TURNING, _turning_point)
-
-
-def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
-    """Yield every line; a position is a byte offset."""
-    from gitguard.transcripts import jsonl
-    from gitguard.transcripts.formats.kimi.entries import fields_of
-
-    return jsonl.entries(transcript.path, since, fields_of)
-
-
-def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:
-    """Yield the newest calls and how they ended."""
-    from gitguard.transcripts.formats.kimi.entries import fields_of
-    from gitguard.transcripts.newest_calls import newest_calls
-
-    return newest_calls(transcript.path, _CALLS, fields_of)
-
-
-def newest_summary(transcript: Transcript, since: float) -> str:
-    """Return the summary of a compaction since a time, empty if none."""
-    return summary_since(
-        backwards(transcript.path), _COMPACTED, since, _summary_of, moment_of=time_in
-    )
 
 
 def _summary_of(line: dict[str, Any]) -> str:
@@ -140,16 +84,34 @@ def _with_window(reading: Reading, lines: Iterator[bytes]) -> Reading:
     return reading
 
 
-def _message(line: dict[str, Any]) -> tuple[Message | None, object]:
-    """Return what a line says, and the step of the agent that it is a part of."""
+def _message(line: dict[str, Any]) -> Message | None:
     from gitguard.model.transcript import AGENT, USER, Message
 
     event, message = inner(line, "event"), inner(line, "message")
     if event.get("type") == "content.part":
-        role, said, step = AGENT, texts([event.get("part")]), event.get("stepUuid")
+        role, said = AGENT, texts([event.get("part")])
     elif message.get("role") == "user" and is_users(message.get("origin")):
-        role, said, step = USER, texts(message.get("content")), None
+        role, said = USER, texts(message.get("content"))
     else:
-        return None, None
-    said = [text for text in said if text.strip()]
-    return (Message(role, "\n".join(said), time_in(line)) if said else None), step
+        return None
+    paragraphs = [text for text in said if text.strip()]
+    return Message(role, "\n".join(paragraphs), time_in(line)) if paragraphs else None
+
+
+def _step(line: dict[str, Any]) -> str:
+    return str(inner(line, "event").get("stepUuid") or "")
+
+
+_LOG = EventLog(
+    "kimi",
+    said=_SAID,
+    turning=_TURNING,
+    calls=_CALLS,
+    message_of=_message,
+    turning_point=_turning_point,
+    summary_of=_summary_of,
+    moment_of=time_in,
+    answer_of=_step,
+)
+messages, compactions, entries = _LOG.messages, _LOG.compactions, _LOG.entries
+recorded_calls, newest_summary = _LOG.recorded_calls, _LOG.newest_summary

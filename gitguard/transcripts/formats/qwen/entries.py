@@ -12,10 +12,12 @@ from gitguard.model.conversation import (
     UNKNOWN,
     USER,
     Block,
+    TranscriptEntry,
 )
+from gitguard.transcripts import jsonl
 from gitguard.transcripts.blocks import word
 from gitguard.transcripts.entries import inner, time_of, tokens
-from gitguard.transcripts.formats.qwen.lines import is_by_host, is_compression, texts_in
+from gitguard.transcripts.formats.qwen.lines import is_by_host, is_compression, summary_in, texts_in
 from gitguard.transcripts.parts import blocks_of_parts
 
 TYPE_CHECKING = False
@@ -24,6 +26,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ROLES = {"user": USER, "assistant": AGENT, "tool_result": TOOL}
+
+
+def entries_of(path: str, since: int) -> Iterator[TranscriptEntry]:
+    """Yield the entries of a file behind an offset."""
+    return jsonl.entries(path, since, fields_of)
 
 
 def fields_of(line: dict[str, Any]) -> dict[str, Any]:
@@ -36,7 +43,7 @@ def fields_of(line: dict[str, Any]) -> dict[str, Any]:
         "time": time_of(line),
     }
     if is_compression(line):
-        return fields | {"kind": COMPACTION, "blocks": (_summary(line),)}
+        return fields | {"kind": COMPACTION, "blocks": (Block.saying(TEXT, 0, summary_in(line)),)}
     message = line.get("message")
     if role is None or not isinstance(message, dict):
         return fields
@@ -48,14 +55,6 @@ def fields_of(line: dict[str, Any]) -> dict[str, Any]:
         "tokens": tokens(line.get("usageMetadata"), ("promptTokenCount",)),
         "model": word(line.get("model")),
     }
-
-
-def _summary(line: dict[str, Any]) -> Block:
-    """Return the summary, with which the history begins that replaces the one before."""
-    history = inner(line, "systemPayload").get("compressedHistory")
-    first = history[0] if isinstance(history, list) and history else None
-    texts = texts_in(first) if isinstance(first, dict) else []
-    return Block.saying(TEXT, 0, "\n".join(texts))
 
 
 def _blocks(line: dict[str, Any], message: dict[str, Any]) -> Iterator[Block]:

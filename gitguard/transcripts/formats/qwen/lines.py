@@ -37,3 +37,15 @@ def _added(text: str) -> bool:
 def is_by_host(line: dict[str, Any]) -> bool:
     """Say whether the host wrote a line in the user's name, as a sub-agent's report."""
     return line.get("provenance") not in (None, "real_user")
+
+
+def summary_in(line: dict[str, Any]) -> str:
+    """Return the summary with which the history begins that a compression put in place of another.
+
+    It is empty for any other line.
+    """
+    history = inner(line, "systemPayload").get("compressedHistory")
+    first = history[0] if isinstance(history, list) and history else None
+    if not is_compression(line) or not isinstance(first, dict):
+        return ""
+    return "\n".join(texts_in(first))

@@ -15,16 +15,14 @@ from gitguard.transcripts.entries import (
     time_of,
     tokens,
 )
-from gitguard.transcripts.formats.qwen.lines import is_by_host, is_compression, texts_in
+from gitguard.transcripts.event_log import EventLog
+from gitguard.transcripts.formats.qwen.lines import is_by_host, is_compression, summary_in, texts_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
 
-    from gitguard.model.conversation import TranscriptEntry
-    from gitguard.model.transcript import Compactions, Message, RecordedCall
-    from gitguard.transcripts.jsonl import Tell
+    from gitguard.model.transcript import Message
 
 _USAGE, _COMPRESSED = b'"usageMetadata"', b'"chat_compression"'
 _SAID = (b'"user"', b'"assistant"')
@@ -40,40 +38,6 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
         elif reading := _reading(line):
             return reading
     return None
-
-
-def messages(
-    transcript: Transcript, tell: Tell | None = None, *, since: int = 0
-) -> Iterator[Message]:
-    """Yield what was said, without what hooks added to prompts."""
-    from gitguard.transcripts import jsonl
-
-    for text in jsonl.forwards(transcript.path, since, tell):
-        if any(mark in text for mark in _SAID) and (message := _message(parse(text))):
-            yield message
-
-
-def compactions(transcript: Transcript, since: int = 0) -> Compactions:
-    """Count the compressions; the cursor is a byte offset."""
-    from gitguard.transcripts import jsonl
-
-    return jsonl.count_compactions(transcript.path, since, (_COMPRESSED,), _turning_point)
-
-
-def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]:
-    """Yield every line; a position is a byte offset."""
-    from gitguard.transcripts import jsonl
-    from gitguard.transcripts.formats.qwen.entries import fields_of
-
-    return jsonl.entries(transcript.path, since, fields_of)
-
-
-def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:
-    """Yield the newest calls and how they ended."""
-    from gitguard.transcripts.formats.qwen.entries import fields_of
-    from gitguard.transcripts.newest_calls import newest_calls
-
-    return newest_calls(transcript.path, _CALLS, fields_of)
 
 
 def _turning_point(line: bytes) -> tuple[str, str, float]:
@@ -103,3 +67,17 @@ def _message(line: dict[str, Any]) -> Message | None:
     if not role or not texts or (role == USER and is_by_host(line)):
         return None
     return Message(role, "\n".join(texts), time_of(line))
+
+
+_LOG = EventLog(
+    "qwen",
+    said=_SAID,
+    turning=(_COMPRESSED,),
+    calls=_CALLS,
+    message_of=_message,
+    turning_point=_turning_point,
+    summary_of=summary_in,
+    moment_of=time_of,
+)
+messages, compactions, entries = _LOG.messages, _LOG.compactions, _LOG.entries
+recorded_calls, newest_summary = _LOG.recorded_calls, _LOG.newest_summary
