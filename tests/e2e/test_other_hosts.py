@@ -311,7 +311,7 @@ READ_ONLY = ("copilot", "qwen", "droid", "kimi")
 MEASURED = {"copilot": 9_500, "qwen": 9_500, "droid": 9_550, "kimi": 9_550}
 """Tokens by the last answer; some hosts count it too."""
 WINDOWS = {"copilot": 20_000, "kimi": 200_000}
-MODELS = {"droid": "custom:Fake-0"}
+MODELS = {"droid": "custom:fake-1"}
 
 
 @pytest.mark.essential
