@@ -605,7 +605,6 @@ def resume_md(context, missing=missing, *, environment):
     l_0_session = resolve('session')
     l_0_header = resolve('header')
     l_0_branch = resolve('branch')
-    l_0_upstream = resolve('upstream')
     l_0_sections = resolve('sections')
     l_0_absent = resolve('absent')
     pass
@@ -620,11 +619,6 @@ def resume_md(context, missing=missing, *, environment):
         pass
         yield ' branch="'
         yield str(environment.finalize((undefined(name='branch') if l_0_branch is missing else l_0_branch)))
-        yield '"'
-    if (undefined(name='upstream') if l_0_upstream is missing else l_0_upstream):
-        pass
-        yield ' upstream="'
-        yield str(environment.finalize((undefined(name='upstream') if l_0_upstream is missing else l_0_upstream)))
         yield '"'
     yield '>\n'
     if environment.getattr((undefined(name='header') if l_0_header is missing else l_0_header), 'age'):
@@ -980,7 +974,7 @@ SOURCES = {
     "handoff.md.j2": "18c2afbce698ad3d23703e7756d614d0bde13c7db863d725d69cc2cd76db7e0d",
     "report.html.j2": "af8ac6504b7a6af1990a974ed974eb68735e1d99140f09cbcfa91d6a7917e5ad",
     "report.md.j2": "9afaf69f04784ac638d4e65941a30e082c92ffa6248c88627cd00f0296de5d64",
-    "resume.md.j2": "86e8c558163f0b4a9bb1736571e2db175744d1c44ea454dc8e29d37690aa4393",
+    "resume.md.j2": "f83e9028881a78f10a7a11841d30e22eaa291907e4d0dd3756b5fa525add00ff",
     "summary.md.j2": "4b2a933e580c89e4403b82e2ce2474509aac880b731806d461f9b4d88dfb5f90",
 }
 """The SHA-256 of each template as it was compiled."""

@@ -163,17 +163,21 @@ def _filled(
 
 def _is_provisional(conversation: Conversation, state: TaskState, before: OwnState) -> bool:
     """Say whether the goal is only what was said before anything was asked for."""
-    from gitguard.state.prompts import is_brief
+    from gitguard.state.prompts import is_brief, is_lone_command
 
-    goal_from = state.goal_from
-    if goal_from is None or state.is_noted("goal") or not is_brief(state.stated_goal):
+    goal_from, goal = state.goal_from, state.stated_goal
+    is_open = is_brief(goal) or is_lone_command(goal)
+    if goal_from is None or state.is_noted("goal") or not is_open:
         return False
     return _is_of_conversation(conversation, goal_from) and not _has_asked(conversation, before)
 
 
 def _has_asked(conversation: Conversation, before: OwnState) -> bool:
     """Say whether the user asked for something in this conversation before the newest prompt."""
-    return any(e.kind != SMALL_TALK for e in _heard_here(conversation, before)[:-1])
+    from gitguard.state.prompts import is_lone_command
+
+    earlier = (e for e in _heard_here(conversation, before)[:-1] if e.kind != SMALL_TALK)
+    return any(not is_lone_command(e.text) for e in earlier)
 
 
 def _heard_here(conversation: Conversation, before: OwnState) -> list[Exchange]:

@@ -36,6 +36,9 @@ _HEADING = late_pattern(r"#{1,6}\s|\*\*[^*]+\*\*:?$")
 _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _LEADS = (":", "：")
 _RULER = late_pattern(r"[-:|=_*+~─━\s]+")
+_FENCE = "```"
+_LINE_BREAK = " ⏎ "
+"""What stands for the end of a line of code, whose lines are not one command."""
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
 _QUOTING = "\"'*_”’»」』"
@@ -53,13 +56,14 @@ def conclusions(
 ) -> str:
     """Return the sentences of an answer that weigh most, in their order and at most limit long.
 
-    What is left out between them is marked. Code blocks are left out: what was written is in the
-    files. cut brings a text to a length, which is in characters unless size_of tells another one.
+    What is left out between them is marked. Code blocks are left out first: what was written is
+    in the files. cut brings a text to a length, in characters unless size_of tells another one.
     """
     passages = passages_of(answer)
     whole = _joined(passages) or one_line(answer[:READ])
     if size_of(whole) <= limit:
-        return whole
+        with_code = _joined(passages_of(answer, has_code=True)) if _FENCE in answer else whole
+        return with_code if size_of(with_code) <= limit else whole
     return _heaviest(passages, limit, size_of, cut) or cut(whole, limit)
 
 
@@ -203,13 +207,16 @@ class Passage(Value):
 _LEFT_OUT = Passage(_GAP)
 
 
-def passages_of(answer: str) -> list[Passage]:
-    """Return the sentences of an answer, each with what shows of it, and marks of earlier gaps."""
+def passages_of(answer: str, *, has_code: bool = False) -> list[Passage]:
+    """Return the sentences of an answer, each with what shows of it, and marks of earlier gaps.
+
+    has_code says that each code block is one of them, in one line.
+    """
     text = answer.strip()
     if len(text) > READ:
         text = text[: READ // 2] + "\n" + text[-READ // 2 :]
     spans = frozenset(_CODE.findall(text)[:_MOST_SPANS])
-    lines = _lines_of(without_code(text))
+    lines = _lines_of(_with_code_in_lines(text) if has_code else without_code(text))
     sizes: dict[int, int] = {}
     for line in lines:
         sizes[line.paragraph] = sizes.get(line.paragraph, 0) + len(line.sentences)
@@ -235,6 +242,19 @@ def passages_of(answer: str) -> list[Passage]:
             )
             passages.append(Passage(heading + sentence, features, heading))
     return passages
+
+
+def _with_code_in_lines(text: str) -> str:
+    """Return a text in which each code block stands in a line of its own."""
+    parts = text.split(_FENCE)
+    if len(parts) % 2 == 0:
+        return text  # a fence is left open
+    parts[1::2] = [f"\n{_FENCE}{_one_line_of(code)}{_FENCE}\n" for code in parts[1::2]]
+    return "".join(parts)
+
+
+def _one_line_of(code: str) -> str:
+    return _LINE_BREAK.join(filter(None, map(one_line, code.strip().splitlines())))
 
 
 def _nearness(distance: int) -> float:
@@ -272,6 +292,9 @@ def _lines_of(text: str) -> list[_SentenceLine]:
             paragraph += bool(lines) and lines[-1].paragraph == paragraph
         elif _RULER.fullmatch(line):
             continue
+        elif line.startswith(_FENCE):
+            lines.append(_SentenceLine(paragraph, heading, False, (line,)))
+            heading = ""
         elif _HEADING.match(line):
             heading = f"{' '.join(sentences(line)).rstrip(':：')}:"
         elif line.startswith("|"):

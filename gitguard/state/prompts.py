@@ -6,7 +6,7 @@ they miss is a request, and is kept as such.
 
 from __future__ import annotations
 
-from gitguard.model.host_additions import QUOTED
+from gitguard.model.host_additions import QUOTED, command_in
 from gitguard.model.text import one_line, shorten
 from gitguard.state.items import ANSWER, REQUEST
 from gitguard.state.sentences import (
@@ -64,6 +64,12 @@ def is_brief(text: str) -> bool:
     """
     line = own_words(text)
     return bool(line) and shape_of(line).is_plain and length_of(line) <= MOST_WORDS
+
+
+def is_lone_command(text: str) -> bool:
+    """Say whether a prompt is a slash command and no more: what it is to do, the next one says."""
+    words = text.split()
+    return len(words) == 1 and bool(command_in(text)) and "/" not in words[0][1:]
 
 
 def gist(text: str, limit: int) -> str:

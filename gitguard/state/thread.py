@@ -85,8 +85,12 @@ def is_refusal(exchange: Exchange) -> bool:
 
 
 def is_talk(exchange: Exchange) -> bool:
-    """Say whether an exchange asks for nothing and answers no question."""
-    return exchange.kind == SMALL_TALK and not is_question(exchange.settles)
+    """Say whether an exchange asks for nothing and answers no question.
+
+    More than a few words may set a limit that nothing took up, so they are kept, and asked last.
+    """
+    is_few = not _is_by_user(exchange) or is_few_words(exchange.text)
+    return exchange.kind == SMALL_TALK and is_few and not is_question(exchange.settles)
 
 
 def asked_last(exchanges: tuple[Exchange, ...]) -> Exchange | None:

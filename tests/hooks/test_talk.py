@@ -187,3 +187,45 @@ def test_an_output_that_the_user_pastes_without_a_word_is_the_running_request(
     pasted = f"```\n$ cargo test\nrunning 12 tests\n{ending}\n```"
     turn(talk, pasted, "Two rows are dropped by the loader; wait for the next nightly build.")
     assert ending in asked_last(talk)
+
+
+@pytest.mark.parametrize(
+    ("command", "wish"),
+    [
+        ("/brainstorming", "Bring the invoices of all tenants into one ledger"),
+        ("/plan", "Sve fakture idu u jednu knjigu po zakupcu"),
+        ("/设计", "把所有租户的发票合并到一个账本里"),
+    ],
+)
+def test_after_a_command_without_a_word_the_next_prompt_is_the_goal(
+    talk: Conversation, command: str, wish: str
+) -> None:
+    turn(talk, command, "What shall we look at?")
+    turn(talk, wish, "Done.", "src/ledger.rs")
+    assert talk.guard.state().goal == wish
+
+
+def test_a_command_with_words_stays_the_goal(talk: Conversation) -> None:
+    turn(talk, "/plan the ledger of tenants", "Done.", "src/ledger.rs")
+    turn(talk, "Now write src/ledger.rs", "Done.", "src/ledger.rs")
+    assert talk.guard.state().goal == "/plan the ledger of tenants"
+
+
+@pytest.mark.parametrize(
+    "limit",
+    [
+        "Nothing may leave our own network",
+        "Unsere Kunden sehen davon bitte nichts",
+        "Ništa ne sme da napusti mrežu",
+        "任何数据都不能离开我们的内部网络",
+    ],
+)
+def test_plain_words_that_nothing_took_up_are_kept_and_are_no_request(
+    talk: Conversation, limit: str
+) -> None:
+    turn(talk, GOAL, LONG, "src/invoice.rs")
+    turn(talk, limit, "OK.")
+    turn(talk, "Now port src/lexer.py as well", "Done.", "src/lexer.rs")
+    block = talk.beside("S9").prompt("?")
+    assert f"- {limit}" in block
+    assert limit not in asked_last(talk)

@@ -101,19 +101,29 @@ def test_what_the_agent_opened_on_a_forge_is_in_the_block(talk: Conversation) ->
     assert f"- {address}" in talk.beside("S2").prompt("Go on with the barn")
 
 
-def test_the_head_line_has_the_branch_and_its_upstream(tmp_path: Path) -> None:
+def git_line(talk: Conversation) -> str:
+    return next(line for line in talk.guard.resume().splitlines() if line.startswith("Git: "))
+
+
+def test_one_line_says_what_is_checked_out_committed_and_pushed(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     remote = tmp_path / "remote.git"
     talk.git("init", "--quiet", "--bare", str(remote))
     talk.git("remote", "add", "origin", str(remote))
     talk.git("push", "--quiet", "--set-upstream", "origin", "main")
-    talk.git("commit", "--quiet", "--allow-empty", "--message", "Not pushed")
-
     talk.prompt("Stack the hay in the barn")
-    first_line = talk.guard.resume().splitlines()[0]
+    head = talk.git("rev-parse", "--short=7", "HEAD").strip()
+    line = git_line(talk)
+    assert line.startswith(f"Git: HEAD {head} — ")
+    assert line.endswith("; nothing to commit; pushed to origin/main")
 
-    assert first_line.endswith(' upstream="origin/main, ahead 1">')
+    talk.git("commit", "--quiet", "--allow-empty", "--message", "Слама у амбару")
+    (talk.root / "hay.txt").write_text("stacked\n")
+    head = talk.git("rev-parse", "--short=7", "HEAD").strip()
+    line = f"Git: HEAD {head} — Слама у амбару; not committed: hay.txt; ahead 1 of origin/main"
+    assert git_line(talk) == line
 
 
-def test_without_an_upstream_the_head_line_has_none(talk: Conversation) -> None:
-    assert "upstream" not in talk.guard.resume().splitlines()[0]
+def test_a_branch_without_an_upstream_has_none_in_that_line(talk: Conversation) -> None:
+    talk.prompt("Stack the hay in the barn")
+    assert git_line(talk).endswith("; no upstream")

@@ -272,3 +272,13 @@ def test_an_answer_is_never_cut_to_nothing(answer: str, limit: int) -> None:
 )
 def test_the_longest_answer_of_any_sign_is_read(piece: str) -> None:
     assert len(conclusions(piece * (1 << 16), 400)) <= 400
+
+
+@pytest.mark.parametrize("words", ["Run this:", "Pokreni ovo:", "运行：", "実行："])
+def test_the_code_of_an_answer_stays_while_there_is_room_and_goes_first(words: str) -> None:
+    answer = f"Done.\n\n{words}\n\n```bash\ncd src\nmake all\n```\n\nThen 12 rows are left."
+    whole = conclusions(answer, 400)
+    assert whole == f"Done. {words} ```bash ⏎ cd src ⏎ make all``` Then 12 rows are left."
+    assert conclusions(whole, 400) == whole
+    assert "make all" not in conclusions(answer, 50)
+    assert "12 rows" in conclusions(answer, 50)

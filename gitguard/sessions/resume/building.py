@@ -30,13 +30,13 @@ from gitguard.rendering import render
 from gitguard.sessions.beside import ALONE, conversations_beside
 from gitguard.sessions.host_summaries import whole_summary
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
+from gitguard.sessions.resume.own_code import files_named, standing_of_code
 from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, line, safe
 from gitguard.sessions.resume.sections import sections_of, without_folder
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.spoken import about_words
 from gitguard.state.task import as_heard, as_of, without
-from gitguard.store.git.upstream import upstream_of
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.standing import PUT_BACK, judge
 
@@ -192,7 +192,7 @@ def resume_of(
         beside=beside,
         by_files=_by_files(store),
         branch=redact(branch) if branch != store.session.key else "",
-        upstream=redact(upstream_of(store.repository().git, branch)) if branch else "",
+        own_code=standing_of_code(store.repository(), store.workspace.redactor, head.code),
         whole_summary=whole_summary(store, state, conversation),
     )
     entries = tuple(e for e in part.entries if e.host_session not in beside.at_work)
@@ -322,7 +322,6 @@ def _changes(
 
 
 _LINE_LIMIT = 360
-_MOST_NAMES = 3
 _NAME_LIMIT = 48
 _SHORT_ID = 7
 _MOST_COMMITS = 50
@@ -354,9 +353,9 @@ def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
     parts = [
         _moved(then, now),
         f"branch {_branch(then)} → {_branch(now.code)}" if then.branch != now.code.branch else "",
-        _files("modified outside the agent's edit tools", now.changed, redactor),
-        _files("deleted", now.gone, redactor),
-        _files(f"different from commit {_commit(then)}", now.different, redactor),
+        files_named("modified outside the agent's edit tools", now.changed, redactor),
+        files_named("deleted", now.gone, redactor),
+        files_named(f"different from commit {_commit(then)}", now.different, redactor),
         f"not compared: {', '.join(now.unseen)}" if now.unseen else "",
     ]
     return shorten("; ".join(part for part in parts if part), _LINE_LIMIT)
@@ -375,14 +374,6 @@ def _commit(code: Code) -> str:
 
 def _branch(code: Code) -> str:
     return shorten(one_line(code.branch), _NAME_LIMIT) or "none"
-
-
-def _files(what: str, paths: tuple[str, ...], redactor: Redactor) -> str:
-    if not paths:
-        return ""
-    names = [redactor.shorten(one_line(path), _NAME_LIMIT) for path in paths[:_MOST_NAMES]]
-    more = len(paths) - len(names)
-    return f"{what}: {', '.join(names)}" + (f" and {more:,} more" if more else "")
 
 
 def drift_since(
@@ -464,8 +455,8 @@ class Header(Value):
     """What files of the agent's own say, each behind its heading."""
     branch: str = ""
     """The branch that is checked out, if the session is not called so."""
-    upstream: str = ""
-    """Its upstream, with how far apart they are; empty if it has none."""
+    own_code: str = ""
+    """How the user's own code stands, in one line; empty where that is not told."""
     whole_summary: str = ""
     """The host's own summary, if the state has its short form."""
     age: str = ""
@@ -523,7 +514,6 @@ def _render(filled: tuple[Filled, ...], header: Header) -> str:
         fence=FENCE,
         session=session,
         branch=_attribute(header.branch),
-        upstream=_attribute(header.upstream),
         header=header,
         sections=[section for section in filled if section.texts],
         absent="; ".join(section.absence for section in filled if not section.texts),
@@ -548,6 +538,7 @@ def _about(header: Header) -> tuple[BlockSection, ...]:
         BlockSection(title, works, 6, is_list=len(works) > 1),
         BlockSection("Notes", notes, 6),
         BlockSection("Changed since the checkpoint", changes, 4, is_list=False),
+        line("Git", header.own_code, 4, is_derived=True),
     )
 
 

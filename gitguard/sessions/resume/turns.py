@@ -14,7 +14,7 @@ from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present
 from gitguard.sessions.resume.standing import awaited, is_before_request, newest_request
 from gitguard.state import roles
 from gitguard.state.answers import closing_question, conclusions
-from gitguard.state.items import AGENT_KINDS, CONCLUSION, UNFINISHED, Exchange
+from gitguard.state.items import AGENT_KINDS, CONCLUSION, SMALL_TALK, UNFINISHED, Exchange
 from gitguard.state.sentences import is_question, sentences, words_of
 from gitguard.state.subjects import Subjects
 from gitguard.state.thread import answer_before_last, is_full, is_heard, is_refusal, is_talk
@@ -29,7 +29,7 @@ REQUEST, EARLIER_WORDS = 320, 135
 _CONCLUSION, _EARLIER_ANSWER = 900, 300
 """Quarters that are shown of the newest request, of each earlier prompt, of the last answer and of
 each before it, until all sections have as much."""
-_FIRST_WORDS = 6
+_FIRST_WORDS = 12
 """Earlier prompts that go beside what was noted; others, and what says little, come after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _AFTER = 100
@@ -38,7 +38,7 @@ TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
 _PASTE, _NEWEST_PASTE = 60, 240
 """Characters that stay of what the user pasted into earlier prompts and into the newest."""
-_MOST_LINES = 28
+_MOST_LINES = 40
 """Earlier prompts and answers that are shown: most of what older ones say has been done since."""
 _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
@@ -48,7 +48,7 @@ _BY_AGENT = "Agent: "
 """What an answer begins with whose prompt is not shown."""
 _LATER = 10_000
 """Turns behind which prompts come that say little."""
-_LEAST = 80
+_LEAST = 60
 """Quarters of a prompt or an answer below which it is not worth a line."""
 _FOR_ONE = 3
 """Earlier prompts that get room for one earlier answer, which takes as much."""
@@ -157,7 +157,7 @@ def _lines(
                 )
                 continue
             item = said_item(exchange, reader).replace(rank=rank)
-            if not _says_little(exchange, subjects):
+            if exchange.kind != SMALL_TALK and not _says_little(exchange, subjects):
                 item, major = item.replace(is_derived=not major), max(major - 1, 0)
             elif len(turn) == 1:
                 item = item.replace(rank=_LATER + rank)

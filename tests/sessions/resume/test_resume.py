@@ -315,10 +315,10 @@ def test_a_prompt_that_came_again_and_again_is_said_once() -> None:
 
 def test_where_room_is_short_a_pasted_prompt_gives_way_to_words_of_the_users_own() -> None:
     pasted = "```\nTraceback of line 12\nKeyError: rows\n```"
-    own = [f"Keep rows_{n} of table_{n} beside view_{n}" for n in range(30)]
+    own = [f"Keep rows_{n} of table_{n} beside view_{n}" for n in range(90)]
     block = block_of(new_task("main", NOW).replace(exchanges=said(*own, pasted, "Test it")))
     assert "Traceback" not in block
-    assert "table_29" in block
+    assert "table_89" in block
 
 
 def test_of_many_earlier_turns_the_block_shows_some_each_with_its_answer_and_counts_all() -> None:
@@ -330,7 +330,7 @@ def test_of_many_earlier_turns_the_block_shows_some_each_with_its_answer_and_cou
             said_by_agent(f"Ported {prompt.text[5:14]}, 12 tests pass.", prompt.origin),
         ]
     block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)), max_tokens=20_000)
-    assert "Earlier turns, oldest first (21 of 39):" in block
+    assert "Earlier turns, oldest first (30 of 39):" in block
     assert f"- {prompts[-2]}\n- → Ported {prompts[-2][5:14]}, 12 tests pass.\n" in block
 
 
