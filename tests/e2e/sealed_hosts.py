@@ -144,11 +144,14 @@ def copilot(home: Path, project: Path, model_url: str) -> Sealed:
 def qwen(home: Path, project: Path, model_url: str) -> Sealed:
     """Qwen Code 0.24.4 with a window of 200,000; it compacts from 172,000 tokens on."""
     package = "@qwen-code/qwen-code"
-    program = fetch("qwen-0.24.4", f"{package}@0.24.4") / package / "cli-entry.js"
+    modules = fetch("qwen-0.24.4", f"{package}@0.24.4")
+    program = modules / package / "cli-entry.js"
     environment = {
         "OPENAI_BASE_URL": f"{model_url}/v1",
         "OPENAI_API_KEY": "fake",
         "OPENAI_MODEL": "fake-1",
+        # What Node compiles of it is kept, which halves the time of a turn.
+        "NODE_COMPILE_CACHE": str(modules.with_name("compiled")),
         "TERM": "dumb",
     }
     return Sealed([str(node()), str(program)], home, project, environment)
