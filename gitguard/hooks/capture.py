@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, Pending
+from gitguard.hooks.recorded import take_in_ends
 from gitguard.model import triggers
 from gitguard.model.config.config import WORDS_WHOLE
 from gitguard.model.text import cut_middle
@@ -32,13 +33,18 @@ _MOST_MESSAGES = 200
 """Messages of a conversation that is first heard of now; the newest are read, and its first."""
 
 
-def record_prompt(conversation: Conversation, reading: OwnState | UnusableState) -> None:
-    """Journal the event's prompt, which begins a new task where the last one is done."""
+def record_prompt(
+    conversation: Conversation, reading: OwnState | UnusableState, *, entry: str = entries.PROMPT
+) -> None:
+    """Journal the event's prompt, which begins a new task where the last one is done.
+
+    entry is the kind of the journal's entry.
+    """
     prompt = clean_prompt(conversation, conversation.event.prompt)
     if not prompt:
         return
     ready, state = _task_at(conversation, reading)
-    settles = journal_prompt(conversation, prompt)
+    settles = journal_prompt(conversation, prompt, entry)
     if ready is not None and state is not None:
         kind = _kind_so_far(conversation, state, prompt, settles)
         conversation.record = conversation.record.replace(undecided=kind == SMALL_TALK)
@@ -99,7 +105,7 @@ def _kind_so_far(conversation: Conversation, state: TaskState, prompt: str, sett
     return kind_by_work(said, TurnSeen(), state, state.exchanges)
 
 
-def journal_prompt(conversation: Conversation, prompt: str) -> str:
+def journal_prompt(conversation: Conversation, prompt: str, kind: str = entries.PROMPT) -> str:
     """Journal a prompt; return what the agent had asked or said where it answers that."""
     if not prompt:
         return ""
@@ -107,7 +113,7 @@ def journal_prompt(conversation: Conversation, prompt: str) -> str:
 
     answer = "" if conversation.has_changed_task else conversation.record.answer
     settles = question_answered(answer, conversation.event.prompt)
-    entry = conversation.entry(entries.PROMPT, summary=prompt)
+    entry = conversation.entry(kind, summary=prompt)
     since = conversation.record.started_at
     conversation.store.journal.append(entry.replace(settles=settles, since=since))
     conversation.record = conversation.record.replace(answer="")
@@ -379,6 +385,7 @@ def close_open_calls(conversation: Conversation, *, every: bool = False) -> None
     another conversation.
     """
     take_in_stopped_calls(conversation)
+    take_in_ends(conversation)
     first = conversation.record.turns == 0 and not every
     for entry in conversation.store.journal.open_calls():
         is_own = entry.host_session == conversation.event.host_session

@@ -32,6 +32,14 @@ _SAVED_BEFORE = "State and summary were saved when the halt began."
 def answer(conversation: Conversation) -> HookReply:
     """Answer the event; a sub-agent's pressure is not its parent's, so it is never gated."""
     main = not conversation.event.sub_agent
+    if main and not conversation.abilities.tells_prompts:
+        from gitguard.hooks.turns import take_in_untold_prompt
+
+        take_in_untold_prompt(conversation)
+    if not conversation.abilities.tells_results:
+        from gitguard.hooks.recorded import take_exit_code
+
+        take_exit_code(conversation)
     if conversation.event.kind == events.TOOL_START:
         return _tool_start(conversation) if main else _begin_tool(conversation)
     calls = _end_tool(conversation) if conversation.bring_back() else 0

@@ -18,6 +18,7 @@ from gitguard.model import events, triggers
 from gitguard.model.config.maintenance import ENFORCE
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.pressure.gauge import with_reading
+from gitguard.state.entries import PROMPT_READ
 from gitguard.store.session.host_session import HostSession
 from gitguard.store.session.identity import take_unsaid
 from gitguard.store.session.state_file import newest_own
@@ -50,6 +51,8 @@ def answer(conversation: Conversation) -> HookReply:
         events.SUB_AGENT_END: _sub_agent,
         events.STATUS_LINE: _status_line,
     }
+    if conversation.event.kind in _MIDST:
+        take_in_untold_prompt(conversation)
     handler = handlers.get(conversation.event.kind)
     return handler(conversation) if handler else NEUTRAL
 
@@ -118,6 +121,30 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
     _count_prompt(conversation, begins_turn=begins_turn)
     _keep_window(conversation)
     return block, reading
+
+
+_MIDST = (events.TURN_END, events.COMPACTION_START, events.SESSION_END)
+"""Events before which a turn has begun, whether or not that was told."""
+
+
+def take_in_untold_prompt(conversation: Conversation) -> None:
+    """Begin a turn of which no event told, with the prompt that the transcript has."""
+    if conversation.abilities.tells_prompts or conversation.is_apart:
+        return
+    from gitguard.hooks.recorded import untold_prompt
+
+    prompt = untold_prompt(conversation)
+    if not prompt or not conversation.bring_back():
+        return
+    event = conversation.event
+    with conversation.recording():
+        conversation.event = event.replace(kind=events.PROMPT, prompt=prompt, tool=None)
+        capture.close_open_calls(conversation)
+        reading = conversation.store.states.read()
+        capture.record_prompt(conversation, reading, entry=PROMPT_READ)
+        _keep_files_before_turn(conversation)
+        _count_prompt(conversation, begins_turn=True)
+    conversation.event = event
 
 
 def _joins_running_turn(conversation: Conversation) -> bool:
@@ -336,12 +363,14 @@ def keep_words(conversation: Conversation) -> None:
 
 
 def _turn_end(conversation: Conversation) -> HookReply:
+    from gitguard.hooks.recorded import answer_of
     from gitguard.hooks.unfinished import take_in_middle_of_turn, take_in_running_turn
 
     if not conversation.bring_back():
         return NEUTRAL
     conversation.doubt_reading()
     _, pressure = conversation.measure()
+    conversation.event = conversation.event.replace(answer=answer_of(conversation))
     with conversation.recording():
         if capture.is_hosts_own(conversation, conversation.event.answer):
             conversation.event = conversation.event.replace(answer="")
@@ -394,7 +423,9 @@ def _session_start(conversation: Conversation) -> HookReply:
     if conversation.event.source != events.STARTED_AFTER_COMPACTION:
         _note_return(conversation)
         _store_reading(conversation)
-        return NEUTRAL
+        if conversation.abilities.tells_prompts:
+            return NEUTRAL
+        return _hand_back_at_start(conversation)
     is_compacted = compactions.take_in(conversation)
     conversation.ensure_session()
     if not is_compacted:
@@ -405,6 +436,18 @@ def _session_start(conversation: Conversation) -> HookReply:
 
     with conversation.recording():
         block, reading = deliver(conversation, first=False)
+    return HookReply(context=block, notice=_restored(conversation, reading, block))
+
+
+def _hand_back_at_start(conversation: Conversation) -> HookReply:
+    """Return the block as a conversation begins, of a host that may tell of no prompt."""
+    from gitguard.hooks.delivery import deliver
+
+    conversation.ensure_session(always=conversation.record.turns == 0)
+    with conversation.recording():
+        conversation.record = conversation.with_transcript(conversation.noticed())
+        _take_in_cut_off_turns(conversation)
+        block, reading = deliver(conversation, first=conversation.record.turns == 0)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 
 

@@ -110,7 +110,7 @@ def take_in_middle_of_turn(conversation: Conversation) -> None:
 
     record = conversation.with_transcript(conversation.record)
     try:
-        messages, upto = _unheard(record)
+        messages, upto = unheard(record)
         texts = [
             message.text
             for message in messages
@@ -126,7 +126,7 @@ def take_in_middle_of_turn(conversation: Conversation) -> None:
         conversation.store.journal.append(conversation.entry(entries.SAID, summary=words))
 
 
-def _unheard(record: HostSession) -> tuple[Iterable[Message], int]:
+def unheard(record: HostSession) -> tuple[Iterable[Message], int]:
     """Return what was said since the agent's words were last taken in, and up to where that is."""
     transcript = record.host_transcript
     if transcript is None or not os.path.exists(transcript.path):
@@ -161,7 +161,7 @@ def _take_in(
 ) -> HostSession:
     """Journal the words of a turn whose newest entry is given; return the record behind them."""
     try:
-        messages, upto = _unheard(record)
+        messages, upto = unheard(record)
         words = _words_of_turn(conversation, messages, newest, record.turn_since)
     except GitguardError as error:
         conversation.note_fault(error)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from gitguard.hosts import HOSTS, PLANS, load
 from gitguard.hosts import payload as read
 from gitguard.model import events
+from gitguard.model.call_ids import invented_id
 from gitguard.model.codec import encode_json
 from gitguard.model.events import HookAnswer, HookEvent, ToolCall, Transcript
 from gitguard.model.text import one_line, shorten
@@ -174,7 +175,7 @@ class DialectHost(Value):
         summary = command or path or read.parameters(parameters)
         return ToolCall(
             name=name,
-            id=_first(payload, self.ids) or read.invented_id(name, parameters),
+            id=_first(payload, self.ids) or invented_id(name, parameters),
             summary=read.cut(one_line(summary), read.SUMMARY_LIMIT),
             command=command,
             kept_command=read.kept_command(command),

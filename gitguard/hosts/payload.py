@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.codec import encode_json
 from gitguard.model.events import COMMAND_LIMIT
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import encodable, one_line, shorten
@@ -69,13 +68,6 @@ def kept_command(command: str) -> str:
     """Return a shell command without secrets and with its lines; empty if a summary holds it."""
     is_whole = len(command) <= SUMMARY_LIMIT and "\n" not in command.strip()
     return "" if is_whole else cut(command.strip(), COMMAND_LIMIT)
-
-
-def invented_id(name: str, parameters: dict[str, Any]) -> str:
-    """Return an id for a call of a host that gives none: the same for its start and its end."""
-    from zlib import crc32
-
-    return f"{name}-{crc32(encode_json(parameters).encode('utf-8', 'replace')):08x}"
 
 
 _ERROR = 32 << 10

@@ -93,6 +93,13 @@ class Abilities(Value):
     """Whether the host tells how full the context is."""
     hears: tuple[str, ...] = (PROMPT, TOOL_END, TOOL_FAILED, SESSION_START, BOOTSTRAP)
     """The events whose answer reaches the agent."""
+    tells_prompts: bool = True
+    """Whether an event tells of every prompt; else the transcript has those that none tells."""
+    tells_answers: bool = True
+    """Whether the end of a turn brings the answer; else the transcript has it."""
+    tells_results: bool = True
+    """Whether the end of a call is always told, and with its exit code; else the transcript has
+    them."""
     tells_compactions: bool = True
     """Whether an event tells that a compaction ended, before the model is asked again."""
     ends_turns: bool = True

@@ -91,14 +91,26 @@ def find_ended_calls(transcript: Transcript, calls: frozenset[str]) -> frozenset
         reading = formats.load(transcript.format, formats.READING)
         ended: frozenset[str] = reading.ended_calls(transcript, calls)
         return ended
-    wanted, have_ended = set(calls), set()
+    return frozenset(ends_of(transcript, calls))
+
+
+def ends_of(transcript: Transcript, calls: frozenset[str]) -> dict[str, RecordedCall]:
+    """Return how calls ended, by their ids or by those that were invented for them.
+
+    A call is left out whose newest record has no end.
+    """
+    from gitguard.model.call_ids import invented_id
+
+    sought, ends = set(calls), {}
     for call in recorded_calls(transcript):
-        if call.id in wanted and call.has_ended:
-            have_ended.add(call.id)
-        wanted.discard(call.id)
-        if not wanted:
+        for name in (call.id, invented_id(call.name, call.given or {})):
+            if name in sought:
+                sought.remove(name)
+                if call.has_ended:
+                    ends[name] = call
+        if not sought:
             break
-    return frozenset(have_ended)
+    return ends
 
 
 def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:

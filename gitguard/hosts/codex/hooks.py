@@ -33,7 +33,12 @@ def _patched_files(parameters: dict[str, Any]) -> tuple[str, ...]:
 
 HOST = DialectHost(
     NAME,
-    Abilities(ends_turns=False, compact_command="/compact", new_conversation="/new"),
+    Abilities(
+        tells_results=False,
+        ends_turns=False,
+        compact_command="/compact",
+        new_conversation="/new",
+    ),
     # It cuts what comes at the end of a conversation off after 3 s, so turns' ends are what counts.
     timeouts={"UserPromptSubmit": 30, "PreCompact": 60, "SessionStart": 30, "SessionEnd": 3},
     writing=frozenset(("apply_patch",)),

@@ -12,7 +12,14 @@ from gitguard.model.events import Abilities
 NAME = "droid"
 HOST = DialectHost(
     NAME,
-    Abilities(tells_compactions=False, compact_command="/compress", new_conversation="/clear"),
+    Abilities(
+        tells_prompts=False,
+        tells_answers=False,
+        tells_results=False,
+        tells_compactions=False,
+        compact_command="/compress",
+        new_conversation="/clear",
+    ),
     shell="Execute",
     writing=frozenset(("Create", "Edit", "MultiEdit")),
     reading=frozenset(("Read",)),

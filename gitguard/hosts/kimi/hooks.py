@@ -50,6 +50,8 @@ HOST = DialectHost(
     NAME,
     Abilities(
         hears=(events.PROMPT,),
+        tells_answers=False,
+        tells_results=False,
         ends_turns=False,
         marks_sub_agents=False,
         compact_command="/compact",

@@ -1,0 +1,107 @@
+"""What the host wrote into its transcript and told no hook of: prompts, answers, ends of calls.
+
+The words count as read: no event vouches for them.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError
+from gitguard.model import events
+from gitguard.model.transcript import AGENT, USER
+from gitguard.state import entries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.hooks.conversation import Conversation
+    from gitguard.model.transcript import Message, RecordedCall
+    from gitguard.state.entries import JournalEntry
+
+
+def untold_prompt(conversation: Conversation) -> str:
+    """Return the prompt of a turn whose beginning no event told; empty where one did."""
+    if conversation.abilities.tells_prompts or conversation.record.is_in_turn:
+        return ""
+    prompts = [message for message in _since_last_turn(conversation) if message.role == USER]
+    return prompts[-1].text if prompts else ""
+
+
+def answer_of(conversation: Conversation) -> str:
+    """Return the answer that ends a turn, out of the transcript where the event has none."""
+    if conversation.abilities.tells_answers or conversation.event.answer:
+        return conversation.event.answer
+    messages = _since_last_turn(conversation)
+    return messages[-1].text if messages and messages[-1].role == AGENT else ""
+
+
+def _since_last_turn(conversation: Conversation) -> list[Message]:
+    """Return what was said since the newest turn began, or since the one before it ended."""
+    from gitguard.hooks.unfinished import unheard
+
+    record = conversation.with_transcript(conversation.record)
+    try:
+        messages, _ = unheard(record)
+        return [message for message in messages if not 0 < message.at < int(record.turn_since)]
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return []
+
+
+def take_in_ends(conversation: Conversation) -> None:
+    """Journal how calls ended whose ends no hook told; the lock is held."""
+    if conversation.abilities.tells_results:
+        return
+    key = conversation.event.host_session
+    begun = {call.id: call for call in conversation.store.journal.open_calls()}
+    own = {name: call for name, call in begun.items() if call.host_session == key}
+    for name, end in _ends(conversation, frozenset(own)).items():
+        conversation.store.journal.append(_ended(conversation, own[name], end))
+
+
+def take_exit_code(conversation: Conversation) -> None:
+    """Take a shell call for a failed one where the transcript says that it failed."""
+    event, tool = conversation.event, conversation.tool
+    is_told = conversation.abilities.tells_results or event.kind != events.TOOL_END
+    if is_told or not tool.is_shell or event.sub_agent:
+        return
+    end = _ends(conversation, frozenset((tool.id,))).get(tool.id)
+    if end is not None and end.exit_code:
+        conversation.tool = tool.replace(error=_error(conversation, end), output="")
+        conversation.event = event.replace(kind=events.TOOL_FAILED, tool=conversation.tool)
+
+
+def _ends(conversation: Conversation, calls: frozenset[str]) -> dict[str, RecordedCall]:
+    transcript = conversation.event.transcript or conversation.record.host_transcript
+    if not calls or transcript is None or not os.path.exists(transcript.path):
+        return {}
+    from gitguard.transcripts import ends_of
+
+    try:
+        return ends_of(transcript, calls)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return {}
+
+
+def _ended(conversation: Conversation, begun: JournalEntry, end: RecordedCall) -> JournalEntry:
+    from gitguard.hosts.payload import last_lines
+    from gitguard.model.outcome import is_answer
+
+    error = _error(conversation, end) if end.is_error or end.exit_code else ""
+    has_failed = bool(error) and not is_answer(begun.summary, error)
+    output = conversation.workspace.redactor.text(end.text) if begun.is_shell and not error else ""
+    return begun.replace(
+        event=entries.FAILED if has_failed else entries.ENDED,
+        at=conversation.store.now,
+        turn=conversation.record.turns,
+        error=error if has_failed else "",
+        output=last_lines(output),
+    )
+
+
+def _error(conversation: Conversation, end: RecordedCall) -> str:
+    from gitguard.model.outcome import verdict
+
+    code = "" if end.exit_code is None else f"Exit code {end.exit_code}\n"
+    return verdict(conversation.workspace.redactor.text(code + end.text))
