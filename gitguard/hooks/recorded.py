@@ -14,9 +14,12 @@ from gitguard.state import entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.transcript import Message, RecordedCall
     from gitguard.state.entries import JournalEntry
+    from gitguard.store.session.host_session import HostSession
 
 
 def untold_prompt(conversation: Conversation) -> str:
@@ -37,8 +40,6 @@ def answer_of(conversation: Conversation) -> str:
 
 def _since_last_turn(conversation: Conversation) -> list[Message]:
     """Return what was said since the newest turn began, or since the one before it ended."""
-    from gitguard.hooks.unfinished import unheard
-
     record = conversation.with_transcript(conversation.record)
     try:
         messages, _ = unheard(record)
@@ -46,6 +47,19 @@ def _since_last_turn(conversation: Conversation) -> list[Message]:
     except GitguardError as error:
         conversation.note_fault(error)
         return []
+
+
+def unheard(record: HostSession) -> tuple[Iterable[Message], int]:
+    """Return what was said since the agent's words were last taken in, and up to where that is."""
+    transcript = record.host_transcript
+    if transcript is None or not os.path.exists(transcript.path):
+        return (), record.heard_upto
+    from gitguard.transcripts import find_format
+
+    form = find_format(transcript.format)
+    counted = form.compactions(transcript, record.heard_upto)
+    begin = 0 if counted.anew else record.heard_upto
+    return form.messages(transcript, since=begin), counted.upto
 
 
 def take_in_ends(conversation: Conversation) -> None:

@@ -12,6 +12,7 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.capture import take_in_stopped_calls
+from gitguard.hooks.recorded import unheard
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import AGENT
 from gitguard.state import entries
@@ -124,19 +125,6 @@ def take_in_middle_of_turn(conversation: Conversation) -> None:
     words = findings(map(conversation.workspace.redactor.text, newest_of(texts)), _MIDDLE)
     if words:
         conversation.store.journal.append(conversation.entry(entries.SAID, summary=words))
-
-
-def unheard(record: HostSession) -> tuple[Iterable[Message], int]:
-    """Return what was said since the agent's words were last taken in, and up to where that is."""
-    transcript = record.host_transcript
-    if transcript is None or not os.path.exists(transcript.path):
-        return (), record.heard_upto
-    from gitguard.transcripts import find_format
-
-    form = find_format(transcript.format)
-    counted = form.compactions(transcript, record.heard_upto)
-    begin = 0 if counted.anew else record.heard_upto
-    return form.messages(transcript, since=begin), counted.upto
 
 
 def take_in_running_turn(conversation: Conversation) -> None:
