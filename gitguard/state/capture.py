@@ -78,6 +78,8 @@ _COMMITTED = late_pattern(
     r"(?= \d+ files? changed|\s{2}|$)"
 )
 """What `git commit` says: the branch, the commit and its subject."""
+_SCRIPT = late_pattern(r"[^<>]*>\s*[^\s<>&|;]+\s*<<")
+"""A call up to a here-document that goes into a file."""
 _SUBJECT = 120
 _SHORT_ID = 7
 _ENDING = 300
@@ -303,7 +305,9 @@ def _failures(
     # Where some are known, the older ones were dropped and counted when these were folded first.
     failures = (*state.failed_attempts, *(failed if len(fresh) == len(newest) else fresh))
     mended = _mended(entries)
-    failures = tuple(f for f in failures if f.is_noted or f.when > mended.get(f.what, ""))
+    failures = tuple(
+        f for f in failures if f.is_noted or f.when > mended.get(_script_of(f.what), "")
+    )
     if all(failure.is_noted for failure in failures):
         return failures
     passes = _passes(checks)
@@ -315,10 +319,16 @@ def _mended(entries: tuple[JournalEntry, ...]) -> dict[str, str]:
     mended: dict[str, str] = {}
     for entry in entries:
         if entry.event == journal.ENDED and not entry.runs_on:
-            mended[attempt_of(entry)] = entry.at
+            mended[_script_of(attempt_of(entry))] = entry.at
         elif entry.event == journal.FAILED:
-            mended.pop(attempt_of(entry), None)
+            mended.pop(_script_of(attempt_of(entry)), None)
     return mended
+
+
+def _script_of(attempt: str) -> str:
+    """Return a call without the script that it writes into a file, whose text is what is mended."""
+    script = _SCRIPT.match(attempt)
+    return script[0] if script else attempt
 
 
 def _passes(checks: _EndedChecks) -> list[tuple[str, Target]]:

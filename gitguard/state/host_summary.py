@@ -10,7 +10,7 @@ from gitguard.model.text import cut_to, late_pattern
 from gitguard.model.value import Value
 from gitguard.state.answers import conclusions
 from gitguard.state.items import AGENT_KINDS, PASSED
-from gitguard.state.sentences import Marks, sentences, terms_of, without_code
+from gitguard.state.sentences import sentences, terms_of, without_code, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,10 +64,11 @@ _READ = 4 * MOST_KEPT
 """Characters of a summary that are read."""
 _UNSPACED = "\u0e00"
 """From this character on come the scripts whose terms are pairs of characters."""
-_SAYS_LITTLE = Marks(
-    "still need needs must should remaining then with that this will have from into after before "
-    "been were they them also once when would could next step steps task tasks"
-)
+_SAYS_LITTLE = frozenset({
+    "still", "need", "needs", "must", "should", "remaining", "then", "with", "that", "this",
+    "will", "have", "from", "into", "after", "before", "been", "were", "they", "them", "also",
+    "once", "when", "would", "could", "next", "step", "steps", "task", "tasks",
+})  # fmt: skip
 """Words that nearly every step has."""
 _SHORTEST_WORD, _SHORTEST_ENDING = 4, 7
 """Letters of a word that tells something, and of one that may have a long ending."""
@@ -345,7 +346,7 @@ def _shared(stems: Sequence[str], terms: Iterable[str]) -> int:
 
 def _says_much(term: str) -> bool:
     is_word = term.isalpha() and term < _UNSPACED
-    return not (is_word and len(term) < _SHORTEST_WORD) and not _SAYS_LITTLE.are_in(term)
+    return not (is_word and len(term) < _SHORTEST_WORD) and _SAYS_LITTLE.isdisjoint(words_of(term))
 
 
 def _stem(term: str) -> str:

@@ -58,28 +58,6 @@ _ACRONYM = late_pattern(r"(?<!\w)[A-Z]{3,}(?!\w)")
 _CODE = late_pattern(r"`|=>|[=!]=|&&|\|\||\w\(\)")
 
 
-class Marks:
-    """Words and phrases that carry a meaning in nearly every sentence that has them.
-
-    They are looked up, and not matched by an expression: compiling one of that size would take a
-    hook longer than all else it does with a prompt.
-    """
-
-    def __init__(self, words: str, *phrases: str, starts: str = "") -> None:
-        """Take words by blanks between them; starts only count as the first word."""
-        self._words = frozenset(words.split())
-        self._phrases = tuple(f" {phrase} " for phrase in phrases)
-        self._starts = frozenset(starts.split())
-
-    def are_in(self, sentence: str) -> bool:
-        """Say whether a sentence has one of them."""
-        words = words_of(sentence)
-        if not self._words.isdisjoint(words) or bool(self._starts.intersection(words[:1])):
-            return True
-        joined = f" {' '.join(words)} "
-        return any(phrase in joined for phrase in self._phrases)
-
-
 def words_of(sentence: str) -> list[str]:
     """Return a sentence's words in lower case."""
     return _WORD.findall(sentence.lower())

@@ -158,7 +158,7 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
     if not _is_by_user(last) and last.text == message.text:
         return exchanges  # a turn that the host began may end with the same words
     if last.origin.conversation == message.origin.conversation:
-        if last.kind == SMALL_TALK and not telling(message.text, SHORT):
+        if is_talk(last) and not telling(message.text, SHORT):
             message = message.replace(kind=SMALL_TALK)
         exchanges = _without_replaced(exchanges, message)
     return _bounded((*exchanges, message))

@@ -597,6 +597,18 @@ def test_a_failure_that_a_run_of_a_wider_scope_mended_is_handed_over_no_more() -
     assert folded(failed, passed, state=state) == state
 
 
+def test_a_script_in_a_here_document_that_passes_once_it_was_changed_closes_its_failure() -> None:
+    script = "cat > /tmp/fill.py << 'END'\n{}\nEND\npython3 /tmp/fill.py"
+    call = entry(FAILED, tool="Bash", summary=script.format("print(zeile)"), is_shell=True)
+    failed = call.replace(error="NameError: zeile")
+    other = entry(tool="Bash", summary=script.replace("fill", "sort"), is_shell=True)
+    other = other.replace(id="t2", at=timestamp(seconds(NOW) + 1))
+    changed = entry(tool="Bash", summary=script.format("print('zeile')"), is_shell=True)
+    changed = changed.replace(id="t3", at=timestamp(seconds(NOW) + 2))
+    assert len(folded(failed, other).failed_attempts) == 1
+    assert folded(failed, other, changed).failed_attempts == ()
+
+
 def test_checks_of_one_line_are_items_of_their_own() -> None:
     line = "ruff check src/ && pytest"
     state = folded(entry(tool="Bash", summary=line, is_shell=True))

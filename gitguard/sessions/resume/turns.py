@@ -29,7 +29,7 @@ REQUEST, EARLIER_WORDS = 320, 135
 _CONCLUSION, _EARLIER_ANSWER = 900, 300
 """Quarters that are shown of the newest request, of each earlier prompt, of the last answer and of
 each before it, until all sections have as much."""
-_FIRST_WORDS = 12
+_FIRST_WORDS = 8
 """Earlier prompts that go beside what was noted; others, and what says little, come after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _AFTER = 100
@@ -51,7 +51,7 @@ _LATER = 10_000
 _LEAST = 60
 """Quarters of a prompt or an answer below which it is not worth a line."""
 _FOR_ONE = 3
-"""Earlier prompts that get room for one earlier answer, which takes as much."""
+"""Earlier prompts that get room for one long answer, which takes as much."""
 _SHARE, _SHARE_OF_ANSWER = 34, 40
 """Shares of the earlier turns and of the last answer."""
 
@@ -153,7 +153,11 @@ def _lines(
                 item = item_of(lead + exchange.text, exchange.origin, reader, is_derived=True)
                 paragraph = _CONCLUSION if exchange.id in main_ids else _EARLIER_ANSWER
                 items.append(
-                    item.replace(paragraph=paragraph, names=int(not items), rank=_FOR_ONE * rank)
+                    item.replace(
+                        paragraph=paragraph,
+                        names=int(not items),
+                        rank=rank * (_FOR_ONE if item.length > EARLIER_WORDS else 1),
+                    )
                 )
                 continue
             item = said_item(exchange, reader).replace(rank=rank)
