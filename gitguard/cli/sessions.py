@@ -14,6 +14,7 @@ from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import host_session, refuse_agents
 from gitguard.cli.startup_lines import say_startup, where_it_stands
 from gitguard.errors import GitguardError, InvalidInput
+from gitguard.hosts.health import MODIFIED, OFF, TRUSTED, UNTRUSTED
 from gitguard.model.text import counted, local_times, one_line
 from gitguard.store.session.conversations import THIS_SESSION
 from gitguard.store.session.standing import NONE, OURS
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from gitguard.hosts.health import HookHealth
     from gitguard.sessions.file_status import FileStatus
+    from gitguard.sessions.host_status import HostStatus
     from gitguard.sessions.last_event import LastEvent
     from gitguard.sessions.status import Overview
     from gitguard.store.session.host_session import Delivery, HostSession
@@ -285,23 +286,39 @@ _PATHS = 5
 
 
 def hook_lines(overview: Overview) -> Iterator[str]:
-    """Yield how it stands with the hooks of each host, and when the last event came."""
-    if not overview.hooks:
+    """Yield how it stands with each host, and when the last event came."""
+    if not any(status.is_installed for status in overview.hosts):
         yield "Hooks: none installed here by this user; `gitguard init` installs them"
-    for health in overview.hooks:
-        yield one_line(f"Hooks: {_health_text(health)}")
+    for status in overview.hosts:
+        yield one_line(f"Hooks: {_host_text(status)}")
     if overview.session:
         yield one_line(f"Last event of a host: {_event_text(overview.last_event)}")
 
 
-def _health_text(health: HookHealth) -> str:
+_TRUST = {  # a note says why it is unknown
+    TRUSTED: "trusted",
+    UNTRUSTED: "not trusted",
+    MODIFIED: "changed since they were trusted",
+    OFF: "switched off",
+}
+
+
+def _host_text(status: HostStatus) -> str:
     parts = []
-    if health.problems:
+    if not status.is_installed:
+        parts.append("not installed here by this user")
+    elif status.problems:
         parts.append("do not all run, see the warnings")
-    elif health.where:
-        parts.append(f"as installed in `{health.where}`")
-    parts += health.notes
-    return f"{health.host} {'; '.join(parts)}"
+    elif status.where:
+        parts.append(f"as installed in `{status.where}`")
+    if status.trust in _TRUST:
+        parts.append(_TRUST[status.trust])
+    parts += status.notes
+    parts.append(f"last event {status.ago} ago" if status.last_event else "no event yet")
+    if status.last_event or status.version:
+        tried = "tried" if status.version in status.tried else "not tried with this gitguard"
+        parts.append(f"version {status.version} {tried}" if status.version else "version unknown")
+    return f"{status.host} {'; '.join(parts)}"
 
 
 def _event_text(event: LastEvent) -> str:

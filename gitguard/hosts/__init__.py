@@ -72,7 +72,7 @@ HOSTS: dict[str, HostRow] = {
         ),
     ),
     "copilot": HostRow(
-        (HOOKS, INSTALLING, PLANS),
+        (HOOKS, INSTALLING, HEALTH, PLANS),
         HostMarks(
             session="COPILOT_AGENT_SESSION_ID",
             shells=("COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"),
@@ -84,7 +84,7 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "qwen": HostRow(
-        (HOOKS, INSTALLING),
+        (HOOKS, INSTALLING, HEALTH),
         HostMarks(
             session="QWEN_CODE_SESSION_ID",
             shells=("QWEN_CODE_SESSION_ID", "QWEN_CODE"),
@@ -96,7 +96,7 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "droid": HostRow(
-        (HOOKS, INSTALLING, PLANS),
+        (HOOKS, INSTALLING, HEALTH, PLANS),
         # Its tool calls have no mark of their own, but what hooks have too (seen in 0.225.2).
         HostMarks(
             shells=("FACTORY_DISABLE_SETTINGS_PERSISTENCE",),
@@ -108,7 +108,7 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "kimi": HostRow(
-        (HOOKS, INSTALLING),
+        (HOOKS, INSTALLING, HEALTH),
         HostMarks(
             client="kimi_code_cli",
             folder=".kimi-code",
@@ -118,7 +118,7 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "codex": HostRow(
-        (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+        (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
         HostMarks(
             session="CODEX_SESSION_ID",
             shells=("CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"),
@@ -186,7 +186,8 @@ def find_installing(name: str) -> Installation:
 
 def find_health(name: str) -> HealthOfHost:
     """Return how to tell whether a host runs what was installed."""
-    health: HealthOfHost = load(name, HEALTH)
+    module = load(name, HEALTH)
+    health: HealthOfHost = getattr(module, "HEALTH", module)
     return health
 
 

@@ -6,12 +6,17 @@ decides over values: reading is handed to it. What cannot be read is unknown, an
 
 from __future__ import annotations
 
+import os
+
+from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE
 from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any, Protocol
+
+    from typing_extensions import TypeIs
 
     Read = Callable[[str], dict[str, Any]]
     """Returns the settings in the file at a path, none without a file; raises `GitguardError`."""
@@ -24,6 +29,26 @@ if TYPE_CHECKING:
 
         def hook_health(self, site: InstalledSite, read: Read) -> HookHealth:
             """Compare an installation with the host's settings as they are now."""
+
+    class AskedHealth(HealthOfHost, Protocol):
+        """The same for a host whose own program says whether it trusts hooks."""
+
+        PROGRAM: str
+        """The host's own command."""
+
+        def ask_program(
+            self, health: HookHealth, site: InstalledSite, exchange: Exchange
+        ) -> HookHealth:
+            """Return the health with what the program says; it takes a part of a second."""
+
+    Exchange = Callable[[tuple[str, ...], tuple[str, ...], Callable[[str], bool]], tuple[str, ...]]
+    """Runs the program with arguments, gives it lines, and returns its lines up to the last one,
+    which the function tells; fewer where it ends before, or takes too long."""
+
+
+TRUSTED, UNTRUSTED, MODIFIED, OFF = "trusted", "untrusted", "modified", "off"
+NOT_ASKED, UNKNOWN = "not asked", "unknown"
+"""Whether a host runs hooks as far as its user's consent goes; one may not ask for any."""
 
 
 class InstalledSite(Value):
@@ -59,8 +84,54 @@ class HookHealth(Value):
     """What keeps hooks from running, each a sentence without its period."""
     notes: tuple[str, ...] = ()
     """What is unknown, and what else a person should know, in the same way."""
+    trust: str = NOT_ASKED
+    version: str = ""
+    """The host's, where its program was asked for it."""
 
     @property
     def sentence(self) -> str:
         """Return all problems in one sentence; empty without any."""
         return f"hooks of {self.host}: {'; '.join(self.problems)}" if self.problems else ""
+
+
+def asks_program(health: HealthOfHost) -> TypeIs[AskedHealth]:
+    """Say whether a host's program is asked for its trust."""
+    return hasattr(health, "PROGRAM")
+
+
+# What the hosts' modules share
+
+
+def comparison(events: Mapping[str, list[str] | None], place: str, again: str) -> list[str]:
+    """Say which events' hooks are missing, and which were changed.
+
+    events has the names of what was changed of each event's hook, none where it is as it was
+    installed, None where there is no hook.
+    """
+    missing = [event for event, changed in events.items() if changed is None]
+    if len(missing) == len(events):
+        return [f"all are missing from `{place}`; {again}"]
+    problems = []
+    if missing:
+        problems.append(f"{', '.join(missing)} missing from `{place}`; {again}")
+    named = [f"{event} ({', '.join(names)})" for event, names in events.items() if names]
+    if named:
+        problems.append(f"changed in `{place}`: {', '.join(named)}; {again}")
+    return problems
+
+
+def program_problems(site: InstalledSite, again: str) -> list[str]:
+    """Say where no `gitguard` is where the hooks look for it."""
+    folders = site.environment.get("PATH", os.defpath).split(os.pathsep)
+    on_path = (os.path.join(folder, "gitguard") for folder in folders)
+    if any(os.access(path, os.X_OK) for path in (site.executable, *on_path) if path):
+        return []
+    program = f"`{site.executable}` is not there, and " if site.executable else ""
+    return [f"{program}no `gitguard` is on PATH, so the hooks do nothing; {again}"]
+
+
+def variable_problems(environment: Mapping[str, str]) -> list[str]:
+    """Say where our own switch is set in an environment."""
+    if environment.get(HOOKS_VARIABLE) != HOOKS_OFF:
+        return []
+    return [f"`{HOOKS_VARIABLE}={HOOKS_OFF}` is set in this environment; unset it"]

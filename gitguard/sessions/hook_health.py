@@ -11,9 +11,9 @@ import os
 from gitguard import hosts
 from gitguard.errors import GitguardError
 from gitguard.hosts.base import belongs_to_user
-from gitguard.hosts.health import HookHealth, InstalledSite
+from gitguard.hosts.health import HookHealth, InstalledSite, asks_program
 from gitguard.model.codec import load_json
-from gitguard.model.document_edits import has_entries
+from gitguard.model.document_edits import TOML, has_entries
 from gitguard.store.disk import files
 from gitguard.store.session.install_ledger import Installed, LedgerFile
 
@@ -22,31 +22,47 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from gitguard.hosts.health import AskedHealth
     from gitguard.store.session.install_ledger import EditedFile
     from gitguard.store.session.workspace import Workspace
 
 _LIMIT = 4 << 20
 
 
-def hook_health(workspace: Workspace, heard_of: str = "") -> tuple[HookHealth, ...]:
+def hook_health(
+    workspace: Workspace, heard_of: str = "", *, asks: bool = False
+) -> tuple[HookHealth, ...]:
     """Return how it stands with the hooks of each host that gitguard was installed for here.
 
-    heard_of names the one host whose event is answered, so that it trusts the folder. A ledger that
-    cannot be read is unknown.
+    heard_of names the one host whose event is answered, so that it trusts the folder. asks is
+    whether hosts' own programs are asked too, each for at most three seconds. A ledger that cannot
+    be read is unknown.
     """
     every: list[HookHealth] = []
     for host in hosts.names(hosts.HEALTH):
         if heard_of in ("", host):
+            module = hosts.find_health(host)
             try:
-                look = hosts.find_health(host).hook_health
-                sites = (
-                    site.replace(is_trusted=bool(heard_of)) for site in _sites(workspace, host)
-                )
-                every += [look(site, read_settings) for site in sites]
+                for site in _sites(workspace, host):
+                    known = site.replace(is_trusted=bool(heard_of))
+                    health = module.hook_health(known, read_settings)
+                    if asks and asks_program(module):
+                        health = _asked(module, health, site)
+                    every.append(health)
             except GitguardError as error:
                 note = f"what was installed is unknown: {error.message}"
                 every.append(HookHealth(host, "", notes=(note,)))
     return tuple(every)
+
+
+def _asked(module: AskedHealth, health: HookHealth, site: InstalledSite) -> HookHealth:
+    from gitguard.store.disk.program import find_program
+
+    program = find_program(module.PROGRAM, site.environment, site.worktree)
+    if program is None:
+        note = f"no `{module.PROGRAM}` is on PATH to ask whether it trusts them"
+        return health.replace(notes=(*health.notes, note))
+    return module.ask_program(health, site, program.exchange)
 
 
 def hook_problems(workspace: Workspace) -> tuple[str, ...]:
@@ -58,7 +74,13 @@ def read_settings(path: str) -> dict[str, Any]:
     """Return the settings in a file, none where there is no file."""
     # A link here is the user's own affair: nothing is written through it.
     data = files.read_bytes(os.path.realpath(path), limit=_LIMIT)
-    return load_json(data, what=f"`{path}`", limit=_LIMIT) if data and data.strip() else {}
+    if not data or not data.strip():
+        return {}
+    if not path.endswith(".toml"):
+        return load_json(data, what=f"`{path}`", limit=_LIMIT)
+    from gitguard.store.disk import settings_text
+
+    return settings_text.load(TOML, data, what=f"`{path}`")
 
 
 def tried_versions() -> Mapping[str, tuple[str, ...]]:

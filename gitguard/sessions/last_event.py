@@ -13,7 +13,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.store import SessionStore
@@ -39,17 +39,14 @@ class LastEvent(Value):
     """Why nobody can tell which files changed; empty where that is known."""
 
 
-def last_event(store: SessionStore, conversations: Mapping[str, HostSession]) -> LastEvent:
-    """Return the newest event of the session, and what changed in the worktree since."""
-    try:
-        at = max(_times(store, conversations), default="")
-    except GitguardError as error:
-        return LastEvent(unknown=error.message)
+def last_event(store: SessionStore, at: str) -> LastEvent:
+    """Return the newest event of the session, and what changed in the worktree since.
+
+    at is when it came, empty where none ever did.
+    """
     if not at:
         return LastEvent()
-    from gitguard.sessions.resume.reader import duration
-
-    ago = duration(max(store.workspace.clock() - seconds(at), 0.0))
+    ago = time_since(at, store.workspace.clock())
     since = seconds(at) + _SAME_MOMENT
     repository = store.repository()
     try:
@@ -71,14 +68,29 @@ def last_event(store: SessionStore, conversations: Mapping[str, HostSession]) ->
     )
 
 
-def _times(store: SessionStore, conversations: Mapping[str, HostSession]) -> Iterator[str]:
-    """Yield when events of hosts came; a record is kept at each turn, the journal at each call."""
-    for record in conversations.values():
-        if record.host and not record.imported:
-            yield record.last_use
-    for entry in store.journal.read("", 0).entries:
-        if entry.host_session in conversations:
-            yield entry.at
+def time_since(at: str, now: float) -> str:
+    """Return how long ago something was, such as `12 min`."""
+    from gitguard.sessions.resume.reader import duration
+
+    return duration(max(now - seconds(at), 0.0))
+
+
+def last_heard(store: SessionStore, conversations: Mapping[str, HostSession]) -> dict[str, str]:
+    """Return when each host was heard of last; `GitguardError` where the journal cannot be read.
+
+    A record is kept at each turn, the journal at each call.
+    """
+    hosts = {key: record.host for key, record in conversations.items()}
+    times = [
+        (record.host, record.last_use)
+        for record in conversations.values()
+        if record.host and not record.imported
+    ]
+    entries = store.journal.read("", 0).entries
+    times += [
+        (hosts[entry.host_session], entry.at) for entry in entries if entry.host_session in hosts
+    ]
+    return dict(sorted(times, key=lambda heard: heard[1]))
 
 
 def _changed_since(store: SessionStore, paths: tuple[str, ...], since: float) -> dict[str, float]:

@@ -12,8 +12,9 @@ from gitguard.pressure.gauge import resolve_window, window_warning
 from gitguard.sessions.branch_change import branch_change
 from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
 from gitguard.sessions.following import session_of
-from gitguard.sessions.hook_health import hook_health, tried_versions
-from gitguard.sessions.last_event import LastEvent, last_event
+from gitguard.sessions.hook_health import tried_versions
+from gitguard.sessions.host_status import HostStatus, host_statuses
+from gitguard.sessions.last_event import LastEvent, last_event, last_heard
 from gitguard.sessions.maintenance_record import is_due
 from gitguard.state.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from gitguard.hosts.health import HookHealth
     from gitguard.model.config.config import Config
     from gitguard.state.task import TaskState
     from gitguard.store.session.host_session import HostSession
@@ -65,8 +65,8 @@ class Overview(Value):
     warnings: tuple[str, ...]
     others: tuple[str, ...] = ()
     """The keys of this workspace's other sessions."""
-    hooks: tuple[HookHealth, ...] = ()
-    """Whether the hosts run the hooks that were installed here; none where none were."""
+    hosts: tuple[HostStatus, ...] = ()
+    """Those that gitguard was installed for here, or that had a conversation here."""
     tried: Mapping[str, tuple[str, ...]] = {}
     """The versions of each host that this gitguard was tried with."""
     last_event: LastEvent = LastEvent()
@@ -89,7 +89,9 @@ def describe(workspace: Workspace, config: Config) -> Overview:
     host_sessions = _host_sessions(store)
     cut_off = cut_off_turn(store, host_sessions)
     anchor = head.anchor if head else None
-    hooks = hook_health(workspace)
+    heard, unheard = _heard(store, host_sessions)
+    hosts = host_statuses(workspace, host_sessions, heard)
+    event = last_event(store, max(heard.values(), default=""))
     return Overview(
         root=workspace.place.worktree,
         session=session.key,
@@ -103,7 +105,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
         uncommitted=ready is not None and ready.sha256 != (anchor.state_sha256 if anchor else ""),
         host_sessions=host_sessions,
         warnings=(
-            *_hook_warnings(hooks),
+            *_hook_warnings(hosts),
             *_cut_off_restore(store),
             *_cut_off_turn(cut_off),
             *_next_session(store),
@@ -112,9 +114,9 @@ def describe(workspace: Workspace, config: Config) -> Overview:
             *_maintenance_warning(workspace, config),
         ),
         others=_others(workspace, session),
-        hooks=hooks,
+        hosts=hosts,
         tried=tried_versions(),
-        last_event=last_event(store, host_sessions),
+        last_event=event.replace(unknown=unheard) if unheard else event,
         summary_conflict=_summary_conflict(store, ready),
         cut_off=cut_off,
     )
@@ -148,9 +150,19 @@ def _next_session(store: SessionStore) -> Iterator[str]:
         )
 
 
-def _hook_warnings(hooks: tuple[HookHealth, ...]) -> Iterator[str]:
+def _heard(
+    store: SessionStore, conversations: Mapping[str, HostSession]
+) -> tuple[Mapping[str, str], str]:
+    """Return when each host was heard of last, or why that is unknown."""
+    try:
+        return last_heard(store, conversations), ""
+    except GitguardError as error:
+        return {}, error.message
+
+
+def _hook_warnings(hosts: tuple[HostStatus, ...]) -> Iterator[str]:
     """Warn of hooks that do not run."""
-    yield from (health.sentence for health in hooks if health.problems)
+    yield from (status.sentence for status in hosts if status.problems)
 
 
 def _others(workspace: Workspace, session: Session) -> tuple[str, ...]:
@@ -169,7 +181,7 @@ def keys_of(workspace: Workspace) -> dict[str, str]:
 
 
 def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
-    hooks = hook_health(workspace)
+    hosts = host_statuses(workspace, {}, {})
     return Overview(
         root=workspace.place.worktree,
         session="",
@@ -182,8 +194,8 @@ def _nothing(workspace: Workspace, error: GitguardError) -> Overview:
         commit="",
         uncommitted=False,
         host_sessions={},
-        warnings=tuple(_hook_warnings(hooks)),
-        hooks=hooks,
+        warnings=tuple(_hook_warnings(hosts)),
+        hosts=hosts,
     )
 
 

@@ -272,6 +272,8 @@ def plan_user_folder(sites: Sites, options: InstallOptions | None) -> InstallPla
     if not options:
         leaving = tuple(os.path.join(folder, name) for name in known.folders)
         return plan.replace(leaving=leaving)
-    installed = _installed(edits).replace(settings=planned.remembered, users=(*users, sites.root))
+    installed = _installed(edits).replace(
+        executable=options.executable, settings=planned.remembered, users=(*users, sites.root)
+    )
     ledger = {**others, folder: installed}
     return plan.replace(ledger=ledger, after_change=wanted.after_change)

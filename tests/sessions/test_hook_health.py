@@ -237,7 +237,8 @@ def test_a_folder_that_the_host_does_not_trust_is_named(talk: Installed) -> None
     assert "the host was not told to trust this folder" in talk.status()
     projects = {str(talk.root.parent): {"hasTrustDialogAccepted": True}}
     (talk.home / ".claude.json").write_text(json.dumps({"projects": projects}))
-    assert "trust" not in talk.status()
+    assert "not trusted" not in talk.status()
+    assert "; trusted; " in talk.status()
 
 
 def test_hooks_whose_program_is_gone_are_named(tmp_path: Path) -> None:

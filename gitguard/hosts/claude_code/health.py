@@ -12,7 +12,15 @@ from gitguard.errors import GitguardError
 from gitguard.hosts import HOSTS
 from gitguard.hosts.claude_code.hooks import HOOK_EVENTS, NAME
 from gitguard.hosts.claude_code.installing import PERSONAL, SHARED, hook_of, is_ours
-from gitguard.hosts.health import HookHealth
+from gitguard.hosts.health import (
+    TRUSTED,
+    UNKNOWN,
+    UNTRUSTED,
+    HookHealth,
+    comparison,
+    program_problems,
+    variable_problems,
+)
 from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE
 
 TYPE_CHECKING = False
@@ -43,9 +51,7 @@ def hook_health(site: InstalledSite, read: Read) -> HookHealth:
         problems += hook_problems(read(path), name, site.executable)
     except GitguardError as error:
         problems.append(f"{error.message}, so it is unknown whether the host runs them")
-    if not problems and not _runs(site):
-        program = f"`{site.executable}` is not there, and " if site.executable else ""
-        problems.append(f"{program}no `gitguard` is on PATH, so the hooks do nothing; {_AGAIN}")
+    problems = problems or program_problems(site, _AGAIN)
     for level in _levels(site):
         try:
             is_managed = level in MANAGED
@@ -54,30 +60,23 @@ def hook_health(site: InstalledSite, read: Read) -> HookHealth:
             problems += folder_changes(settings, shown, site.environment)
         except GitguardError as error:
             notes.append(f"what that file sets is unknown: {error.message}")
-    if site.environment.get(HOOKS_VARIABLE) == HOOKS_OFF:
-        problems.append(f"`{HOOKS_VARIABLE}={HOOKS_OFF}` is set in this environment; unset it")
-    notes += [] if site.is_trusted else _trust(site, read)
-    return HookHealth(NAME, name, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)))
+    problems += variable_problems(site.environment)
+    trust, doubt = (TRUSTED, "") if site.is_trusted else _trust(site, read)
+    notes += [doubt] if doubt else []
+    return HookHealth(
+        NAME, name, tuple(dict.fromkeys(problems)), tuple(dict.fromkeys(notes)), trust=trust
+    )
 
 
 def hook_problems(settings: dict[str, Any], name: str, executable: str) -> list[str]:
     """Say which of our hooks are missing from settings, and which were changed there."""
-    missing, changed = [], []
+    events: dict[str, list[str] | None] = {}
     for event in HOOK_EVENTS:
         groups = [group for group in _groups(settings, event) if any(map(is_ours, _hooks(group)))]
         differences = [_differences(group, event, executable) for group in groups]
-        if not groups:
-            missing.append(event)
-        elif all(differences):  # one group as it was installed is enough
-            changed.append(f"{event} ({', '.join(differences[0])})")
-    if len(missing) == len(HOOK_EVENTS):
-        return [f"all are missing from `{name}`; {_AGAIN}"]
-    problems = []
-    if missing:
-        problems.append(f"{', '.join(missing)} missing from `{name}`; {_AGAIN}")
-    if changed:
-        problems.append(f"changed in `{name}`: {', '.join(changed)}; {_AGAIN}")
-    return problems
+        # One group as it was installed is enough.
+        events[event] = min(differences, key=bool, default=None)
+    return comparison(events, name, _AGAIN)
 
 
 def _differences(group: dict[str, Any], event: str, executable: str) -> list[str]:
@@ -152,32 +151,31 @@ def _shown(path: str, root: str) -> str:
     return os.path.relpath(path, root) if inside else path
 
 
-def _runs(site: InstalledSite) -> bool:
-    folders = site.environment.get("PATH", os.defpath).split(os.pathsep)
-    on_path = (os.path.join(folder, "gitguard") for folder in folders)
-    return any(os.access(path, os.X_OK) for path in (site.executable, *on_path) if path)
+def _trust(site: InstalledSite, read: Read) -> tuple[str, str]:
+    """Say whether the host was told to trust the folder, which its terminal program asks first.
 
-
-def _trust(site: InstalledSite, read: Read) -> list[str]:
-    """Say whether the host was told to trust the folder; its terminal program asks first."""
+    Returns the trust, and a sentence where there is none.
+    """
     environment = site.environment
     folder = environment.get("CLAUDE_CONFIG_DIR") or environment.get("HOME")
+    unknown = "whether the host trusts this folder is unknown"
     if not folder:
-        return ["whether the host trusts this folder is unknown: HOME is not set"]
+        return UNKNOWN, f"{unknown}: HOME is not set"
     path = os.path.join(folder, ".claude.json")
     try:
         document = read(path)
     except GitguardError as error:
-        return [f"whether the host trusts this folder is unknown: {error.message}"]
+        return UNKNOWN, f"{unknown}: {error.message}"
     if not document:
-        return ["whether the host trusts this folder is unknown"]
+        return UNKNOWN, unknown
     projects = document.get("projects")
     folder = site.worktree
     while isinstance(projects, dict):
         project = projects.get(folder)
         if isinstance(project, dict) and project.get("hasTrustDialogAccepted") is True:
-            return []
+            return TRUSTED, ""
         if folder == os.path.dirname(folder):
             break
         folder = os.path.dirname(folder)
-    return ["the host was not told to trust this folder, and asks when it is started here"]
+    doubt = "the host was not told to trust this folder, and asks when it is started here"
+    return UNTRUSTED, doubt

@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.hosts.health import HookHealth
+from gitguard.hosts.health import HookHealth, variable_problems
 from gitguard.hosts.openclaw.hooks import NAME
 from gitguard.hosts.openclaw.installing import switched_off
-from gitguard.model.events import HOOKS_OFF, HOOKS_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,8 +40,7 @@ def hook_health(site: InstalledSite, read: Read) -> HookHealth:
             notes.append(f"the settings in force are unknown: not all of them are in `{path}`")
     except GitguardError as error:
         notes.append(f"the settings in force are unknown: {error.message}")
-    if site.environment.get(HOOKS_VARIABLE) == HOOKS_OFF:
-        problems.append(f"`{HOOKS_VARIABLE}={HOOKS_OFF}` is set in this environment; unset it")
+    problems += variable_problems(site.environment)
     return HookHealth(NAME, site.root, tuple(problems), tuple(notes))
 
 

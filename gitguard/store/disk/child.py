@@ -48,13 +48,14 @@ class Child(subprocess.Popen[bytes]):
         many seconds to wait for the end once it was killed; None waits until it has ended.
         """
         if grace:
-            self._signal("SIGTERM", grace)
-        self._signal("SIGKILL", patience)
+            self.signal_group("SIGTERM", grace)
+        self.signal_group("SIGKILL", patience)
         for pipe in (self.stdin, self.stdout, self.stderr):
             if pipe is not None:
                 pipe.close()
 
-    def _signal(self, name: str, seconds: float | None) -> None:
+    def signal_group(self, name: str, seconds: float | None) -> None:
+        """Signal it and all that it started, and wait so many seconds for its end."""
         # The group has the child's own number, because `start` makes it the leader of a session.
         # The group is signalled even where the child has ended: what it started may still run.
         with suppress(OSError, TimeoutExpired):

@@ -7,6 +7,7 @@ where we are killed, it holds our locks until it has ended.
 from __future__ import annotations
 
 import os
+from threading import Timer
 
 from gitguard.model.text import one_line, shorten, visible
 from gitguard.model.value import Value
@@ -14,10 +15,16 @@ from gitguard.store.disk import child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 TIME_LIMIT = 120
 """Seconds after which the program has failed; a large one takes several to start."""
+_EXCHANGE = 3.0
+"""Seconds that an exchange of lines takes at most, while a person waits for `status`."""
+_GRACE = 1.0
+"""Seconds in which the program may then close its files."""
+_LONGEST = 1 << 20
+"""Bytes of a line that are read at once."""
 
 
 class ProgramOutcome(Value):
@@ -65,6 +72,43 @@ class Program:
         return ProgramOutcome(
             process.returncode, stdout.decode("utf-8", "replace"), stderr.decode("utf-8", "replace")
         )
+
+    def exchange(
+        self,
+        arguments: tuple[str, ...],
+        sent: tuple[str, ...],
+        is_last: Callable[[str], bool],
+    ) -> tuple[str, ...]:
+        """Give it lines, and return its own up to the last one; fewer where it ends before.
+
+        It is ended after that one, or after three seconds.
+        """
+        try:
+            process = child.start(
+                [self._path, *arguments],
+                environment=self._environment,
+                folder=os.path.abspath(os.sep),
+                stderr=child.NOTHING,
+            )
+        except OSError:
+            return ()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        timer = Timer(_EXCHANGE, process.signal_group, ("SIGKILL", None))
+        timer.start()
+        lines: list[str] = []
+        try:
+            process.stdin.write("".join(f"{line}\n" for line in sent).encode())
+            while line := process.stdout.readline(_LONGEST):
+                lines.append(line.decode("utf-8", "replace"))
+                if is_last(lines[-1]):
+                    break
+        except OSError:
+            pass  # it ended before it read them
+        finally:
+            timer.cancel()
+            process.end(grace=_GRACE)
+        return tuple(lines)
 
 
 def find_program(name: str, environment: Mapping[str, str], worktree: str) -> Program | None:
