@@ -38,7 +38,7 @@ TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
 _PASTE, _NEWEST_PASTE = 60, 240
 """Characters that stay of what the user pasted into earlier prompts and into the newest."""
-_MOST_LINES = 40
+_MOST_LINES = 56
 """Earlier prompts and answers that are shown: most of what older ones say has been done since."""
 _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""

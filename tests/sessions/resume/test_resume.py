@@ -330,7 +330,7 @@ def test_of_many_earlier_turns_the_block_shows_some_each_with_its_answer_and_cou
             said_by_agent(f"Ported {prompt.text[5:14]}, 12 tests pass.", prompt.origin),
         ]
     block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)), max_tokens=20_000)
-    assert "Earlier turns, oldest first (20 of 39):" in block
+    assert "Earlier turns, oldest first (28 of 39):" in block
     assert f"- {prompts[-2]}\n- → Ported {prompts[-2][5:14]}, 12 tests pass.\n" in block
 
 
