@@ -31,11 +31,29 @@ def untold_prompt(conversation: Conversation) -> str:
 
 
 def answer_of(conversation: Conversation) -> str:
-    """Return the answer that ends a turn, out of the transcript where the event has none."""
+    """Return the answer that ends a turn, out of the transcript where the event has none.
+
+    A host may write it down only after the turn's end. What stands before a call's result is none.
+    """
     if conversation.abilities.tells_answers or conversation.event.answer:
         return conversation.event.answer
     messages = _since_last_turn(conversation)
-    return messages[-1].text if messages and messages[-1].role == AGENT else ""
+    if not messages or messages[-1].role != AGENT:
+        return ""
+    return messages[-1].text if messages[-1].at >= _newest_result_at(conversation) else ""
+
+
+def _newest_result_at(conversation: Conversation) -> float:
+    from gitguard.transcripts import recorded_calls
+
+    transcript = conversation.event.transcript
+    if transcript is None:
+        return 0
+    try:
+        return next((call.at for call in recorded_calls(transcript) if call.at), 0)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return 0
 
 
 def _since_last_turn(conversation: Conversation) -> list[Message]:

@@ -155,7 +155,8 @@ def _joins_running_turn(conversation: Conversation) -> bool:
 
 
 def _take_in_cut_off_turns(conversation: Conversation) -> None:
-    if conversation.record.turns == 0 or conversation.record.is_in_turn:
+    record = conversation.record
+    if record.turns == 0 or record.is_in_turn or record.awaits_answer:
         from gitguard.hooks.unfinished import take_in_cut_off_turns
 
         take_in_cut_off_turns(conversation)
@@ -381,7 +382,8 @@ def _turn_end(conversation: Conversation) -> HookReply:
         capture.record_answer(conversation)
         capture.close_open_calls(conversation, every=True)
         capture.take_up_request(conversation)
-        _note_ended_turn(conversation)
+        untold = not conversation.abilities.tells_answers and not conversation.event.answer
+        _note_ended_turn(conversation, awaits_answer=untold)
         _keep_window(conversation)
         conversation.keep_proof(pressure)
         if conversation.take_due_checkpoint(pressure) is None:
@@ -490,22 +492,28 @@ def _sub_agent(conversation: Conversation) -> HookReply:
 
 
 def _session_end(conversation: Conversation) -> HookReply:
+    from gitguard.hooks.unfinished import take_in_late_answer
+
     if not conversation.bring_back():
         return NEUTRAL
     with conversation.recording():
-        _note_ended_turn(conversation)
+        take_in_late_answer(conversation)
+        _note_ended_turn(conversation, awaits_answer=conversation.record.awaits_answer)
         capture.take_in_stopped_calls(conversation)
         conversation.checkpoint(triggers.SESSION_END, "The conversation ended.")
     return NEUTRAL
 
 
-def _note_ended_turn(conversation: Conversation) -> None:
+def _note_ended_turn(conversation: Conversation, *, awaits_answer: bool) -> None:
     from gitguard.store.disk.processes import host_process
 
     record, now = _with_version(conversation), conversation.workspace.clock()
     process = host_process(conversation.workspace.places.caller)
     conversation.record = record.replace(
-        ended_turns=record.turns, turn_since=now, last_process=process
+        ended_turns=record.turns,
+        turn_since=record.turn_since if awaits_answer else now,
+        last_process=process,
+        awaits_answer=awaits_answer,
     )
 
 

@@ -53,7 +53,9 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
     At a conversation's first prompt these are the others' turns, but of those that are at work;
     later its own, which a kill or the user cut off.
     """
-    if conversation.is_apart or (conversation.record.turns and not conversation.record.is_in_turn):
+    record = conversation.record
+    is_over = record.turns and not record.is_in_turn and not record.awaits_answer
+    if conversation.is_apart or is_over:
         return
     ready = newest_own(conversation.store.states.read())
     if ready is None:
@@ -67,11 +69,53 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
     _take_in_writes(conversation, ready, records)
     for key, record in records.items():
         entry = newest.get(key)
-        if entry is not None and entry.event in _IN_A_TURN:
+        if record.awaits_answer:
+            heard = _with_late_answer(conversation, key, record, ready)
+        elif entry is not None and entry.event in _IN_A_TURN:
             heard = _take_in(conversation, key, record, entry)
-            if key == own:
-                conversation.record = heard
+        else:
+            continue
+        if key == own:
+            conversation.record = heard
     take_in_stopped_calls(conversation)
+
+
+def take_in_late_answer(conversation: Conversation) -> None:
+    """Journal the answer of the conversation's own newest turn, if the host has written it now."""
+    ready = newest_own(conversation.store.states.read())
+    record = conversation.with_transcript(conversation.record)
+    if ready is None or not record.awaits_answer or conversation.is_apart:
+        return
+    key = conversation.event.host_session
+    conversation.record = _with_late_answer(conversation, key, record, ready)
+
+
+def _with_late_answer(
+    conversation: Conversation, key: str, record: HostSession, ready: OwnState
+) -> HostSession:
+    """Journal an answer that the host wrote down after it told of the turn's end."""
+    from gitguard.state.answers import conclusions
+    from gitguard.state.thread import AT_LENGTH
+
+    try:
+        messages, upto = unheard(record)
+        since = int(record.turn_since)
+        answers = [m for m in messages if m.role == AGENT and not 0 < m.at < since]
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return record
+    if not answers:
+        return record
+    newest = answers[-1]
+    words = conclusions(conversation.workspace.redactor.text(newest.text[-_READ:]), AT_LENGTH)
+    known = {exchange.text for exchange in conversation.store.folded(ready)[0].exchanges}
+    if words and words not in known:
+        now = conversation.store.now
+        at = min(timestamp(newest.at), now) if newest.at else now
+        entry = conversation.entry(entries.TURN_ENDED, summary=words).without_call()
+        conversation.store.journal.append(entry.replace(host_session=key, at=at, turn=record.turns))
+    since_answer = max(newest.at, record.turn_since)
+    return record.replace(awaits_answer=False, heard_upto=upto, turn_since=since_answer)
 
 
 def _take_in_writes(conversation: Conversation, ready: OwnState, keys: Container[str]) -> None:

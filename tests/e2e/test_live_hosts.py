@@ -10,13 +10,14 @@ from .guarded import BLOCK, COMMAND, GuardedHost, fingerprint
 from .live_hosts import LiveHost
 from .scripted_model import Kind, Request, Step
 
-DIALECT = ("copilot", "qwen", "droid", "kimi", "codex")
+DIALECT = ("claude-code", "copilot", "qwen", "droid", "droid-exec", "kimi", "codex")
 speaking = pytest.mark.parametrize("live", DIALECT, indirect=True)
 GOAL = "Write a report module with a total."
 
 
 def blocks_in(request: Request) -> int:
-    return request.text.count(BLOCK)
+    """Count the blocks; a host may quote what hooks say."""
+    return request.text.replace("&lt;", "<").count(BLOCK)
 
 
 @speaking
@@ -36,14 +37,14 @@ def test_a_turn_is_captured_and_checkpointed_at_its_end(
     assert [artifact["path"] for artifact in state["artifacts"]] == ["report.txt"]
     [failed] = state["failed_attempts"]
     assert "exit 3" in failed["what"]
-    assert failed["error"].startswith("Exit code 3")
+    assert "Exit code 3" in failed["error"]
+    assert "missing" in failed["error"]
     assert "adds up 7 rows" in str(state["exchanges"])
     assert "turn-end" in guarded_live.triggers()
     assert guarded_live.faults() == []
     (live.project / "report.txt").unlink()
     assert fingerprint(live.project) == before
-    [conversation] = guarded_live.json("status")["conversations"]
-    assert conversation["host"] == live.name
+    assert live.name in str(guarded_live.json("status")["host_sessions"])
 
 
 @speaking
@@ -104,7 +105,7 @@ def test_without_gitguard_the_host_works_on_and_nothing_is_shown(
     (bin_dir / "gitguard").unlink()
     done = live.say(GOAL, Step("I begin.", (live.shell("echo on"),)), Step("It works."))
     assert done.returncode == 0
-    assert "gitguard hook" not in done.stdout + done.stderr
+    assert "not found" not in done.stdout + done.stderr
     assert BLOCK not in live.model.requests(Kind.MAIN)[-1].text
 
 

@@ -204,6 +204,11 @@ class HostSession(Record):
         default=False,
         sparse=True,
     )
+    awaits_answer: bool = fields.flag(
+        "Whether the newest turn ended before the host wrote its answer down.",
+        default=False,
+        sparse=True,
+    )
     completed: str = fields.text("The task that it was told is complete.", default="")
     version: str = fields.text(
         "The host's version, empty where it does not tell.", default="", sparse=True
