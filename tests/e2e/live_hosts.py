@@ -223,7 +223,7 @@ class Copilot(LiveHost):
     """Copilot CLI. It compacts beside its work: the history is shorter one request later."""
 
     name = "copilot"
-    compacting = (9_000, 19_000, 19_500, 9_000)
+    compacting = (9_000, 16_400, 16_500, 9_000)
     compact_command = "/compact"
     folders = (".copilot", ".github", ".claude")
     EVENTS = (

@@ -117,3 +117,37 @@ def test_uninstall_gives_every_byte_back(live: LiveHost, bin_dir: Path) -> None:
     project.run("init", "--host", live.name)
     project.run("uninstall", "--host", live.name)
     assert {path: path.read_bytes() for path in settings} == settings
+
+
+_WINDOW, _CRITICAL = 17_000, 15_800
+"""A window that holds less than what makes any host compact, and usage that is critical in it."""
+_PAUSE = "perl -e 'select undef, undef, undef, 2.5'"
+"""Copilot writes its usage down up to two seconds late."""
+
+
+@speaking
+def test_a_halted_conversation_runs_no_further_call_and_goes_on_after_an_override(
+    live: LiveHost, guarded_live: GuardedHost
+) -> None:
+    config = live.home / ".config/gitguard/config.yaml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f"window: {{cap: {_WINDOW}}}\n")
+    pause = _PAUSE if live.name == "copilot" else "true"
+    refused = Step("on", (live.shell("touch must-not-run"),), input_tokens=_CRITICAL)
+    live.say(
+        GOAL,
+        Step("one", (live.shell(f"touch may-run; {pause}"),), input_tokens=_CRITICAL),
+        Step("two", (live.shell(f"touch may-run-too; {pause}"),), input_tokens=_CRITICAL),
+        *(refused, refused, refused),
+        Step("I stop here.", input_tokens=_CRITICAL),
+    )
+    assert not (live.project / "must-not-run").exists()
+    assert "HALTED" in guarded_live.run("status", check=False)
+    assert "halt" in guarded_live.triggers()
+    guarded_live.run("override", "--reason", "a test")
+    live.go_on(
+        "Go on.",
+        Step("Now.", (live.shell("touch runs-again"),), input_tokens=_CRITICAL),
+        Step("Done.", input_tokens=_CRITICAL),
+    )
+    assert (live.project / "runs-again").exists()

@@ -75,6 +75,29 @@ def fields_of(line: dict[str, Any]) -> dict[str, Any]:
     return fields | {"role": AGENT, "blocks": (_call(item, payload),)}
 
 
+def call_fields_of(line: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields of an entry; the end of a command, written before its result, is one too.
+
+    A hook behind the call comes after the first and may come before the second (seen in 0.171.0).
+    """
+    item = inner(inner(line, "payload"), "item")
+    if item.get("type") != "CommandExecution":
+        return fields_of(line)
+    code = item.get("exit_code")
+    exit_code = code if type(code) is int else None
+    output = word(item.get("aggregated_output"))
+    end = Block(
+        RESULT,
+        0,
+        output,
+        id=word(item.get("id")),
+        is_error=bool(exit_code),
+        exit_code=exit_code,
+        size=len(output),
+    )
+    return {"time": time_of(line), "role": TOOL, "blocks": (end,)}
+
+
 def _measure(usage: Any) -> dict[str, int]:
     """Return what a usage of the model tells; one without input is not the model's."""
     if not tokens(usage, ("input_tokens",)):

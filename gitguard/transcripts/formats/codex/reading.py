@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _COMPACTED, _ROLLED_BACK = b'"compacted"', b'"thread_rolled_back"'
 _USAGES = (b'"token_usage_record"', b'"token_count"', _COMPACTED, _ROLLED_BACK)
 _SETTINGS = (b'"turn_context"', b'"model_context_window"')
-_CALLS = (b'_call"', b'_call_output"')
+_CALLS = (b'_call"', b'_call_output"', b'"CommandExecution"')
 _FURTHEST = 1 << 22
 """Bytes behind the newest usage in which the model and its window are looked for."""
 _MESSAGE_MARKS = (b'"message"', _COMPACTED, _ROLLED_BACK)
@@ -86,11 +86,11 @@ def entries(transcript: Transcript, since: int = 0) -> Iterator[TranscriptEntry]
 
 def recorded_calls(transcript: Transcript) -> Iterator[RecordedCall]:
     """Yield the newest calls and how they ended, those of turns that were taken back included."""
-    from gitguard.transcripts.formats.codex.entries import fields_of
+    from gitguard.transcripts.formats.codex.entries import call_fields_of
     from gitguard.transcripts.newest_calls import newest_calls
 
     with as_lines(transcript.path) as path:
-        yield from newest_calls(path, _CALLS, fields_of)
+        yield from newest_calls(path, _CALLS, call_fields_of)
 
 
 def _turning_point(line: bytes) -> tuple[str, str, float]:

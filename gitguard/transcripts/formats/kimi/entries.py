@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _INPUT = ("inputOther", "inputCacheRead", "inputCacheCreation")
 _ROLES = {"user": USER, "assistant": AGENT, "tool": TOOL}
-_EXITED = "Process exited with code "
+_EXITED, _FAILED = "Process exited with code ", "Command failed with exit code: "
 """How the result of a command that failed begins."""
 
 
@@ -93,14 +93,21 @@ def _result(event: dict[str, Any]) -> Block:
     outcome = inner(event, "result")
     text, size = text_and_size(outcome.get("output"))
     is_error = outcome.get("isError") is True
-    code = text.partition("\n")[0].removeprefix(_EXITED)
-    has_code = is_error and text.startswith(_EXITED) and code.isdecimal()
+    code = _exit_code(text) if is_error else ""
     return Block(
         RESULT,
         0,
         text,
         id=word(event.get("toolCallId")),
         is_error=is_error,
-        exit_code=int(code) if has_code else None,
+        exit_code=int(code) if code.isdecimal() else None,
         size=size,
     )
+
+
+def _exit_code(text: str) -> str:
+    """Return the exit code of a command that failed, from the first line or the last one."""
+    if text.startswith(_EXITED):
+        return text.partition("\n")[0].removeprefix(_EXITED)
+    last = text.rstrip().rpartition("\n")[2]
+    return last.removeprefix(_FAILED).rstrip(".") if last.startswith(_FAILED) else ""
