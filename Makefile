@@ -11,7 +11,7 @@ MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$
 # What has more places and steps than every run of the tests tries.
 THOROUGH := tests/store/session/test_moments.py tests/store/session/test_agmi.py
 
-.PHONY: setup demo test quick check e2e e2e-all dist bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
+.PHONY: setup demo test quick check e2e e2e-all dist plugin bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
 
 setup: $(VENV)/installed
 
@@ -48,6 +48,9 @@ e2e-all: setup
 
 dist: setup
 	$(BIN)/python -m tests.dist
+
+plugin: setup
+	$(BIN)/python -m tests.plugin
 
 bench: setup
 	$(BIN)/python -m tests.benches.bench

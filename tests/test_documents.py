@@ -143,7 +143,8 @@ def test_a_module_or_a_target_that_is_named_exists(page: Path) -> None:
             assert importlib.util.find_spec(module[1]) is not None, f"`{span}`"
 
 
-SOURCE = "\n".join(path.read_text() for path in (ROOT / "gitguard").rglob("*.py"))
+PROGRAMS = [*(ROOT / "gitguard").rglob("*.py"), *(ROOT / "templates").rglob("*.sh")]
+SOURCE = "\n".join(path.read_text() for path in PROGRAMS)
 
 
 @on_every_page

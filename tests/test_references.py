@@ -142,6 +142,7 @@ TOLD = (
     "guides/handoff.md",
     "guides/hosts.md",
     "guides/moving.md",
+    "guides/plugin.md",
     "guides/policy.md",
     "guides/publishing.md",
     "guides/pull-requests.md",

@@ -10,6 +10,7 @@ from click.shell_completion import get_completion_class
 from gitguard.cli.config import ask_with
 from gitguard.cli.console import Console, with_console
 from gitguard.cli.notes import pending
+from gitguard.cli.plugin import init_plugin
 from gitguard.cli.process_environment import executable, refuse_agents
 from gitguard.cli.startup_lines import second_clone
 from gitguard.guard.hosts import INSTALLABLE, WITHOUT_HOOKS
@@ -37,6 +38,7 @@ _YES = click.option("-y", "--yes", is_flag=True, help="Do not ask before instruc
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @click.option("--no-compaction-trigger", is_flag=True, help="Let the host decide when to compact")
 @click.option("--directory-hook", is_flag=True, help="Also use the host's hook folder")
+@click.option("--plugin", metavar="DIR", default="", help="Only write the hosts' plugin into DIR")
 @_YES
 @with_console
 def init(
@@ -46,6 +48,7 @@ def init(
     dry_run: bool,
     no_compaction_trigger: bool,
     directory_hook: bool,
+    plugin: str,
     yes: bool,
 ) -> None:
     """Set gitguard up for a host in this repository
@@ -58,8 +61,14 @@ def init(
     `--host none` is for a host without hooks: it shows a section that tells agents which commands
     to run, asks, and writes it into the instructions that the host loads, such as `AGENTS.md`.
 
+    `--plugin DIR` sets up nothing here: it writes a plugin that several hosts can install, and
+    prints their commands for it.
+
     Example: `gitguard init`
     """
+    if plugin:
+        init_plugin(console, plugin, dry_run=dry_run)
+        return
     options = InstallOptions(
         executable(),
         shared=shared,

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.base import Host, Installation
     from gitguard.hosts.health import HealthOfHost
+    from gitguard.hosts.plugin import HostPlugin
 
 HOOKS = "hooks"
 """Answers the host's events (`base.Host`)."""
@@ -29,6 +30,8 @@ ADVICE = "advice"
 """Which settings the host has, and how they are made (`adviser.Adviser`)."""
 PLANS = "plan_calls"
 """What tool calls of its own do to its plan (`TOOLS`, `answered`, `plan_change`)."""
+PLUGIN = "plugin"
+"""How the host installs the plugin that several hosts share (`plugin.HostPlugin`)."""
 CONTEXT_FILES = "context_files"
 """Which files of a workspace the host loads into its context (`LOADED`)."""
 
@@ -45,7 +48,7 @@ class HostRow(Value):
 _COMMON = "common"
 HOSTS: dict[str, HostRow] = {
     "claude-code": HostRow(
-        (HOOKS, INSTALLING, HEALTH, ADVICE, PLANS, CONTEXT_FILES),
+        (HOOKS, INSTALLING, HEALTH, PLUGIN, ADVICE, PLANS, CONTEXT_FILES),
         # Hooks and the status line have the project's folder, and tool calls the host's program
         # (seen in 2.1.330); both have the other marks.
         HostMarks(
@@ -72,7 +75,7 @@ HOSTS: dict[str, HostRow] = {
         ),
     ),
     "copilot": HostRow(
-        (HOOKS, INSTALLING, HEALTH, PLANS),
+        (HOOKS, INSTALLING, HEALTH, PLUGIN, PLANS),
         HostMarks(
             session="COPILOT_AGENT_SESSION_ID",
             shells=("COPILOT_AGENT_SESSION_ID", "COPILOT_CLI"),
@@ -84,7 +87,7 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "qwen": HostRow(
-        (HOOKS, INSTALLING, HEALTH),
+        (HOOKS, INSTALLING, HEALTH, PLUGIN),
         HostMarks(
             session="QWEN_CODE_SESSION_ID",
             shells=("QWEN_CODE_SESSION_ID", "QWEN_CODE"),
@@ -96,7 +99,7 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "droid": HostRow(
-        (HOOKS, INSTALLING, HEALTH, PLANS),
+        (HOOKS, INSTALLING, HEALTH, PLUGIN, PLANS),
         # Its tool calls have no mark of their own, but what hooks have too (seen in 0.225.2).
         HostMarks(
             shells=("FACTORY_DISABLE_SETTINGS_PERSISTENCE",),
@@ -118,7 +121,7 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "codex": HostRow(
-        (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
+        (HOOKS, INSTALLING, HEALTH, PLUGIN, ADVICE, CONTEXT_FILES),
         HostMarks(
             session="CODEX_SESSION_ID",
             shells=("CODEX_SESSION_ID", "CODEX_TOOL_CALL_ID"),
@@ -139,6 +142,7 @@ _UNKNOWN = {
     INSTALLING: "is not a host gitguard can be installed in",
     HEALTH: "is not a host whose hooks gitguard can look over",
     ADVICE: "is not a host gitguard can advise on",
+    PLUGIN: "is not a host that installs gitguard's plugin",
     PLANS: "is not a host with tools of its own for a plan",
     CONTEXT_FILES: "is not a host whose context files are known",
 }
@@ -189,6 +193,12 @@ def find_health(name: str) -> HealthOfHost:
     module = load(name, HEALTH)
     health: HealthOfHost = getattr(module, "HEALTH", module)
     return health
+
+
+def find_plugin(name: str) -> HostPlugin:
+    """Return how a host installs the plugin that several hosts share."""
+    plugin: HostPlugin = load(name, PLUGIN).PLUGIN
+    return plugin
 
 
 def surrounding_host(session: str, environment: Mapping[str, str]) -> str:

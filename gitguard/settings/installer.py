@@ -10,7 +10,7 @@ import os
 from contextlib import nullcontext, suppress
 
 from gitguard import hosts
-from gitguard.errors import GitFailed, InvalidInput, Untrusted
+from gitguard.errors import GitFailed, GitguardError, InvalidInput, Untrusted
 from gitguard.hosts.base import WITHOUT_HOOKS
 from gitguard.model.config.config import DEFAULT_WINDOW, Config
 from gitguard.model.config.redaction import redactor_of
@@ -19,6 +19,7 @@ from gitguard.model.value import Value
 from gitguard.settings import instructions
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.install_plan import InstallPlan, Sites, plan_user_folder, plan_worktree
+from gitguard.settings.installed_plugin import installed_plugin
 from gitguard.settings.path_program import program_on_path
 from gitguard.store.disk.changes import FileEdit, make_all
 from gitguard.store.disk.lock import Lock
@@ -86,6 +87,15 @@ class Installer:
             critical=self._config.thresholds.critical,
             window=self._config.window.default or DEFAULT_WINDOW,
         )
+        plugin, unknown = self._plugin()
+        if plugin and not options.shared:
+            startup, doubt = (None, NOT_BEGUN) if begin is None else _begun(begin)
+            notes = (*self._leaves_to_plugin(plugin), *filter(None, (doubt,)))
+            warnings = (
+                *push_warnings(self._worktree, self._config),
+                *self._unreachable(options),
+            )
+            return Outcome((), notes, warnings, startup=startup)
         with self._user_lock(dry_run=begin is None):
             user, plan = self._plan_user(options), self._plan(options)
             startup, doubt = None, NOT_BEGUN
@@ -98,7 +108,7 @@ class Installer:
             *plan.notes,
             *user.notes,
             *user.program.notes,
-            *filter(None, (user.after_change if made else "", doubt)),
+            *filter(None, (user.after_change if made else "", unknown, doubt)),
         )
         warnings = (
             *plan.warnings,
@@ -123,6 +133,7 @@ class Installer:
             *user.program.notes,
             *self._advised(),
             *self._other_hosts(),
+            *self._plugin_left(),
             *sections,
             *remains(self._workspace, self._worktree, self._config),
         )
@@ -196,6 +207,38 @@ class Installer:
                 os.rmdir(folder)
         if removes:
             ledger.write(plan.ledger)
+
+    # The plugin, which the host itself installs
+
+    def _plugin(self) -> tuple[str, str]:
+        """Return what the host calls our plugin, if it runs it, and why that is unknown."""
+        places = self._workspace.places
+        try:
+            environment = {"HOME": places.home, **places.environment}
+            return installed_plugin(self._host, self._root, environment), ""
+        except GitguardError as error:
+            return "", f"whether {self._host} has gitguard's plugin is unknown: {error.message}"
+
+    def _leaves_to_plugin(self, plugin: str) -> tuple[str, ...]:
+        """Say why no settings are written, and what stands in settings from before."""
+        notes = [f"the plugin `{plugin}` runs gitguard in {self._host}, so no settings are written"]
+        if lacks := hosts.find_plugin(self._host).lacks:
+            notes.append(lacks)
+        users = [part.users for part in self._user_ledger.read().values()]
+        if self._root in self._ledger.read() or any(self._root in users_ for users_ in users):
+            notes.append(
+                "settings from before the plugin are still there, and each event counts once; "
+                f"remove them with `gitguard uninstall --host {self._host}`"
+            )
+        return tuple(notes)
+
+    def _plugin_left(self) -> tuple[str, ...]:
+        """Say how the host removes the plugin."""
+        plugin, unknown = self._plugin()
+        if not plugin:
+            return (unknown,) if unknown else ()
+        command = hosts.find_plugin(self._host).remove_command(plugin)
+        return (f"{self._host} still has gitguard's plugin; remove it with `{command}`",)
 
     # What is said
 

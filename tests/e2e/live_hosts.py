@@ -491,8 +491,11 @@ class Codex(LiveHost):
         config = self.home / ".codex/config.toml"
         with config.open("a", encoding="utf-8") as opened:
             for hook in self.hooks():
-                key, digest = json.dumps(hook["key"]), json.dumps(hook["currentHash"])
-                opened.write(f"\n[hooks.state.{key}]\ntrusted_hash = {digest}\n")
+                # Of a plugin's hook, the hash of all the plugin's files follows that of the hook.
+                digest, _, content = str(hook["currentHash"]).partition("/")
+                opened.write(f"\n[hooks.state.{json.dumps(hook['key'])}]\n")
+                opened.write(f'trusted_hash = "{digest}"\n')
+                opened.write(f'trusted_content_hash = "{content}"\n' if content else "")
 
     def hooks(self) -> list[dict[str, object]]:
         """What the program itself says of each hook: its key, its hash, whether it is trusted."""
