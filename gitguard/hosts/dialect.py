@@ -10,7 +10,6 @@ from __future__ import annotations
 from gitguard.hosts import HOSTS, PLANS, load
 from gitguard.hosts import payload as read
 from gitguard.model import events
-from gitguard.model.call_ids import invented_id
 from gitguard.model.codec import encode_json
 from gitguard.model.events import HookAnswer, HookEvent, ToolCall, Transcript
 from gitguard.model.text import one_line, shorten
@@ -175,7 +174,7 @@ class DialectHost(Value):
         summary = command or path or read.parameters(parameters)
         return ToolCall(
             name=name,
-            id=_first(payload, self.ids) or invented_id(name, parameters),
+            id=_first(payload, self.ids) or _invented_id(name, parameters),
             summary=read.cut(one_line(summary), read.SUMMARY_LIMIT),
             command=command,
             kept_command=read.kept_command(command),
@@ -275,6 +274,12 @@ def _first(payload: dict[str, Any], names: tuple[str, ...]) -> str:
         if value := read.name_of(payload, name):
             return value
     return ""
+
+
+def _invented_id(name: str, parameters: dict[str, Any]) -> str:
+    from gitguard.model.call_ids import invented_id
+
+    return invented_id(name, parameters)
 
 
 def _prompt(payload: dict[str, Any]) -> str:

@@ -8,7 +8,6 @@ event is lost as any whose hook fails; refusals are decided before this.
 from __future__ import annotations
 
 import os
-from zlib import adler32, crc32
 
 from gitguard.errors import GitguardError
 from gitguard.model import events
@@ -24,6 +23,8 @@ _KEPT = 60.0
 """Seconds for which an event is known by its mark."""
 _AT_ONCE = 1.0
 """Seconds within which events without a mark that say the same are one."""
+_NAME_SIZE = 12
+"""Bytes of the digest by which an event is known."""
 _REPEATED = (events.STATUS_LINE, events.BOOTSTRAP, events.OTHER)
 """Events that are answered as often as they are asked."""
 
@@ -49,11 +50,14 @@ def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
 
 
 def _name(event: HookEvent) -> str:
+    # `hashlib` would cost more to import than the rest of a calm hook.
+    from _blake2 import blake2b
+
     tool = event.tool
     subject = f"{tool.name} {tool.id}" if tool is not None else event.prompt
     parts = (event.host, event.host_session, event.kind, event.sub_agent, event.mark, subject)
     data = "\0".join(parts).encode("utf-8", "replace")
-    return f"{crc32(data):08x}{adler32(data):08x}"
+    return blake2b(data, digest_size=_NAME_SIZE).hexdigest()
 
 
 def _leave(folder: str, path: str, now: float, window: float) -> bool:
