@@ -32,11 +32,12 @@ _SAVED_BEFORE = "State and summary were saved when the halt began."
 def answer(conversation: Conversation) -> HookReply:
     """Answer the event; a sub-agent's pressure is not its parent's, so it is never gated."""
     main = not conversation.event.sub_agent
-    if main and not conversation.abilities.tells_prompts:
+    abilities = conversation.abilities
+    if main and not abilities.tells_prompts and not conversation.record.is_in_turn:
         from gitguard.hooks.turns import take_in_untold_prompt
 
         take_in_untold_prompt(conversation)
-    if not conversation.abilities.tells_results:
+    if not abilities.tells_results and conversation.event.kind == events.TOOL_END:
         from gitguard.hooks.recorded import take_exit_code
 
         take_exit_code(conversation)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from zlib import crc32
-
 from gitguard.model.codec import encode_json
 
 TYPE_CHECKING = False
@@ -12,9 +10,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_SIZE = 6
+"""Bytes of the digest of a call's parameters."""
+
+
 def invented_id(name: str, parameters: Mapping[str, Any]) -> str:
     """Return the same id for a call's start, its end and the host's record of it.
 
     Two calls with the same tool and parameters have the same id.
     """
-    return f"{name}-{crc32(encode_json(parameters).encode('utf-8', 'replace')):08x}"
+    # `hashlib` would cost a calm hook more to import than the rest of it.
+    from _blake2 import blake2b
+
+    data = encode_json(parameters).encode("utf-8", "replace")
+    return f"{name}-{blake2b(data, digest_size=_SIZE).hexdigest()}"

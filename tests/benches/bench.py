@@ -113,6 +113,36 @@ def calm_hook_of_a_plugin(folder: Path, runs: int) -> Row:
     return scratch.beside_python("calm hook of a plugin, whole process", calm, 2.2, runs)
 
 
+CALMS = {
+    "copilot": "PreToolUse.Bash",
+    "qwen": "PreToolUse.run_shell_command",
+    "droid": "PreToolUse.Execute",
+    "kimi": "PreToolUse.Bash",
+    "codex": "PreToolUse",
+}
+"""A recorded call of each host that speaks the common dialect, besides Claude Code."""
+
+
+def calm_hooks_of_hosts(folder: Path, runs: int) -> Iterator[Row]:
+    """The calm hook of each of these hosts, whose transcript is not there yet."""
+    for host, name in CALMS.items():
+        scratch = Scratch(folder, host)
+        payloads = folder_of_payloads(host)
+        events = []
+        for event in ("UserPromptSubmit", name):
+            document = json.loads((payloads / f"{event}.json").read_text(encoding="utf-8"))
+            document |= {"cwd": str(scratch.root), "session_id": "S1"}
+            document.pop("transcript_path", None)
+            events.append(json.dumps(document).encode())
+        scratch.run(COMMAND, "hook", host, stdin=events[0])
+        calm = partial(scratch.run, COMMAND, "hook", host, stdin=events[1])
+        yield scratch.beside_python(f"calm hook of {host}", calm, 2.0, runs)
+
+
+def folder_of_payloads(host: str) -> Path:
+    return Path(__file__).parents[1] / "payloads" / host
+
+
 def checkpointing_hook(folder: Path, runs: int) -> Row:
     scratch = Scratch(folder, "hook")
     transcript = write_transcript(folder / "hook.jsonl", 1 << 20)
@@ -400,6 +430,9 @@ def _measured(part: str, runs: int) -> Iterator[Row]:
         if part in measure.__name__:
             with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
                 yield measure(Path(folder), runs)
+    if part in "calm_hooks_of_hosts":
+        with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
+            yield from calm_hooks_of_hosts(Path(folder), runs)
     if part in "snapshots_of_files":
         with tempfile.TemporaryDirectory(prefix="gitguard-bench-") as folder:
             yield from bench_files.rows(Path(folder))

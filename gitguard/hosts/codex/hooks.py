@@ -6,8 +6,6 @@ compaction does, and every denied call is told why.
 
 from __future__ import annotations
 
-import re
-
 from gitguard.hosts import payload as read
 from gitguard.hosts.dialect import DialectHost
 from gitguard.model.events import Abilities
@@ -20,7 +18,7 @@ if TYPE_CHECKING:
 NAME = "codex"
 _READ = 1 << 18
 """Characters of a patch that are read for the files it names."""
-_NAMED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$", re.M)
+_NAMED = r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$"
 
 
 def _patched_files(parameters: dict[str, Any]) -> tuple[str, ...]:
