@@ -85,6 +85,7 @@ def test_a_compaction_comes_after_a_checkpoint_and_is_followed_by_the_block_once
 
 
 @speaking
+@pytest.mark.essential
 def test_what_a_kill_cut_off_is_handed_to_the_next_conversation(
     live: LiveHost, guarded_live: GuardedHost
 ) -> None:

@@ -40,6 +40,7 @@ from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
 from gitguard.store.session.identity import RepositoryRecord
 from gitguard.store.session.session_worktree import KeptLook
 from tests.generating import compile_templates, draw_session
+from tests.generating.hosts_table import hosts_page
 from tests.generating.json_schema import config_schema, snapshot_schema, state_schema
 from tests.generating.report_schema import report_schema
 
@@ -612,6 +613,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/commands.md": commands_page,
     "reference/exit-codes.md": exit_codes_page,
     "reference/events.md": events_page,
+    "reference/hosts.md": hosts_page,
     "reference/config.md": config_page,
     "reference/config-example.yaml": config_example,
     "reference/task-state.md": task_state_page,

@@ -23,10 +23,11 @@ _NAMED = r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$"
 
 def _patched_files(parameters: dict[str, Any]) -> tuple[str, ...]:
     """Return the files that a patch names."""
+    import re
+
     patch = read.text(parameters, "command")[:_READ]
-    return tuple(
-        dict.fromkeys((first or second).strip() for first, second in _NAMED.findall(patch))
-    )
+    files = (first or second for first, second in re.findall(_NAMED, patch, re.M))
+    return tuple(dict.fromkeys(map(str.strip, files)))
 
 
 HOST = DialectHost(

@@ -1,0 +1,171 @@
+"""What gitguard can do in each host: a table whose cells come from the hosts' own declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitguard.hosts import HEALTH, HOOKS, HOSTS, find_host, names
+from gitguard.model import events
+from gitguard.transcripts.formats import FORMATS
+
+if TYPE_CHECKING:
+    from gitguard.hosts.base import Host
+
+YES, NO = "yes", "no"
+_LIVE, _PAIRS = "tests/e2e/test_live_hosts.py", "tests/e2e/test_pairs.py"
+_DIALECT, _LIVES = "tests/hosts/test_dialect.py", "tests/hosts/test_lives.py"
+_CAPTURE = f"{_LIVE}::test_a_turn_is_captured_and_checkpointed_at_its_end"
+_COMPACTION = (
+    f"{_LIVE}::test_a_compaction_comes_after_a_checkpoint_and_is_followed_by_the_block_once"
+)
+
+
+class Capability(NamedTuple):
+    """One row of the table."""
+
+    title: str
+    judge: Callable[[Host], str]
+    """Returns yes, no, or what works in part."""
+    tests: tuple[str, ...]
+    """The tests that show it, as file and name."""
+
+
+def _prompts(host: Host) -> str:
+    return YES if host.abilities.tells_prompts else "partly: read in the transcript"
+
+
+def _ends(host: Host) -> str:
+    return YES if host.abilities.tells_results else "partly: some are read in the transcript"
+
+
+def _answers(host: Host) -> str:
+    return YES if host.abilities.tells_answers else "partly: read in the transcript"
+
+
+def _compactions(host: Host) -> str:
+    if host.name == "droid":
+        return "partly: before one that the user asks for"
+    return YES
+
+
+def _block_at_begin(host: Host) -> str:
+    return YES if {events.PROMPT, events.BOOTSTRAP} & {*host.abilities.hears} else NO
+
+
+def _block_after_compaction(host: Host) -> str:
+    hears = host.abilities.hears
+    is_told_at_once = events.SESSION_START in hears and host.abilities.tells_compactions
+    if events.BOOTSTRAP in hears or is_told_at_once:
+        return YES
+    with_call = "yes, with the next tool call"
+    return with_call if events.TOOL_END in hears else "partly: at the next prompt"
+
+
+def _warnings(host: Host) -> str:
+    return YES if host.abilities.hears_after_tools else "partly: at the next prompt"
+
+
+def _halt(host: Host) -> str:
+    return YES if host.abilities.ends_turns else "partly: every call is denied, the turn goes on"
+
+
+def _sub_agents(host: Host) -> str:
+    return YES if host.abilities.marks_sub_agents else "partly: by when they begin and end"
+
+
+def _handed_over(host: Host) -> str:
+    return "not tried" if host.name == "openclaw" else YES
+
+
+def _health(host: Host) -> str:
+    return YES if HEALTH in HOSTS[host.name].capabilities else NO
+
+
+def _transcripts(host: Host) -> str:
+    row = FORMATS[host.name]
+    return "read, repaired" if row.is_written else "read"
+
+
+CAPABILITIES = (
+    Capability("prompts", _prompts, (_CAPTURE,)),
+    Capability("tool calls, their ends and exit codes", _ends, (_CAPTURE,)),
+    Capability("answers", _answers, (_CAPTURE,)),
+    Capability("checkpoint at the end of a turn", lambda _: YES, (_CAPTURE,)),
+    Capability("checkpoint before a compaction", _compactions, (_COMPACTION,)),
+    Capability(
+        "task state in a new conversation",
+        _block_at_begin,
+        (f"{_LIVE}::test_a_new_conversation_has_the_block_in_its_first_request_and_once",),
+    ),
+    Capability(
+        "task state after a kill",
+        _block_at_begin,
+        (f"{_LIVE}::test_what_a_kill_cut_off_is_handed_to_the_next_conversation",),
+    ),
+    Capability("task state after a compaction", _block_after_compaction, (_COMPACTION,)),
+    Capability(
+        "warnings while it works",
+        _warnings,
+        (f"{_DIALECT}::test_a_context_is_put_where_the_host_reads_it_and_nowhere_else",),
+    ),
+    Capability(
+        "halt",
+        _halt,
+        (
+            f"{_LIVE}::test_a_halted_conversation_runs_no_further_call_and_goes_on_after_an_override",
+        ),
+    ),
+    Capability(
+        "sub-agents told apart",
+        _sub_agents,
+        (
+            f"{_DIALECT}::test_a_sub_agent_is_its_parents",
+            f"{_LIVES}::test_calls_of_a_sub_agent_without_a_name_are_journaled_and_never_gated",
+        ),
+    ),
+    Capability(
+        "the task of another host's killed agent",
+        _handed_over,
+        (f"{_PAIRS}::test_every_noted_fact_is_in_the_first_request_of_another_host_after_a_kill",),
+    ),
+    Capability(
+        "works on without gitguard",
+        lambda _: YES,
+        (f"{_LIVE}::test_without_gitguard_the_host_works_on_and_nothing_is_shown",),
+    ),
+    Capability(
+        "`uninstall` gives every byte back",
+        lambda _: YES,
+        (f"{_LIVE}::test_uninstall_gives_every_byte_back",),
+    ),
+    Capability("`status` says whether hooks run", _health, ("tests/sessions/test_hook_health.py",)),
+    Capability("transcripts", _transcripts, ("tests/e2e/test_other_hosts.py",)),
+)
+"""OpenClaw's own tests stand in tests/e2e/test_openclaw.py and test_memory_openclaw.py."""
+
+
+def hosts_page() -> str:
+    """Return the page: a column a host, a row a capability, and the tests behind the rows."""
+    hosts = [find_host(name) for name in names(HOOKS)]
+    lines = [
+        "# What gitguard does in each host",
+        "",
+        "Generated by `make references` from what each host's adapter declares. The numbers name",
+        "the tests that show a row: those in `tests/e2e` with the real programs, others by recorded",
+        "payloads. OpenClaw's are `tests/e2e/test_openclaw.py` and `test_memory_openclaw.py` there.",
+        "[Hosts](../guides/hosts.md) says how each is set up.",
+        "",
+        "| | " + " | ".join(host.name for host in hosts) + " | test |",
+        "| --- |" + " --- |" * (len(hosts) + 1),
+    ]
+    tests: list[str] = []
+    for capability in CAPABILITIES:
+        for test in capability.tests:
+            if test not in tests:
+                tests.append(test)
+        cells = " | ".join(capability.judge(host) for host in hosts)
+        numbers = ", ".join(str(tests.index(test) + 1) for test in capability.tests)
+        lines.append(f"| {capability.title} | {cells} | {numbers} |")
+    lines += ["", *(f"{number}. `{test}`" for number, test in enumerate(tests, 1))]
+    return "\n".join(lines) + "\n"
