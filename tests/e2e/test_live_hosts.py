@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -99,15 +100,40 @@ def test_what_a_kill_cut_off_is_handed_to_the_next_conversation(
     assert "export.txt" in first.text
 
 
+TROUBLES = {
+    "missing": "",
+    "failing": "#!/bin/sh\necho 'Traceback: broken' >&2\nexit 1\n",
+    "killed": "#!/bin/sh\nkill -9 $$\n",
+}
+"""What is in the place of `gitguard`; nothing for none."""
+
+
 @speaking
-def test_without_gitguard_the_host_works_on_and_nothing_is_shown(
-    live: LiveHost, guarded_live: GuardedHost, bin_dir: Path
+@pytest.mark.parametrize("trouble", TROUBLES)
+def test_a_gitguard_that_does_not_work_keeps_no_host_from_its_work(
+    live: LiveHost, bin_dir: Path, trouble: str
 ) -> None:
-    (bin_dir / "gitguard").unlink()
-    done = live.say(GOAL, Step("I begin.", (live.shell("echo on"),)), Step("It works."))
+    command = bin_dir / "gitguard"
+    command.symlink_to(COMMAND)
+    # By this path, which the hooks then name.
+    run = [str(command), "init", "--host", live.name]
+    subprocess.run(run, cwd=live.project, env=dict(live.env), check=True, capture_output=True)
+    live.approve_hooks()
+    command.unlink()
+    if TROUBLES[trouble]:
+        command.write_text(TROUBLES[trouble])
+        command.chmod(0o755)
+    done = live.say(GOAL, Step("I begin.", (live.shell("touch it-runs"),)), Step("It works."))
     assert done.returncode == 0
-    assert "not found" not in done.stdout + done.stderr
-    assert BLOCK not in live.model.requests(Kind.MAIN)[-1].text
+    assert (live.project / "it-runs").exists()
+    assert "Traceback" not in live.model.requests(Kind.MAIN)[-1].text
+    assert guarded_file(live) is None
+
+
+def guarded_file(live: LiveHost) -> Path | None:
+    """The journal of a conversation that gitguard heard of, None for none."""
+    journals = (live.project / ".gitguard/sessions").glob("*/journal.jsonl")
+    return next((path for path in journals if '"prompt"' in path.read_text()), None)
 
 
 @speaking

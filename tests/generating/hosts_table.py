@@ -130,9 +130,9 @@ CAPABILITIES = (
         (f"{_PAIRS}::test_every_noted_fact_is_in_the_first_request_of_another_host_after_a_kill",),
     ),
     Capability(
-        "works on without gitguard",
+        "works on where gitguard does not",
         lambda _: YES,
-        (f"{_LIVE}::test_without_gitguard_the_host_works_on_and_nothing_is_shown",),
+        (f"{_LIVE}::test_a_gitguard_that_does_not_work_keeps_no_host_from_its_work",),
     ),
     Capability(
         "`uninstall` gives every byte back",
