@@ -79,7 +79,7 @@ class HookHealth(Value):
 
     host: str
     where: str
-    """The file or folder that holds them."""
+    """The file or folder that holds them, or the plugin that does."""
     problems: tuple[str, ...] = ()
     """What keeps hooks from running, each a sentence without its period."""
     notes: tuple[str, ...] = ()

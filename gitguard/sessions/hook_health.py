@@ -11,7 +11,7 @@ import os
 from gitguard import hosts
 from gitguard.errors import GitguardError
 from gitguard.hosts.base import belongs_to_user
-from gitguard.hosts.health import HookHealth, InstalledSite, asks_program
+from gitguard.hosts.health import NOT_ASKED, UNKNOWN, HookHealth, InstalledSite, asks_program
 from gitguard.model.codec import load_json
 from gitguard.model.document_edits import TOML, has_entries
 from gitguard.store.disk import files
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from gitguard.hosts.health import AskedHealth
+    from gitguard.hosts.health import AskedHealth, HealthOfHost
     from gitguard.store.session.install_ledger import EditedFile
     from gitguard.store.session.workspace import Workspace
 
@@ -43,16 +43,36 @@ def hook_health(
         if heard_of in ("", host):
             module = hosts.find_health(host)
             try:
-                for site in _sites(workspace, host):
+                sites = tuple(_sites(workspace, host))
+                for site in sites:
                     known = site.replace(is_trusted=bool(heard_of))
                     health = module.hook_health(known, read_settings)
                     if asks and asks_program(module):
                         health = _asked(module, health, site)
                     every.append(health)
+                if not sites and not heard_of:
+                    every += _of_plugin(workspace, host, module, asks=asks)
             except GitguardError as error:
                 note = f"what was installed is unknown: {error.message}"
                 every.append(HookHealth(host, "", notes=(note,)))
     return tuple(every)
+
+
+def _of_plugin(
+    workspace: Workspace, host: str, module: HealthOfHost, *, asks: bool
+) -> Iterator[HookHealth]:
+    """Yield how it stands with our plugin, where the host runs it."""
+    from gitguard.sessions.installed_plugin import installed_plugin
+
+    places, worktree = workspace.places, workspace.place.worktree
+    environment = {"HOME": places.home, **places.environment}
+    if plugin := installed_plugin(host, worktree, environment):
+        trust = UNKNOWN if asks_program(module) else NOT_ASKED
+        health = HookHealth(host, f"plugin {plugin}", trust=trust)
+        if asks and asks_program(module):
+            site = InstalledSite(worktree, worktree, (), "", environment=environment)
+            health = _asked(module, health, site)
+        yield health
 
 
 def _asked(module: AskedHealth, health: HookHealth, site: InstalledSite) -> HookHealth:

@@ -26,7 +26,7 @@ class HostStatus(Value):
     is_installed: bool
     """Whether this user installed gitguard for it here, or the project did."""
     where: str = ""
-    """The file or folder that holds the hooks; empty where that is unknown."""
+    """The file, folder or plugin that holds the hooks; empty where that is unknown."""
     trust: str = NOT_ASKED
     """Whether the host runs them, as far as its user's consent goes (`hosts/health.py`)."""
     problems: tuple[str, ...] = ()

@@ -16,10 +16,10 @@ from gitguard.model.config.config import DEFAULT_WINDOW, Config
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import shell_word
 from gitguard.model.value import Value
+from gitguard.sessions.installed_plugin import installed_plugin
 from gitguard.settings import instructions
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.install_plan import InstallPlan, Sites, plan_user_folder, plan_worktree
-from gitguard.settings.installed_plugin import installed_plugin
 from gitguard.settings.path_program import program_on_path
 from gitguard.store.disk.changes import FileEdit, make_all
 from gitguard.store.disk.lock import Lock

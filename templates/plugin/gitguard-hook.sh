@@ -28,9 +28,10 @@ fi
 find_gitguard() {
     recorded=
     [ -r "$here/gitguard-path" ] && read -r recorded <"$here/gitguard-path"
-    for program in "$GITGUARD_BIN" "$recorded" "$(command -v gitguard)"; do
+    for program in "$GITGUARD_BIN" "$recorded"; do
         [ -f "$program" ] && [ -x "$program" ] && return
     done
+    program=$(command -v gitguard) && return
     for folder in "$HOME/.local/bin" "$HOME/bin" "$PIPX_BIN_DIR" "$UV_TOOL_BIN_DIR" \
         "${PIPX_HOME:-$HOME/.local/share/pipx}/venvs/gitguard-workspace/bin" \
         "$HOME/.local/pipx/venvs/gitguard-workspace/bin" \
@@ -42,13 +43,14 @@ find_gitguard() {
     return 1
 }
 
-within_limit() {
+# Becomes a program that is ended after the limit.
+exec_within_limit() {
     if command -v timeout >/dev/null; then
-        timeout -s KILL "$limit" "$@"
+        exec timeout -s KILL "$limit" "$@"
     elif command -v perl >/dev/null; then
-        perl -e 'alarm shift; exec @ARGV' "$limit" "$@"
+        exec perl -e 'alarm shift; exec @ARGV' "$limit" "$@"
     else
-        "$@"
+        exec "$@"
     fi
 }
 
@@ -70,10 +72,12 @@ tell_how_to_install() {
 
 if find_gitguard; then
     # What a program said that failed, or what is no JSON object, may mean anything to a host.
-    answer=$(within_limit "$program" hook "$host") || answer=
-    case $answer in
-    "{"*"}") printf '%s\n' "$answer" ;;
-    esac
+    if answer=$(exec_within_limit "$program" hook "$host"); then
+        case $answer in
+        "{"*"}") printf '%s\n' "$answer" ;;
+        esac
+        exit 0
+    fi
 elif [ "$event" = SessionStart ]; then
     tell_how_to_install
 fi

@@ -31,12 +31,13 @@ def run_line(live: LiveHost, line: str) -> str:
     return done.stdout + done.stderr
 
 
-def install(live: LiveHost, plugin: Path) -> None:
+def install(live: LiveHost, plugin: Path, *, approved: bool = True) -> None:
     """Install the plugin by the commands that `gitguard init --plugin` prints."""
     [lines] = [found.commands for found in plugin_installs(str(plugin)) if found.host == live.name]
     for line in lines:
         run_line(live, line)
-    live.approve_hooks()
+    if approved:
+        live.approve_hooks()
 
 
 def blocks_in(request: Request) -> int:
@@ -133,6 +134,28 @@ def test_uninstall_names_the_command_by_which_the_host_removes_the_plugin(
     _, _, rest = said.partition("still has gitguard's plugin; remove it with `")
     run_line(live, rest.partition("`")[0])
     assert "gitguard's plugin" not in guarded.run("uninstall", "--host", live.name)
+
+
+@pytest.mark.parametrize("live", ["codex"], indirect=True)
+def test_status_says_whether_codex_trusts_the_plugin_which_any_changed_file_ends(
+    live: LiveHost, plugin: Path, bin_dir: Path
+) -> None:
+    (bin_dir / "codex").symlink_to(live.sealed.command[0])
+    guarded = GuardedHost(live)
+    guarded.run("ensure")
+    guarded.run("init", "--plugin", str(plugin))
+
+    def trust() -> str:
+        [status] = guarded.json("status")["hosts"]
+        return str(status["trust"])
+
+    install(live, plugin, approved=False)
+    assert trust() == "untrusted"
+    live.approve_hooks()
+    assert trust() == "trusted"
+    (plugin / "gitguard/README.md").write_text("# Another text\n")
+    run_line(live, "codex plugin add gitguard@gitguard")
+    assert trust() == "modified"
 
 
 @pytest.mark.parametrize("live", ["claude-code"], indirect=True)

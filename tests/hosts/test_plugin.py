@@ -431,3 +431,37 @@ def test_a_record_that_cannot_be_read_is_unknown_and_settings_are_written(
         f"whether {host} has gitguard's plugin is unknown: `{record}`" in note
         for note in outcome.notes
     )
+
+
+@pytest.mark.parametrize("host", RECORDS)
+def test_status_says_of_the_host_that_the_plugin_runs_gitguard(
+    host: str, open_guard: OpenGuard, hermetic_seal: Path
+) -> None:
+    guard = open_guard(home=str(hermetic_seal))
+    guard.ensure()
+    assert [status.host for status in guard.status().hosts] == []
+    write_record(hermetic_seal, host, RECORDS[host][1])
+    [status] = guard.status().hosts
+    name = RECORDS[host][2].rpartition(" ")[2]
+    assert (status.host, status.where) == (host, f"plugin {name}")
+    assert status.is_installed
+    assert status.problems == ()
+
+
+def test_init_writes_the_plugin_and_prints_each_hosts_commands(repo: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "gitguard-plugin"
+
+    def init(*options: str) -> str:
+        command = [f"{BIN}/gitguard", "init", "--plugin", str(folder), *options]
+        return subprocess.run(
+            command, cwd=repo, stdout=subprocess.PIPE, text=True, check=True
+        ).stdout
+
+    assert f"Would write `{folder}/gitguard/hooks/hooks.json`." in init("--dry-run")
+    assert not folder.exists()
+    done = json.loads(init("--json"))
+    assert {change["what"] for change in done["changes"]} == {"created"}
+    assert [found["host"] for found in done["install"]] == list(hosts.names(hosts.PLUGIN))
+    assert (folder / "gitguard/hooks/gitguard-path").read_text() == f"{BIN}/gitguard\n"
+    assert "needs no change" in init()
+    assert not (repo / ".gitguard").exists()

@@ -12,6 +12,7 @@ import re
 from gitguard import __version__
 from gitguard.hosts.codex.installing import INSTALLATION
 from gitguard.hosts.health import MODIFIED, OFF, TRUSTED, UNKNOWN, UNTRUSTED
+from gitguard.hosts.plugin import NAME
 from gitguard.hosts.user_hook_health import Switch, UserHookHealth
 
 TYPE_CHECKING = False
@@ -74,11 +75,15 @@ def _listed(result: Any) -> list[str] | str:
     try:
         hooks = [hook for folder in result["data"] for hook in folder["hooks"]]
         errors = [error["message"] for folder in result["data"] for error in folder["errors"]]
-        ours = [hook for hook in hooks if INSTALLATION.is_ours(hook)]
+        ours = [hook for hook in hooks if INSTALLATION.is_ours(hook) or _is_of_plugin(hook)]
         states = [_STATES[hook["trustStatus"]] if hook["enabled"] else OFF for hook in ours]
     except (KeyError, TypeError):
         return "its program did not say"
     return str(errors[0]) if errors else states
+
+
+def _is_of_plugin(hook: dict[str, Any]) -> bool:
+    return str(hook.get("pluginId")).partition("@")[0] == NAME
 
 
 def _trust(states: list[str]) -> tuple[str, str]:
