@@ -178,3 +178,19 @@ def test_a_halted_conversation_runs_no_further_call_and_goes_on_after_an_overrid
         Step("Done.", input_tokens=_CRITICAL),
     )
     assert (live.project / "runs-again").exists()
+
+
+@pytest.mark.parametrize("live", ["claude-code", "copilot", "qwen", "droid"], indirect=True)
+def test_a_compaction_that_the_user_asks_for_is_followed_by_the_block_once(
+    live: LiveHost, guarded_live: GuardedHost
+) -> None:
+    live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
+    guarded_live.run("note", "--decision", "The totals are kept in cents")
+    live.compact_by_command()
+    assert "compaction" in guarded_live.triggers()
+    call = live.shell("echo on")
+    live.go_on("Go on with the report.", Step("I go on.", (call,)), Step("The export is next."))
+    last = live.model.requests(Kind.MAIN)[-1]
+    assert blocks_in(last) == 1
+    assert "kept in cents" in last.text
+    assert guarded_live.faults() == []

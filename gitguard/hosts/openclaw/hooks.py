@@ -186,7 +186,7 @@ class OpenClaw:
 
     name = NAME
     abilities = Abilities(
-        hears=(events.PROMPT, events.SESSION_START, events.BOOTSTRAP),
+        hears=(events.PROMPT, events.BOOTSTRAP),
         ends_turns=False,
         compact_command="/compact",
         new_conversation="/new",
