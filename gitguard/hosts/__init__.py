@@ -133,8 +133,28 @@ HOSTS: dict[str, HostRow] = {
         _COMMON,
     ),
     "gemini": HostRow((ADVICE, CONTEXT_FILES)),
-    "opencode": HostRow((ADVICE, CONTEXT_FILES)),
-    "pi": HostRow((ADVICE, CONTEXT_FILES)),
+    # The plugins take the marks away that a host inherits which was started in a tool's shell, and
+    # those that the host gives itself.
+    "opencode": HostRow(
+        (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+        # Seen in 1.18.34; the session's variable is set by the plugin.
+        HostMarks(
+            session="GITGUARD_OPENCODE_SESSION",
+            shells=("GITGUARD_OPENCODE_SESSION", "OPENCODE"),
+            in_tools=("GITGUARD_OPENCODE_SESSION", "OPENCODE"),
+        ),
+    ),
+    "pi": HostRow(
+        (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+        # Seen in 1.5.0.
+        HostMarks(
+            session="PI_SESSION_ID",
+            shells=("PI_SESSION_ID", "PI_CODING_AGENT"),
+            in_tools=("PI_SESSION_ID", "PI_CODING_AGENT"),
+            folder=".pi/agent",
+            home="PI_CODING_AGENT_DIR",
+        ),
+    ),
 }
 """Every host."""
 _UNKNOWN = {

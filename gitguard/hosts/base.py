@@ -151,6 +151,8 @@ LETS_HOST_DECIDE = (
     "the host decides when to compact; gitguard halts the agent if the context fills up"
 )
 """The note on a trigger that was declined."""
+CHANNEL = "channel.js"
+"""The template by which every plugin of ours runs gitguard."""
 WITHOUT_HOOKS = "none"
 """Stands in the place of a host's name for agents whose host has no hooks."""
 WHOLE, SECTION = "whole", "section"

@@ -11,7 +11,14 @@ from gitguard.hosts import HOSTS, PLANS, load
 from gitguard.hosts import payload as read
 from gitguard.model import events
 from gitguard.model.codec import encode_json
-from gitguard.model.events import HookAnswer, HookEvent, ToolCall, Transcript
+from gitguard.model.events import (
+    HookAnswer,
+    HookEvent,
+    Reading,
+    ToolCall,
+    Transcript,
+    is_token_count,
+)
 from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 
@@ -21,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.marks import HostMarks
-    from gitguard.model.events import Abilities, HookReply, PlanItem, Reading
+    from gitguard.model.events import Abilities, HookReply, PlanItem
 
 KINDS = {
     "UserPromptSubmit": events.PROMPT,
@@ -98,6 +105,8 @@ class DialectHost(Value):
     """Whether a prompt without words carries results back; refusing it ends the turn."""
     shows_notices: bool = False
     """Whether `systemMessage` is read."""
+    keeps_many: bool = False
+    """Whether a transcript holds many conversations."""
 
     @property
     def marks(self) -> HostMarks:
@@ -152,7 +161,7 @@ class DialectHost(Value):
             sub_agent=agent,
             from_tool=self.marks.has_tool_marks(environment),
             reading=self.readings(payload, now) if self.readings is not None else None,
-            transcript=Transcript(path, self.name) if path else None,
+            transcript=Transcript(path, self.name, session * self.keeps_many) if path else None,
             model=_model(payload),
             mark=_first(payload, ("timestamp", "message_id", *self.ids)),
         )
@@ -295,7 +304,7 @@ def _model(payload: dict[str, Any]) -> str:
 
 
 def _path(parameters: dict[str, Any]) -> str:
-    for name in ("file_path", "notebook_path", "path", "absolute_path"):
+    for name in ("file_path", "notebook_path", "path", "absolute_path", "filePath"):
         if path := read.path(parameters, name):
             return path
     return ""
@@ -314,6 +323,14 @@ def _result(payload: dict[str, Any]) -> str:
         if text:
             return text
     return ""
+
+
+def told_reading(payload: dict[str, Any], now: float) -> Reading | None:
+    """Return what an event says of the context."""
+    tokens, window = payload.get("input_tokens"), payload.get("context_limit")
+    if not is_token_count(tokens) or not is_token_count(window):
+        return None
+    return Reading("hook", now, tokens=tokens, window=window)
 
 
 def code_behind(mark: str, end: str = "") -> Callable[[str], ShellResult]:

@@ -1,7 +1,7 @@
 // What is known of the host's sessions, and the sending of their events.
 import { ask, copy, readConfig, tellNow } from "./channel.js";
 
-const config = readConfig(import.meta.url);
+const config = readConfig(import.meta.url, { host: "openclaw", marks: ["OPENCLAW_SHELL"] });
 // Together with gitguard's own limit for an event this stays below eight seconds.
 const SETTLE_LIMIT = 1000;
 // The window that the host assumes of a model of which it knows none.

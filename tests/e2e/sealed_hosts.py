@@ -53,6 +53,8 @@ def opencode(home: Path, project: Path, model_url: str) -> Sealed:
         "models": {"fake-1": model},
     }
     config = {
+        # It adds this to a file that has none.
+        "$schema": "https://opencode.ai/config.json",
         "model": "fake/fake-1",
         "small_model": "fake/fake-1",
         "autoupdate": False,

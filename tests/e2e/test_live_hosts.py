@@ -11,7 +11,10 @@ from .guarded import BLOCK, COMMAND, GuardedHost, fingerprint
 from .live_hosts import LiveHost
 from .scripted_model import Kind, Request, Step
 
-DIALECT = ("claude-code", "copilot", "qwen", "droid", "droid-exec", "kimi", "codex")
+DIALECT = (
+    *("claude-code", "copilot", "qwen", "droid", "droid-exec", "kimi", "codex"),
+    *("opencode", "pi"),
+)
 speaking = pytest.mark.parametrize("live", DIALECT, indirect=True)
 GOAL = "Write a report module with a total."
 

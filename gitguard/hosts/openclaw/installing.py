@@ -11,6 +11,7 @@ import re
 
 from gitguard.errors import HostFailed
 from gitguard.hosts.base import (
+    CHANNEL,
     LETS_HOST_DECIDE,
     WHOLE,
     HostPlan,
@@ -45,9 +46,8 @@ _PLUGIN_FILES = (
     "index.js",
     "internal.js",
     "sessions.js",
-    "channel.js",
 )
-_HOOK_FILES = ("HOOK.md", "handler.js", "internal.js", "sessions.js", "channel.js")
+_HOOK_FILES = ("HOOK.md", "handler.js", "internal.js", "sessions.js")
 _ENTRY = "plugins.entries.gitguard"
 _ENABLED = f"{_ENTRY}.enabled"
 _ACCESS = f"{_ENTRY}.hooks.allowConversationAccess"
@@ -97,8 +97,10 @@ def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) 
     settings = (json.dumps(config, indent=2) + "\n").encode()
     contents = {f"{PLUGIN}/config.json": settings}
     contents |= {f"{PLUGIN}/{name}": read(f"{NAME}/{name}").encode() for name in _PLUGIN_FILES}
+    contents[f"{PLUGIN}/{CHANNEL}"] = channel = read(CHANNEL).encode()
     if directory_hook:
         contents[f"{DIRECTORY_HOOK}/config.json"] = settings
+        contents[f"{DIRECTORY_HOOK}/{CHANNEL}"] = channel
         contents |= {f"{DIRECTORY_HOOK}/{n}": read(f"{NAME}/{n}").encode() for n in _HOOK_FILES}
     return contents
 

@@ -6,13 +6,12 @@ that one ends the turn.
 
 from __future__ import annotations
 
-from gitguard.hosts.dialect import DialectHost, ShellResult, code_behind
-from gitguard.model.events import Abilities, Reading, is_token_count
+from gitguard.hosts.dialect import DialectHost, ShellResult, code_behind, told_reading
+from gitguard.model.events import Abilities
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 
 NAME = "qwen"
@@ -31,14 +30,6 @@ def _shell_result(text: str) -> ShellResult:
     return result.replace(output=output) if output else result
 
 
-def _reading(payload: dict[str, Any], now: float) -> Reading | None:
-    """Return what the end of a turn says of the context."""
-    tokens, window = payload.get("input_tokens"), payload.get("context_limit")
-    if not is_token_count(tokens) or not is_token_count(window):
-        return None
-    return Reading("hook", now, tokens=tokens, window=window)
-
-
 HOST = DialectHost(
     NAME,
     Abilities(compact_command="/compress", new_conversation="/clear"),
@@ -53,6 +44,6 @@ HOST = DialectHost(
     project="QWEN_PROJECT_DIR",
     version=_version,
     shell_result=_shell_result,
-    readings=_reading,
+    readings=told_reading,
     has_steps=True,
 )

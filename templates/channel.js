@@ -6,21 +6,21 @@ const LONGEST_TEXT = 65536;
 const MOST_ITEMS = 200;
 const DEFAULT_LIMIT = 8000;
 
-const ARGUMENTS = ["hook", "openclaw"];
-
 /** Where gitguard runs: our own folder may be gone by now, and that would end it before it began. */
-function place() {
-  // A Gateway that was started in a session's shell has its mark, by which gitguard knows a tool.
-  const { OPENCLAW_SHELL: mark, ...env } = process.env;
-  return { cwd: "/", env, stdio: ["pipe", "pipe", "ignore"] };
+function place({ marks }) {
+  // A host that was started in a tool's shell has its marks, by which gitguard knows a tool.
+  const kept = Object.entries(process.env).filter(([name]) => !marks.includes(name));
+  return { cwd: "/", env: Object.fromEntries(kept), stdio: ["pipe", "pipe", "ignore"] };
 }
 
-/** What `gitguard init` wrote beside this file: {executable, limits, internal, wrappers}. */
-export function readConfig(folder) {
+/** What `gitguard init` wrote beside this file, as {executable, limits}, and what is always so:
+ * the host's name and the variables that mark its tools' shells. */
+export function readConfig(folder, { host, marks }) {
+  const always = { host, marks, arguments: ["hook", host] };
   try {
-    return JSON.parse(fs.readFileSync(new URL("./config.json", folder), "utf8"));
+    return { ...JSON.parse(fs.readFileSync(new URL("./config.json", folder), "utf8")), ...always };
   } catch {
-    return {};
+    return always;
   }
 }
 
@@ -42,7 +42,7 @@ export function copy(value, longest = LONGEST_TEXT) {
 export async function ask(config, kind, payload) {
   const limit = config.limits?.[kind] ?? DEFAULT_LIMIT;
   try {
-    const said = await run(program(config), JSON.stringify(payload), limit);
+    const said = await run(config, JSON.stringify(payload), limit);
     return said ? JSON.parse(said) : {};
   } catch {
     return {};
@@ -53,7 +53,8 @@ export async function ask(config, kind, payload) {
 export function tellNow(config, kind, payload) {
   const timeout = config.limits?.[kind] ?? DEFAULT_LIMIT;
   const input = JSON.stringify(payload);
-  spawnSync(program(config), ARGUMENTS, { ...place(), input, timeout, killSignal: "SIGKILL" });
+  const options = { ...place(config), input, timeout, killSignal: "SIGKILL" };
+  spawnSync(program(config), config.arguments, options);
 }
 
 function program(config) {
@@ -61,9 +62,9 @@ function program(config) {
   return installed ? config.executable : "gitguard";
 }
 
-function run(program, input, limit) {
+function run(config, input, limit) {
   return new Promise((resolve) => {
-    const child = spawn(program, ARGUMENTS, place());
+    const child = spawn(program(config), config.arguments, place(config));
     const said = [];
     const end = (text) => {
       clearTimeout(timer);
