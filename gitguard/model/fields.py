@@ -58,6 +58,10 @@ class Kind(Value):
     """Whether gitguard alone sets it."""
     noted: Any = None
     """Of what an agent notes: its role and its words."""
+    describes: str = ""
+    """Of what tells more about another field: which. Both change together."""
+    key: str = ""
+    """Of a list that has one item of each kind: the item's field that tells them apart."""
     default: Any = ...
     """What stands where nothing is written; an ellipsis where something has to be."""
 

@@ -247,3 +247,24 @@ class EarlierNote(Item):
         choices=EARLIER_KINDS,
     )
     text: str = fields.text("What was noted or said.")
+
+
+class Variant(Record):
+    """What one or several writers made of something that others changed as well."""
+
+    writers: tuple[str, ...] = fields.texts("Who made it so.", is_fixed=True)
+    value: str = fields.text("What they made of it, as a JSON object of its fields.")
+
+
+class Conflict(Item):
+    """A field or an item that writers changed without knowing of each other's change."""
+
+    field: str = fields.text("The field of the state.")
+    variants: tuple[Variant, ...] = fields.records(
+        "What they made of it; the state holds the first.", of=Variant, is_fixed=True
+    )
+    key: str = fields.text(
+        "What tells the item from others of its list; empty for a field that is no list.",
+        default="",
+        sparse=True,
+    )

@@ -22,6 +22,7 @@ from gitguard.state.items import (
     SMALL_TALK,
     Artifact,
     Command,
+    Conflict,
     Decision,
     EarlierNote,
     EarlierTask,
@@ -91,14 +92,16 @@ class TaskState(Record):
         "The version of this shape; read before anything else.", is_fixed=True
     )
     task_id: str = fields.text(
-        "Names the task; a new task in the same session gets a new one.", is_fixed=True
+        "Names the task; a new task in the same session gets a new one.",
+        is_fixed=True,
+        describes="goal",
     )
     session_id: str = fields.text("The session's key as it was given.", is_fixed=True)
     goal: str = fields.text(
         "What the task is to reach; START until somebody says it.",
         noted=NotedField(HEADLINE, "What the task should achieve"),
     )
-    status: str = fields.text("Where the task stands.", choices=STATUSES)
+    status: str = fields.text("Where the task stands.", choices=STATUSES, describes="next_action")
     current_phase: str = fields.text(
         "Current phase.", noted=NotedField(HEADLINE, "The current phase", option="phase")
     )
@@ -136,6 +139,7 @@ class TaskState(Record):
         "What the task touches; one entry per path.",
         of=Artifact,
         appends=True,
+        key="path",
         noted=NotedField(FILE, "A file that the task concerns"),
     )
     state_confidence: float = fields.share("How sure the agent is of this state, 0 to 1.")
@@ -145,12 +149,14 @@ class TaskState(Record):
         of=Origin,
         default=None,
         is_fixed=True,
+        describes="goal",
     )
     next_from: Origin | None = fields.record(
         "Who set the next action and when; null until somebody does.",
         of=Origin,
         default=None,
         is_fixed=True,
+        describes="next_action",
     )
     last_action: LastAction | None = fields.record(
         "The last action that succeeded.", of=LastAction, default=None
@@ -211,7 +217,11 @@ class TaskState(Record):
         ),
     )
     commands: tuple[Command, ...] = fields.records(
-        "What was run to build, test, check or start.", of=Command, default=(), is_fixed=True
+        "What was run to build, test, check or start.",
+        of=Command,
+        default=(),
+        is_fixed=True,
+        key="command",
     )
     plan: tuple[PlanStep, ...] = fields.records(
         "The host's plan or to-do list.", of=PlanStep, default=(), is_fixed=True
@@ -242,6 +252,14 @@ class TaskState(Record):
     )
     dropped: Mapping[str, int] = fields.counts(
         "Items from hooks that had no room, by field.", default={}, is_fixed=True
+    )
+
+    conflicts: tuple[Conflict, ...] = fields.records(
+        "What several writers changed without knowing of each other, until somebody settles it.",
+        of=Conflict,
+        default=(),
+        is_fixed=True,
+        sparse=True,
     )
 
     @property

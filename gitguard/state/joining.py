@@ -1,0 +1,448 @@
+"""The join of what several writers made of one session's state.
+
+A writer is one worktree on one machine. Each change has a version: the writer and its counter. What
+a lane has seen and no longer holds was removed or replaced there, so no removal needs a record of
+its own. references/design/sync.md, "Join", says why this loses nothing.
+
+States come without the marks of what another machine wrote (`Origin.elsewhere`).
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model import fields
+from gitguard.model.codec import dump_line, load_json
+from gitguard.model.record import Record, read_field
+from gitguard.model.transcript import AGENT
+from gitguard.model.value import Value
+from gitguard.state.items import HOOK, PERSON, Conflict, Item, Origin, Variant, derived_id
+from gitguard.state.task import TaskState
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    Part = tuple[str, str]
+    """A field, and what tells an item of it from others; empty for a field that is no list."""
+    Dots = dict[str, tuple[int, Any]]
+    """By writer, the counter of its change, and what it made of a part."""
+
+_LISTING = "conflicts"
+"""The field that shows what a join found, and is computed again by each."""
+
+
+class Variation(Record):
+    """What a writer made of a part whose state shows what another one made of it."""
+
+    writer: str = fields.text("Who made it so.")
+    value: str = fields.text("What it made of it, as a JSON object of its fields.")
+
+
+class PartVersion(Record):
+    """Who last changed a field or an item, and who put the item where it stands in its list."""
+
+    field: str = fields.text("The field of the state.")
+    key: str = fields.text(
+        "What tells the item from others; empty for a field that is no list.",
+        default="",
+        sparse=True,
+    )
+    changed: Mapping[str, int] = fields.counts(
+        "The counters of the last changes that nobody replaced, by writer.", default={}
+    )
+    placed: Mapping[str, int] = fields.counts(
+        "The counters of the last moves in the list, by writer.", default={}, sparse=True
+    )
+    places: Mapping[str, int] = fields.counts(
+        "Where each of these moves put the item, from 0.", default={}, sparse=True
+    )
+    variations: tuple[Variation, ...] = fields.records(
+        "What writers made of it, where that is not what the state holds.",
+        of=Variation,
+        default=(),
+        sparse=True,
+    )
+
+
+class _LaneRecord(Record):
+    writer: str = fields.text("Whose lane it is.")
+    seen: Mapping[str, int] = fields.counts("Up to which change it knows each writer's.")
+    versions: tuple[PartVersion, ...] = fields.records("Who last changed what.", of=PartVersion)
+
+
+class LaneState(Value):
+    """What one writer knows of a session: its state, and how that came about."""
+
+    writer: str
+    """Whose it is; empty for a join that nobody has taken over."""
+    seen: Mapping[str, int]
+    """By writer, the counter up to which this lane holds or replaced its changes."""
+    state: TaskState
+    versions: tuple[PartVersion, ...] = ()
+    """What has no version here counts as changed by the writer, at the counter it has reached."""
+
+    def to_document(self) -> dict[str, Any]:
+        """Return all but the state, which stands in a file of its own."""
+        return _LaneRecord(self.writer, self.seen, self.versions).to_document()
+
+    @classmethod
+    def from_document(cls, document: Any, state: TaskState) -> LaneState:
+        """Read a lane, or raise `InvalidInput` naming the field and the value."""
+        record = _LaneRecord.from_document(document)
+        return cls(record.writer, record.seen, state, record.versions)
+
+    @property
+    def conflicts(self) -> tuple[Conflict, ...]:
+        """What writers noted without knowing of each other, and nobody has settled yet."""
+        return self.state.conflicts
+
+
+def join_lanes(lanes: Iterable[LaneState], writer: str = "") -> LaneState:
+    """Return what lanes know together, for a writer to take over.
+
+    The order of lanes does not matter, nor how often or in which groups they are joined. The state
+    equals that of a lane to which the others add nothing. Raises `InvalidDocument` for lanes whose
+    versions contradict each other, `ValueError` for none at all.
+    """
+    given = tuple(lanes)
+    if not given:
+        raise ValueError("there is no lane to join")
+    return reduce(_ChangeSet.joined, map(_ChangeSet.of, given)).lane(writer)
+
+
+def advance(lane: LaneState, state: TaskState, writer: str = "") -> LaneState:
+    """Return the lane once its writer has changed the state; the same lane if it has not.
+
+    The state that is returned lists the conflicts that are left: whoever changes what is in
+    conflict settles it. writer is given where a lane changes hands.
+    """
+    writer = writer or lane.writer
+    if state == lane.state and writer == lane.writer:
+        return lane
+    return _ChangeSet.of(lane).advanced(lane.state, state, writer).lane(writer)
+
+
+def open_conflicts(state: TaskState) -> tuple[Conflict, ...]:
+    """Return the conflicts about what has not changed since they were found."""
+    if not state.conflicts:
+        return ()
+    shown = dict(_parts_of(state))
+    return tuple(
+        conflict
+        for conflict in state.conflicts
+        if (part := (conflict.field, conflict.key)) in shown
+        and _write_value(part, shown[part]) == conflict.variants[0].value
+    )
+
+
+def settle(state: TaskState, conflict: Conflict, variant: Variant) -> TaskState:
+    """Return the state with one variant of a conflict, which is settled by that.
+
+    What was removed meanwhile comes back at the end of its list. Raises `InvalidInput` for a
+    variant that cannot be read.
+    """
+    part = (conflict.field, conflict.key)
+    value = _read_value(part, variant.value)
+    rest = tuple(other for other in state.conflicts if other.id != conflict.id)
+    return _state_of({**dict(_parts_of(state)), part: value}, rest)
+
+
+class _ChangeSet:
+    """What a lane knows: for each part of the state the changes that nobody replaced."""
+
+    def __init__(
+        self, seen: Mapping[str, int], values: dict[Part, Dots], places: dict[Part, Dots]
+    ) -> None:
+        self.seen = seen
+        self.values = values
+        self.places = places
+
+    @classmethod
+    def of(cls, lane: LaneState) -> _ChangeSet:
+        """Take a lane apart."""
+        versions = {_part_of(version): version for version in lane.versions}
+        shown = dict(_parts_of(lane.state))
+        own = max(lane.seen.get(lane.writer, 0), 1)
+        values: dict[Part, Dots] = {}
+        places: dict[Part, Dots] = {}
+        for part, version in versions.items():
+            varied = {v.writer: _read_value(part, v.value) for v in version.variations}
+            values[part] = {
+                writer: (counter, varied.get(writer, shown.get(part)))
+                for writer, counter in version.changed.items()
+                if writer in varied or part in shown
+            }
+            places[part] = {
+                writer: (counter, version.places.get(writer, 0))
+                for writer, counter in version.placed.items()
+            }
+        seen = lane.seen
+        for place, part in enumerate(shown):
+            if not values.get(part):
+                values[part] = {lane.writer: (own, shown[part])}
+                places[part] = {lane.writer: (own, place)} if part[1] else {}
+                seen = {**lane.seen, lane.writer: own}
+        return cls(seen, _filled(values), _filled(places))
+
+    def joined(self, other: _ChangeSet) -> _ChangeSet:
+        """Return what both know."""
+        seen = {
+            writer: max(self.seen.get(writer, 0), other.seen.get(writer, 0))
+            for writer in {**self.seen, **other.seen}
+        }
+        values = _joined(self.values, self.seen, other.values, other.seen)
+        places = _joined(self.places, self.seen, other.places, other.seen)
+        return _ChangeSet(seen, values, places)
+
+    def advanced(self, before: TaskState, after: TaskState, writer: str) -> _ChangeSet:
+        """Return what is known once a writer who knew all of this has changed the state."""
+        counter = max(self.seen.values(), default=0) + 1
+        left = {conflict.id for conflict in after.conflicts}
+        settled = {(c.field, c.key) for c in before.conflicts if c.id not in left}
+        shown = dict(_parts_of(before))
+        values: dict[Part, Dots] = {}
+        places: dict[Part, Dots] = {}
+        newest: dict[str, tuple[Any, ...]] = {}
+        for place, (part, value) in enumerate(_parts_of(after)):
+            known = self.values.get(part)
+            is_kept = known and part not in settled and shown[part] == value
+            values[part] = known if known and is_kept else {writer: (counter, value)}
+            if not part[1]:
+                continue
+            field = part[0]
+            at = self._place(part) if known else ()
+            if at > newest.get(field, ()):
+                places[part] = self.places.get(part, {})
+            else:
+                places[part] = {writer: (counter, place)}
+                at = (counter, writer, place, part[1])
+            newest[field] = at
+        return _ChangeSet({**self.seen, writer: counter}, values, _filled(places))
+
+    def _place(self, part: Part) -> tuple[Any, ...]:
+        """Return what an item's list is sorted by: later moves stand behind earlier ones."""
+        moves = self.places.get(part)
+        if moves:
+            counter, writer, place = max((n, writer, at) for writer, (n, at) in moves.items())
+            return counter, writer, place, part[1]
+        counter, writer = max((n, writer) for writer, (n, _) in self.values[part].items())
+        return counter, writer, 0, part[1]
+
+    def lane(self, writer: str) -> LaneState:
+        """Put the lane together again, with the conflicts that its state shows."""
+        state = self._state()
+        shown = dict(_parts_of(state))
+        versions = []
+        for part in sorted({*self.values, *self.places}):
+            changes, moves = self.values.get(part, {}), self.places.get(part, {})
+            variations = (
+                Variation(who, _write_value(part, value))
+                for who, (_, value) in sorted(changes.items())
+                if part not in shown or value != shown[part]
+            )
+            version = PartVersion(
+                *part,
+                changed={who: counter for who, (counter, _) in sorted(changes.items())},
+                placed={who: counter for who, (counter, _) in sorted(moves.items())},
+                places={who: place for who, (_, place) in sorted(moves.items())},
+                variations=tuple(variations),
+            )
+            versions.append(version)
+        return LaneState(writer, dict(sorted(self.seen.items())), state, tuple(versions))
+
+    def _state(self) -> TaskState:
+        in_order = sorted(self.values, key=self._place)
+        conflicts = (_conflict(part, self.values[part]) for part in sorted(self.values))
+        return _state_of(
+            {part: _pick(part, self.values[part]) for part in in_order},
+            tuple(conflict for conflict in conflicts if conflict is not None),
+        )
+
+
+def _joined(
+    ours: dict[Part, Dots],
+    seen_by_us: Mapping[str, int],
+    theirs: dict[Part, Dots],
+    seen_by_them: Mapping[str, int],
+) -> dict[Part, Dots]:
+    """Return the changes that both have, and those of each that the other has never seen."""
+    joined: dict[Part, Dots] = {}
+    for part in {**ours, **theirs}:
+        our, their = ours.get(part, {}), theirs.get(part, {})
+        kept = {w: dot for w, dot in our.items() if _stays(w, dot, their, seen_by_them)}
+        kept.update((w, dot) for w, dot in their.items() if _stays(w, dot, our, seen_by_us))
+        if kept:
+            joined[part] = kept
+    return joined
+
+
+def _stays(writer: str, dot: tuple[int, Any], other: Dots, seen: Mapping[str, int]) -> bool:
+    counter, _ = dot
+    return counter > seen.get(writer, 0) or (writer in other and other[writer][0] == counter)
+
+
+def _filled(changes: dict[Part, Dots]) -> dict[Part, Dots]:
+    return {part: dots for part, dots in changes.items() if dots}
+
+
+# Parts of a state
+
+
+def _parts_of(state: TaskState) -> Iterator[tuple[Part, Any]]:
+    """Take a state apart: each item, and each other field with those that describe it.
+
+    A field that has its default is no part.
+    """
+    for name in (*TaskState.kinds, *state.extra):
+        kind = TaskState.kinds.get(name)
+        value = getattr(state, name) if kind is not None else state.extra[name]
+        if name == _LISTING or (kind is not None and kind.describes):
+            continue
+        if kind is not None and kind.shape == "counts":
+            yield from (((name, key), count) for key, count in value.items())
+        elif isinstance(value, tuple | list) and (kind is not None or value):
+            yield from _items(name, value)
+        elif kind is None:
+            yield (name, ""), value
+        else:
+            together = _together(name)
+            values = tuple(getattr(state, each) for each in together)
+            if values != tuple(TaskState.kinds[each].default for each in together):
+                yield (name, ""), values
+
+
+def _state_of(parts: Mapping[Part, Any], conflicts: tuple[Conflict, ...]) -> TaskState:
+    """Put a state together from its parts, the items of each list in their order."""
+    values: dict[str, Any] = {n: () for n, kind in TaskState.kinds.items() if kind.is_list}
+    extra: dict[str, Any] = {}
+    for (field, key), value in parts.items():
+        kind = TaskState.kinds.get(field)
+        if kind is None and key:
+            before = extra.get(field)
+            extra[field] = [*(before if isinstance(before, list) else ()), value]
+        elif kind is None:
+            extra[field] = value
+        elif not key:
+            values.update(zip(_together(field), value, strict=True))
+        elif kind.is_list:
+            values[field] += (value,)
+        else:
+            values[field] = {**values.get(field, {}), key: value}
+    missing = TaskState._required - values.keys()
+    if missing:
+        raise InvalidDocument(f"the lanes contradict each other about `{min(missing)}`")
+    return TaskState._of({**values, _LISTING: conflicts, "extra": extra})
+
+
+def _together(name: str) -> tuple[str, ...]:
+    """Return a field and those that describe it, which change together."""
+    return name, *(each for each, kind in TaskState.kinds.items() if kind.describes == name)
+
+
+def _items(name: str, items: Iterable[Any]) -> Iterator[tuple[Part, Any]]:
+    """Yield the items of a list by what tells them apart, also where that stands twice."""
+    kind = TaskState.kinds.get(name)
+    times: dict[str, int] = {}
+    for item in items:
+        key = _key_of(item, kind.key if kind is not None else "")
+        times[key] = times.get(key, 0) + 1
+        yield (name, key if times[key] == 1 else f"{key}#{times[key]}"), item
+
+
+def _key_of(item: Any, key: str) -> str:
+    if isinstance(item, str):
+        return item or "-"
+    document = item.to_document() if isinstance(item, Record) else item
+    named = document.get(key or "id") if isinstance(document, dict) else None
+    return str(named or "-" + derived_id(dump_line({"": document}).decode()))
+
+
+def _write_value(part: Part, value: Any) -> str:
+    """Write what a part holds, as a JSON object of its fields."""
+    field, key = part
+    if key or field not in TaskState.kinds:
+        values = {field: value}
+    else:
+        values = dict(zip(_together(field), value, strict=True))
+    return dump_line({name: _plain(of) for name, of in values.items()}).decode().rstrip("\n")
+
+
+def _plain(value: Any) -> Any:
+    return value.to_document() if isinstance(value, Record) else value
+
+
+def _read_value(part: Part, text: str) -> Any:
+    """Read what a part holds; raises `InvalidInput` for what is none."""
+    field, key = part
+    document = load_json(text.encode(), what=f"what a writer made of `{field}`")
+    kind = TaskState.kinds.get(field)
+    names = _together(field) if kind is not None and not key else (field,)
+    if not document.keys() >= set(names):
+        raise InvalidInput(f"what a writer made of `{field:.80}` lacks {', '.join(names)}")
+    if kind is None:
+        return document[field]
+    if not key:
+        return tuple(read_field(TaskState.kinds[name], document[name], name) for name in names)
+    if kind.shape == "counts":
+        return read_field(kind, {key: document[field]}, field)[key]
+    return read_field(kind, [document[field]], field)[0]
+
+
+def _part_of(version: PartVersion) -> Part:
+    """Return what a version is of; raises `InvalidInput` where a state has no such part."""
+    kind = TaskState.kinds.get(version.field)
+    has_items = kind is not None and (kind.is_list or kind.shape == "counts")
+    is_computed = version.field == _LISTING or (kind is not None and bool(kind.describes))
+    if is_computed or (kind is not None and has_items != bool(version.key)):
+        raise InvalidInput(f"a state has no `{version.field}` with the key `{version.key:.80}`")
+    return version.field, version.key
+
+
+# Which change is shown
+
+
+def _pick(part: Part, changes: Dots) -> Any:
+    """Return what a state shows of a part: noted before gathered, then the later version."""
+    return max(_ranked(part, changes))[-1]
+
+
+def _ranked(part: Part, changes: Dots) -> Iterator[tuple[bool, int, str, Any]]:
+    for writer, (counter, value) in changes.items():
+        yield _is_noted(part[0], value), counter, writer, value
+
+
+def _is_noted(field: str, value: Any) -> bool:
+    """Say whether an agent or a person noted it.
+
+    What hooks gathered contradicts nothing, nor does a record of what happened.
+    """
+    kind = TaskState.kinds.get(field)
+    if kind is None or kind.is_fixed or kind.shape == "record":
+        return False
+    if isinstance(value, Item):
+        return value.is_noted
+    together = enumerate(_together(field)) if isinstance(value, tuple) else ()
+    origins = [value[at] for at, name in together if TaskState.kinds[name].of is Origin]
+    return all(origin is not None and origin.by in (AGENT, PERSON) for origin in origins)
+
+
+def _conflict(part: Part, changes: Dots) -> Conflict | None:
+    """Return the conflict about a part, None where at most one thing was noted of it."""
+    field, key = part
+    variants: dict[str, list[str]] = {}
+    for noted, _, writer, value in sorted(_ranked(part, changes), reverse=True):
+        if noted:
+            variants.setdefault(_write_value(part, value), []).append(writer)
+    if len(variants) < 2:
+        return None
+    versions = (f"{writer} {counter}" for writer, (counter, _) in sorted(changes.items()))
+    return Conflict(
+        field,
+        tuple(Variant(tuple(sorted(writers)), value) for value, writers in variants.items()),
+        key,
+        id=derived_id(_LISTING, field, key, *versions),
+        origin=Origin(HOOK),
+    )

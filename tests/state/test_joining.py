@@ -1,0 +1,380 @@
+"""A join of lanes loses nothing, whatever was changed where, in whichever order they are joined."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.codec import decode_json, dump_json
+from gitguard.model.transcript import AGENT, USER
+from gitguard.state.changes import update_state
+from gitguard.state.items import HOOK, Artifact, Conflict, Exchange, Note, Origin
+from gitguard.state.joining import (
+    LaneState,
+    PartVersion,
+    advance,
+    join_lanes,
+    open_conflicts,
+    settle,
+)
+from gitguard.state.task import TaskState, new_task, read_state
+from tests.support.lanes import Fleet, begun, noted
+
+NOW = "2026-01-31T09:30:00Z"
+A_YEAR_LATER = "2027-01-31T09:30:00Z"
+
+
+def pair(**changes: Any) -> tuple[LaneState, LaneState]:
+    """Return two lanes that both know the same."""
+    start = noted(begun("a"), **changes)
+    return start, join_lanes([start], "b")
+
+
+def values_of(conflict: Conflict, field: str) -> list[Any]:
+    return [decode_json(variant.value)[field] for variant in conflict.variants]
+
+
+# What a join makes of concurrent changes
+
+
+def test_what_each_writer_added_is_in_the_join() -> None:
+    a, b = pair(learnings=["Known to both"])
+    both = join_lanes([noted(a, learnings=["From a"]), noted(b, learnings=["From b"])])
+    assert {note.text for note in both.state.learnings} == {"Known to both", "From a", "From b"}
+    assert not both.conflicts
+
+
+def test_a_changed_item_wins_over_an_untouched_one() -> None:
+    a, b = pair(learnings=["Tests take 3 minutes"])
+    (note,) = a.state.learnings
+    changed = note.replace(text="Tests take 4 minutes")
+    a = advance(a, a.state.replace(learnings=(changed,)))
+    assert join_lanes([a, b]).state.learnings == join_lanes([b, a]).state.learnings == (changed,)
+
+
+def test_a_changed_field_wins_over_an_untouched_one() -> None:
+    a, b = pair(goal="Port the parser", next_action="Write tests")
+    b = noted(b, next_action="Fix the tests")
+    assert join_lanes([a, b]).state.next_action == "Fix the tests"
+    assert join_lanes([a, b]).state.next_from == b.state.next_from
+
+
+def test_an_item_changed_on_both_sides_is_a_conflict() -> None:
+    a, b = pair(learnings=["Tests take 3 minutes"])
+    (note,) = a.state.learnings
+    a = advance(a, a.state.replace(learnings=(note.replace(text="4 minutes"),)))
+    b = advance(b, b.state.replace(learnings=(note.replace(text="5 minutes"),)))
+    both = join_lanes([a, b])
+    (conflict,) = both.conflicts
+    assert (conflict.field, conflict.key) == ("learnings", note.id)
+    assert [variant.writers for variant in conflict.variants] == [("b",), ("a",)]
+    assert [n["text"] for n in values_of(conflict, "learnings")] == ["5 minutes", "4 minutes"]
+    assert [note.text for note in both.state.learnings] == ["5 minutes"]
+
+
+@pytest.mark.parametrize(
+    ("field", "ours", "theirs"),
+    [
+        ("goal", "Port the parser", "Port the lexer"),
+        ("next_action", "Write tests", "DONE"),
+        ("current_phase", "design", "review"),
+        ("state_confidence", 0.5, 0.75),
+    ],
+)
+def test_a_field_changed_on_both_sides_is_a_conflict(field: str, ours: Any, theirs: Any) -> None:
+    a, b = pair()
+    both = join_lanes([noted(a, **{field: ours}), noted(b, **{field: theirs})])
+    (conflict,) = both.conflicts
+    assert values_of(conflict, field) == [theirs, ours]
+    assert getattr(both.state, field) == theirs
+
+
+def test_a_field_and_what_tells_more_about_it_come_from_one_writer() -> None:
+    a, b = pair()
+    a, b = noted(a, next_action="Write tests"), noted(b, next_action="DONE")
+    both = join_lanes([a, b]).state
+    assert (both.status, both.next_from) == (b.state.status, b.state.next_from)
+
+
+def test_the_same_change_on_both_sides_is_no_conflict() -> None:
+    a, b = pair()
+    a, b = noted(a, current_phase="design"), noted(b, current_phase="design")
+    assert not join_lanes([a, b]).conflicts
+
+
+def test_what_hooks_gathered_is_no_conflict() -> None:
+    a, b = pair()
+    by_hook = Origin(HOOK, NOW)
+    first = Artifact("a.py", writes=1, id="1" * 16, origin=by_hook)
+    second = Artifact("a.py", writes=2, id="2" * 16, origin=by_hook)
+    a = advance(a, a.state.replace(artifacts=(first,)))
+    b = advance(b, b.state.replace(artifacts=(second,)))
+    both = join_lanes([a, b])
+    assert both.state.artifacts == (second,), "one entry per path"
+    assert not both.conflicts
+
+
+def test_what_was_noted_wins_over_what_a_hook_gathered_meanwhile() -> None:
+    a, b = pair()
+    a = noted(noted(a, goal="Port the lexer"), goal="Port the parser")
+    prompt = Origin(USER, A_YEAR_LATER, "S1", 1)
+    b = advance(b, b.state.replace(goal="Asked for", goal_from=prompt))
+    for _ in range(5):
+        b = noted(b, current_phase=f"phase {_}")
+    both = join_lanes([a, b])
+    assert both.state.goal == "Port the parser"
+    assert [c.field for c in both.conflicts] == []
+
+
+def test_clocks_decide_nothing() -> None:
+    """Whoever has seen more has the last word, though its clock is a year behind."""
+    a, b = pair(when=A_YEAR_LATER, goal="Port the lexer", learnings=["First"])
+    b = noted(b, goal="Port the parser", learnings=["Second"], when="2025-01-31T09:30:00Z")
+    both = join_lanes([a, b])
+    assert both.state.goal == "Port the parser"
+    assert [note.text for note in both.state.learnings] == ["First", "Second"]
+    assert not both.conflicts
+
+
+# Removals
+
+
+def test_what_one_writer_removed_is_gone() -> None:
+    a, b = pair(open_issues=["Flaky test", "Slow test"])
+    a = noted(a, open_issues=["Slow test"])
+    for both in (join_lanes([a, b]), join_lanes([b, a]), join_lanes([join_lanes([a, b]), b])):
+        assert [note.text for note in both.state.open_issues] == ["Slow test"]
+
+
+def test_what_was_changed_while_another_writer_removed_it_stays() -> None:
+    a, b = pair(open_issues=["Flaky test"])
+    (issue,) = b.state.open_issues
+    a = noted(a, open_issues=[])
+    changed = issue.replace(text="Flaky test on macOS")
+    b = advance(b, b.state.replace(open_issues=(changed,)))
+    assert join_lanes([a, b]).state.open_issues == (changed,)
+
+
+def test_a_removal_holds_against_a_lane_that_comes_back_late() -> None:
+    a, b = pair(open_issues=["Flaky test"])
+    late = b
+    a = noted(a, open_issues=[])
+    for _ in range(5):
+        a, b = join_lanes([a, b], "a"), join_lanes([b, a], "b")
+        b = noted(b, learnings=[f"Lesson {_}"])
+    assert join_lanes([a, b, late]).state.open_issues == ()
+
+
+def test_what_was_removed_and_noted_again_stays() -> None:
+    a, b = pair(files=["a.py", "b.py"])
+    a = advance(a, a.state.replace(files_read=("b.py",)))
+    a = advance(a, a.state.replace(files_read=("b.py", "a.py")))
+    assert join_lanes([a, b]).state.files_read == ("b.py", "a.py")
+
+
+# Words
+
+
+def test_words_stay_in_the_order_of_their_conversation() -> None:
+    a, b = pair()
+    for turn in range(1, 4):
+        a = said(a, "S1", turn, NOW)
+        b = said(b, "S2", turn, A_YEAR_LATER)
+    words = join_lanes([a, b]).state.exchanges
+    assert len(words) == 6
+    for conversation in ("S1", "S2"):
+        turns = [e.origin.turn for e in words if e.origin.conversation == conversation]
+        assert turns == [1, 2, 3]
+
+
+def said(lane: LaneState, conversation: str, turn: int, when: str) -> LaneState:
+    origin = Origin(USER, when, conversation, turn)
+    words = Exchange(f"Turn {turn}", "request", id=f"{conversation}-{turn}", origin=origin)
+    return advance(lane, lane.state.replace(exchanges=(*lane.state.exchanges, words)))
+
+
+# Conflicts and how they end
+
+
+def in_conflict() -> LaneState:
+    a, b = pair(learnings=["Old"])
+    a = noted(a, goal="Port the parser", current_phase="design")
+    return join_lanes([a, noted(b, goal="Port the lexer", current_phase="review")], "a")
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_settled_conflict_is_settled_for_everybody(which: int) -> None:
+    before = in_conflict()
+    conflict = next(c for c in before.conflicts if c.field == "goal")
+    chosen = conflict.variants[which]
+    after = advance(before, settle(before.state, conflict, chosen))
+    assert [c.field for c in after.conflicts] == ["current_phase"]
+    for both in (join_lanes([before, after]), join_lanes([after, join_lanes([before], "b")])):
+        assert both.state.goal == decode_json(chosen.value)["goal"]
+        assert both.conflicts == after.conflicts
+
+
+def test_an_item_in_conflict_is_settled_in_its_place() -> None:
+    a, b = pair(learnings=["First", "Second"])
+    first, second = a.state.learnings
+    a = advance(a, a.state.replace(learnings=(first.replace(text="A"), second)))
+    b = advance(b, b.state.replace(learnings=(first.replace(text="B"), second)))
+    both = join_lanes([a, b], "a")
+    (conflict,) = both.conflicts
+    settled = advance(both, settle(both.state, conflict, conflict.variants[1]))
+    assert [note.text for note in settled.state.learnings] == ["A", "Second"]
+    assert join_lanes([settled, b]).state == settled.state
+
+
+def test_whoever_notes_anew_what_is_in_conflict_settles_it() -> None:
+    before = in_conflict()
+    changed = noted_state(before.state, goal="Port both")
+    assert [c.field for c in open_conflicts(changed)] == ["current_phase"]
+    after = advance(before, changed)
+    assert [c.field for c in after.conflicts] == ["current_phase"]
+    assert join_lanes([before, after]).state == after.state
+
+
+def noted_state(state: TaskState, **changes: Any) -> TaskState:
+    return update_state(state, changes, Origin(AGENT, NOW))[0]
+
+
+def test_settled_differently_by_two_writers_is_a_conflict_again() -> None:
+    a = in_conflict()
+    b = join_lanes([a], "b")
+    conflict = next(c for c in a.conflicts if c.field == "goal")
+    a = advance(a, settle(a.state, conflict, conflict.variants[0]))
+    b = advance(b, settle(b.state, conflict, conflict.variants[1]))
+    assert [c.field for c in join_lanes([a, b]).conflicts] == ["current_phase", "goal"]
+
+
+def test_a_conflict_survives_its_file() -> None:
+    before = in_conflict()
+    assert read_state(before.state.to_document()) == before.state
+
+
+# What a lane is
+
+
+def test_a_lane_reads_back_from_its_files() -> None:
+    lane = in_conflict()
+    document = decode_json(dump_json(lane.to_document()).decode())
+    assert LaneState.from_document(document, read_state(lane.state.to_document())) == lane
+
+
+def test_a_state_without_versions_is_its_writers() -> None:
+    state = noted(begun("a"), goal="Port the parser", learnings=["First", "Second"]).state
+    lane = join_lanes([LaneState("b", {}, state)])
+    assert lane.state == state
+    assert lane.seen == {"b": 1}
+
+
+def test_a_join_that_adds_nothing_leaves_the_state_as_it_is() -> None:
+    a, b = pair(goal="Port the parser")
+    a = noted(a, learnings=["First"])
+    assert join_lanes([a, b], "a") == a
+    assert join_lanes([a, a], "a") == a
+
+
+def test_an_unchanged_state_makes_no_version() -> None:
+    a, _ = pair(goal="Port the parser")
+    assert advance(a, a.state) is a
+
+
+def test_unknown_fields_of_a_newer_gitguard_are_joined_item_by_item() -> None:
+    def extended(lane: LaneState, **extra: Any) -> LaneState:
+        return advance(lane, lane.state.replace(extra={**lane.state.extra, **extra}))
+
+    a, _ = pair()
+    risk = {"id": "1", "text": "The disk is full"}
+    a = extended(a, risks=[risk], environment="Staging", limits=[])
+    b = join_lanes([a], "b")
+    a = extended(a, risks=[risk, {"id": "2", "text": "The quota ends"}])
+    b = extended(b, risks=[{"id": "3", "text": "No network"}], environment="Production")
+    extra = join_lanes([a, b]).state.extra
+    assert [item["id"] for item in extra["risks"]] == ["2", "3"]
+    assert (extra["environment"], extra["limits"]) == ("Production", [])
+
+
+def test_items_with_one_id_are_all_kept() -> None:
+    """Somebody may have written them into the file."""
+    a, _ = pair()
+    notes = (Note("One", id="1"), Note("Two", id="1"), Note("Three"), Note("Four"))
+    a = advance(a, a.state.replace(learnings=notes))
+    assert join_lanes([a]).state.learnings == notes
+
+
+@pytest.mark.parametrize(
+    "version",
+    [
+        PartVersion("goal", "key", {"b": 1}),
+        PartVersion("learnings", "", {"b": 1}),
+        PartVersion("goal_from", "", {"b": 1}),
+        PartVersion("conflicts", "1", {"b": 1}),
+    ],
+)
+def test_versions_of_what_no_state_has_are_refused(version: PartVersion) -> None:
+    a, b = pair(goal="Port the parser")
+    with pytest.raises(InvalidInput, match="a state has no"):
+        join_lanes([a, b.replace(versions=(*b.versions, version))])
+
+
+def test_lanes_that_contradict_each_other_are_refused() -> None:
+    state = new_task("main", NOW)
+    a = LaneState("a", {"a": 1, "b": 9}, state)
+    b = LaneState("b", {"a": 9, "b": 1}, state)
+    with pytest.raises(InvalidDocument, match="contradict each other"):
+        join_lanes([a, b])
+
+
+# Laws
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32), st.integers(2, 5), st.integers(0, 60))
+def test_the_order_and_the_number_of_joins_do_not_matter(
+    seed: int, writers: int, steps: int
+) -> None:
+    fleet = Fleet(writers, seed)
+    fleet.run(steps)
+    whole = join_lanes(fleet.lanes)
+    for lane in fleet.lanes:
+        assert join_lanes([lane], lane.writer) == lane
+        assert join_lanes([lane, lane], lane.writer) == lane
+        assert join_lanes([whole, lane]) == whole
+    for first, second in itertools.permutations(fleet.lanes, 2):
+        assert join_lanes([first, second]) == join_lanes([second, first])
+    for first, second, third in itertools.islice(itertools.permutations(fleet.lanes, 3), 12):
+        left = join_lanes([join_lanes([first, second]), third])
+        assert (
+            left
+            == join_lanes([first, join_lanes([second, third])])
+            == join_lanes([third, second, first])
+        )
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(0, 2**32), st.integers(2, 5), st.integers(0, 60))
+def test_nothing_that_a_writer_noted_is_lost(seed: int, writers: int, steps: int) -> None:
+    fleet = Fleet(writers, seed)
+    fleet.run(steps)
+    assert fleet.lost(join_lanes(fleet.lanes)) == []
+
+
+def test_eight_writers_agree_after_two_rounds(thorough: bool) -> None:
+    """Notes, edits, removals and moves, with partitions, late and reordered exchanges."""
+    recorded = 0
+    for seed in range(200 if thorough else 2):
+        fleet = Fleet(8, seed)
+        fleet.run(500 if thorough else 200)
+        fleet.exchange_all()
+        fleet.exchange_all()
+        assert {len({dump_json(lane.state.to_document()) for lane in fleet.lanes})} == {1}
+        assert fleet.lost(fleet.lanes[0]) == []
+        recorded += fleet.recorded
+    assert recorded > (20_000 if thorough else 150)
