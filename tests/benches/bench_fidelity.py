@@ -17,6 +17,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -210,9 +211,10 @@ def _look(request: Request, units: Sequence[Unit], newer: Unit) -> Seen:
     assert request.kind is RequestKind.MAIN
     replaced = {fact.kind for fact in newer}
     stay = [fact for unit in units for fact in unit if fact.kind not in replaced]
-    blocks = _BLOCK.findall(request.text)
+    text = unescape(request.text)  # some hosts quote what hooks say
+    blocks = _BLOCK.findall(text)
     assert len(blocks) <= 1, f"{len(blocks)} blocks in one request"
-    return Seen((*newer, *stay), request.text, blocks[0] if blocks else "")
+    return Seen((*newer, *stay), text, blocks[0] if blocks else "")
 
 
 # All of them

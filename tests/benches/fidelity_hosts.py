@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from tests.e2e import claude_code, openclaw_install
 from tests.e2e.claude_code import SealedClaude
 from tests.e2e.guarded import COMMAND, gitguard
 from tests.e2e.guarded_openclaw import enabled
+from tests.e2e.live_hosts import LIVE_HOSTS, LiveHost
 from tests.e2e.openclaw import MAIN_KEY, GatewayFailure, SealedOpenClaw
 from tests.e2e.scripted_model import (
     Kind,
@@ -146,7 +148,8 @@ def first_request(talk: Talk, model: ScriptedModel, turn: Turn) -> Request:
 
 def waiting(root: Path) -> str:
     """Return a command that says that it began, and does not end by itself."""
-    return f"touch {shlex.quote(str(root.parent / _STARTED))}; sleep 60"
+    # Some hosts refuse to run `sleep` itself.
+    return f"touch {shlex.quote(str(root.parent / _STARTED))}; perl -e 'sleep 60'"
 
 
 def _wait_for_start(root: Path) -> None:
@@ -326,7 +329,76 @@ class _OpenClawTalk:
         return self._scene.state(self._sealed.env, "--session", MAIN_KEY)
 
 
-HOSTS: tuple[Host, ...] = (ClaudeCode(), OpenClaw())
+# Hosts that are driven alike
+
+
+class Alike:
+    """One of the hosts of `tests/e2e/live_hosts.py`; a full window compacts."""
+
+    has_plan = False
+    usage: tuple[tuple[int, int], ...] = ((8_000, 8_200), (8_400, 8_600), (8_800, 9_000))
+
+    def __init__(self, name: str, version: str) -> None:
+        self.name, self.version = name, version
+
+    def install(self) -> None:
+        """Nothing: it is fetched when it is first run."""
+
+    @contextlib.contextmanager
+    def open(self, scene: Scene) -> Iterator[Talk]:
+        scene.prepare()
+        host, sealed = LIVE_HOSTS[self.name]
+        live = host(sealed(scene.home, scene.root, scene.model.url), scene.model, (scene.bin,))
+        scene.gitguard(dict(live.env), "init", "--host", live.name)
+        if scene.tokens is not None:
+            live.approve_hooks()
+        try:
+            yield _LiveTalk(scene, live)
+        finally:
+            live.end()
+
+
+class _LiveTalk:
+    def __init__(self, scene: Scene, live: LiveHost) -> None:
+        self._scene = scene
+        self._live = live
+        self.tools = Tools(
+            shell=live.shell,
+            write=lambda path: live.write(path, CONTENT),
+            read=lambda path: live.shell(f"cat {shlex.quote(path)}"),
+        )
+
+    def say(self, turn: Turn) -> None:
+        run = self._live.go_on(turn.prompt, *turn.steps)
+        assert run.returncode == 0, (run.stdout, run.stderr)
+        assert self._scene.model.remaining(Kind.MAIN) == 0, "the turn did not take all its steps"
+
+    def compact(self) -> None:
+        self._scene.model.script_compaction(*[summary(SUMMARY)] * _SUMMARIES)
+        self._live.compact(Step("I go on.", input_tokens=Alike.usage[0][0]))
+
+    def die_in(self, turn: Turn) -> None:
+        self._live.kill_in(turn.prompt, turn.steps, partial(_wait_for_start, self._scene.root))
+
+    def begin_anew(self) -> None:
+        self._live.session = ""
+
+    def faults(self) -> list[str]:
+        return self._scene.faults(dict(self._live.env))
+
+    def state(self) -> str:
+        return self._scene.state(dict(self._live.env))
+
+
+HOSTS: tuple[Host, ...] = (
+    ClaudeCode(),
+    OpenClaw(),
+    Alike("copilot", "1.0.102"),
+    Alike("qwen", "0.24.4"),
+    Alike("droid", "0.225.2"),
+    Alike("kimi", "2.1.0"),
+    Alike("codex", "0.171.0"),
+)
 
 
 def final_step(root: Path, tools: Tools, tokens: int) -> Step:

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import InitVar, dataclass, replace
+from functools import partial
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any, ClassVar
@@ -92,15 +93,20 @@ class LiveHost(ABC):
     def kill_in_tool(self, prompt: str, *steps: Step) -> None:
         """A turn that is killed while a command runs that comes after these steps."""
         command = self.shell(f"touch {_STARTED}; perl -e 'sleep 60'")
-        self.model.script(*steps, Step("I wait.", (command,)))
+        begun = partial(wait_until, (self.project / _STARTED).exists, seconds=DEFAULT_TIMEOUT)
+        self.kill_in(prompt, (*steps, Step("I wait.", (command,))), begun)
+        (self.project / _STARTED).unlink()
+
+    def kill_in(self, prompt: str, steps: Sequence[Step], begun: Callable[[], object]) -> None:
+        """A turn of these steps that is killed as soon as `begun` returns."""
+        self.model.script(*steps)
         known = set(self.sessions())
         process = self._start(self.session, prompt)
         try:
-            wait_until((self.project / _STARTED).exists, seconds=DEFAULT_TIMEOUT)
+            begun()
         finally:
             kill_group(process)
             self.end()
-        (self.project / _STARTED).unlink()
         self._follow(known)
 
     def end(self) -> None:

@@ -7,7 +7,7 @@ compaction does, and every denied call is told why.
 from __future__ import annotations
 
 from gitguard.hosts import payload as read
-from gitguard.hosts.dialect import DialectHost
+from gitguard.hosts.dialect import KINDS, DialectHost
 from gitguard.model.events import Abilities
 
 TYPE_CHECKING = False
@@ -38,8 +38,8 @@ HOST = DialectHost(
         compact_command="/compact",
         new_conversation="/new",
     ),
-    # It cuts what comes at the end of a conversation off after 3 s, so turns' ends are what counts.
-    timeouts={"UserPromptSubmit": 30, "PreCompact": 60, "SessionStart": 30, "SessionEnd": 3},
+    # It ends hooks at the end of a conversation after 1 to 3 s, in the midst of a checkpoint.
+    kinds={name: kind for name, kind in KINDS.items() if name != "SessionEnd"},
     writing=frozenset(("apply_patch",)),
     planning=frozenset(("update_plan",)),
     paths_written=_patched_files,
