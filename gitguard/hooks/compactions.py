@@ -72,9 +72,23 @@ def take_in(conversation: Conversation) -> bool:
     if has_begun and conversation.is_believed:
         _compacted(conversation)
         return True
+    if _is_counted(conversation):
+        return True
     from gitguard.hooks.unconfirmed import keep_compaction
 
     return keep_compaction(conversation)
+
+
+def _is_counted(conversation: Conversation) -> bool:
+    """Say whether another event told just now that the same compaction ended.
+
+    Hosts differ in which comes first: that a compaction ended, or that a conversation begins
+    behind it.
+    """
+    record = conversation.record
+    is_owed = record.delivery is None or record.delivery.epoch != record.epoch
+    is_new = conversation.workspace.clock() - record.compacted_at < _ONE_COMPACTION
+    return record.epoch > 0 and is_owed and is_new and conversation.is_believed
 
 
 def take_in_untold(conversation: Conversation) -> bool:

@@ -348,6 +348,8 @@ class Alike:
     def open(self, scene: Scene) -> Iterator[Talk]:
         scene.prepare()
         host, sealed = LIVE_HOSTS[self.name]
+        # A host that runs a login shell makes PATH anew.
+        (scene.home / ".profile").write_text(f'PATH="{scene.bin}:$PATH"\n')
         live = host(sealed(scene.home, scene.root, scene.model.url), scene.model, (scene.bin,))
         scene.gitguard(dict(live.env), "init", "--host", live.name)
         if scene.tokens is not None:

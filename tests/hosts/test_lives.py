@@ -86,6 +86,18 @@ def test_after_such_a_compaction_without_a_call_the_next_prompt_brings_the_block
     assert BLOCK in life.send("UserPromptSubmit").text
 
 
+@pytest.mark.parametrize("host", ["qwen", "codex"])
+def test_where_the_end_of_a_compaction_is_told_before_the_start_behind_it_one_block_is_handed_back(
+    host: str, tmp_path: Path
+) -> None:
+    life = Life(host, tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("PreCompact.auto")
+    life.send("PostCompact" if host == "codex" else "PostCompact.auto")
+    assert BLOCK in life.send("SessionStart.compact").text
+    assert BLOCK not in life.send("UserPromptSubmit").text
+
+
 def test_a_host_that_hears_at_prompts_alone_gets_the_block_after_a_compaction_there(
     tmp_path: Path,
 ) -> None:
