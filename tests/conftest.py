@@ -19,6 +19,7 @@ import pytest
 from hypothesis import settings
 
 from gitguard.guard import Guard
+from gitguard.hosts import HOSTS
 from gitguard.store.session.workspace import UserDirs
 from tests.support.staged import is_staged, staged
 
@@ -86,7 +87,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"{count} skipped: {reason}")
 
 
-_FOREIGN = ("GITGUARD_", "CLAUDE", "ANTHROPIC_", "GIT_", "XDG_", "OPENCLAW", "LC_")
+_HOSTS = ("CLAUDE", "ANTHROPIC_", "OPENCLAW", "CODEX", "COPILOT", "FACTORY", "KIMI", "QWEN")
+_FOREIGN = ("GITGUARD_", "GIT_", "XDG_", "LC_", *_HOSTS)
 
 
 @pytest.fixture(scope="session")
@@ -96,8 +98,24 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     return (folder / str(number) for number in itertools.count())
 
 
+@pytest.fixture(scope="session")
+def path_without_hosts(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """PATH without the hosts of this machine, which `gitguard init` would look for."""
+    programs = {row.program for row in HOSTS.values()}
+    folders = []
+    for name in os.environ["PATH"].split(os.pathsep):
+        folder = Path(name)
+        if any((folder / program).exists() for program in programs):
+            folder = tmp_path_factory.mktemp("path")
+            for file in Path(name).iterdir():
+                if file.name not in programs:
+                    (folder / file.name).symlink_to(file)
+        folders.append(str(folder))
+    return os.pathsep.join(folders)
+
+
 @pytest.fixture(autouse=True)
-def hermetic_seal(homes: Iterator[Path]) -> Iterator[Path]:
+def hermetic_seal(homes: Iterator[Path], path_without_hosts: str) -> Iterator[Path]:
     """Give each test a machine of its own: nothing of the user's is read or written."""
     home = next(homes)
     home.mkdir()
@@ -107,6 +125,7 @@ def hermetic_seal(homes: Iterator[Path]) -> Iterator[Path]:
             del os.environ[name]
     os.environ.update(
         HOME=str(home),
+        PATH=path_without_hosts,
         XDG_CONFIG_HOME=str(home / ".config"),
         XDG_STATE_HOME=str(home / ".local" / "state"),
         XDG_CACHE_HOME=str(home / ".cache"),

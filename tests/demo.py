@@ -346,7 +346,7 @@ def main(gitguard: str = GITGUARD) -> int:
             stage = Stage(Path(folder).resolve(), gitguard)
             head = stage.git("rev-parse", "HEAD", "main")
             say("   $ gitguard init")
-            show(stage.run(stage.gitguard, "init"))
+            show(stage.run(stage.gitguard, "init", "--host", "claude-code"))
             check(stage.git("status", "--short") == "", "git status is clean")
             talk = compaction(stage)
             talk = kill(stage, talk)

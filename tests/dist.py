@@ -88,7 +88,7 @@ def upgrade_in_a_turn(wheel: Path, replacement: Path, folder: Path) -> None:
     environment = Environment(folder / "environment")
     environment.install(wheel)
     stage = demo.Stage(folder, environment.gitguard)
-    stage.run(stage.gitguard, "init")
+    stage.run(stage.gitguard, "init", "--host", "claude-code")
     talk = demo.Conversation(stage, "65b2bad0-edbb-4ea2-8b60-da268310cce0")
     talk.hook("SessionStart.startup")
     talk.hook("UserPromptSubmit")

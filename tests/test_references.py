@@ -153,6 +153,7 @@ TOLD = (
     "guides/searching.md",
     "guides/security.md",
     "guides/sessions.md",
+    "guides/setup.md",
     "guides/two-machines.md",
     "guides/without-hooks.md",
 )

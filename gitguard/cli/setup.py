@@ -9,11 +9,12 @@ from click.shell_completion import get_completion_class
 
 from gitguard.cli.config import ask_with
 from gitguard.cli.console import Console, with_console
+from gitguard.cli.host_choice import hosts_to_set_up
 from gitguard.cli.notes import pending
 from gitguard.cli.plugin import init_plugin
 from gitguard.cli.process_environment import executable, refuse_agents
 from gitguard.cli.startup_lines import second_clone
-from gitguard.guard.hosts import INSTALLABLE, WITHOUT_HOOKS
+from gitguard.guard.hosts import ANSWERED, INSTALLABLE, WITHOUT_HOOKS
 from gitguard.hosts.base import InstallOptions
 from gitguard.model.text import one_line
 
@@ -23,11 +24,9 @@ if TYPE_CHECKING:
 _HOST = click.option(
     "--host",
     type=click.Choice([*INSTALLABLE, WITHOUT_HOOKS]),
-    default=INSTALLABLE[0],
-    show_default=True,
-    help=f"The agent's host; `{WITHOUT_HOOKS}` for one without hooks",
+    help=f"The agent's host, or `{WITHOUT_HOOKS}` for one without hooks; else those that are here",
 )
-_YES = click.option("-y", "--yes", is_flag=True, help="Do not ask before instructions change")
+_YES = click.option("-y", "--yes", is_flag=True, help="Do not ask")
 
 
 @click.command()
@@ -43,7 +42,7 @@ _YES = click.option("-y", "--yes", is_flag=True, help="Do not ask before instruc
 @with_console
 def init(
     console: Console,
-    host: str,
+    host: str | None,
     shared: bool,
     dry_run: bool,
     no_compaction_trigger: bool,
@@ -51,12 +50,15 @@ def init(
     plugin: str,
     yes: bool,
 ) -> None:
-    """Set gitguard up for a host in this repository
+    """Set gitguard up for the hosts of this repository
 
-    Begins the session and adds hooks, a status line and a skill to the host's settings for this
-    repository. A host that takes plugins gets a plugin instead, and the host's own program enables
-    it. `git status` shows none of these files, except with --shared, where you commit them. A
-    second run changes nothing; `gitguard uninstall` restores the settings.
+    Begins the session and adds hooks, and what else the host takes, to its settings for this
+    repository or for you. A host that takes plugins gets a plugin instead, and the host's own
+    program enables it. `git status` shows none of these files, except with --shared, where you
+    commit them. A second run changes nothing; `gitguard uninstall` restores the settings.
+
+    Without --host, init finds the hosts that are on PATH or have a folder in your home folder. It
+    sets up the only one, and those that were set up here before; of several it asks for each.
 
     `--host none` is for a host without hooks: it shows a section that tells agents which commands
     to run, asks, and writes it into the instructions that the host loads, such as `AGENTS.md`.
@@ -77,8 +79,9 @@ def init(
     )
     if host == WITHOUT_HOOKS and not dry_run:
         _ask(console, console.guard.install(host, options, dry_run=True), yes=yes)
-    outcome = console.guard.install(host, options, dry_run=dry_run)
-    _say_outcome(console, outcome, dry_run=dry_run)
+    names = (host,) if host else hosts_to_set_up(console, options, yes=yes, dry_run=dry_run)
+    outcome = console.guard.hosts.install(names, options, dry_run=dry_run)
+    _say_outcome(console, names, outcome, dry_run=dry_run)
 
 
 @click.command()
@@ -86,8 +89,8 @@ def init(
 @click.option("--dry-run", is_flag=True, help="Show what would change, and stop")
 @_YES
 @with_console
-def uninstall(console: Console, host: str, dry_run: bool, yes: bool) -> None:
-    """Remove gitguard from a host's settings
+def uninstall(console: Console, host: str | None, dry_run: bool, yes: bool) -> None:
+    """Remove gitguard from the settings of a host, or of all that are set up here
 
     A file that nobody changed since comes back byte for byte; from any other file, only gitguard's
     entries go. Checkpoints and working files stay.
@@ -97,8 +100,9 @@ def uninstall(console: Console, host: str, dry_run: bool, yes: bool) -> None:
     refuse_agents("uninstall")
     if host == WITHOUT_HOOKS and not dry_run:
         _ask(console, console.guard.uninstall(host, dry_run=True), yes=yes)
-    outcome = console.guard.uninstall(host, dry_run=dry_run)
-    _say_outcome(console, outcome, dry_run=dry_run)
+    names = (host,) if host is not None else console.guard.hosts.set_up() or INSTALLABLE[:1]
+    outcome = console.guard.hosts.uninstall(names, dry_run=dry_run)
+    _say_outcome(console, names, outcome, dry_run=dry_run)
 
 
 def _ask(console: Console, planned: Outcome, *, yes: bool) -> None:
@@ -116,7 +120,9 @@ def _changes_document(outcome: Outcome) -> list[dict[str, str]]:
     ]
 
 
-def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
+def _say_outcome(
+    console: Console, names: tuple[str, ...], outcome: Outcome, *, dry_run: bool
+) -> None:
     startup = outcome.startup
     lines = [] if startup is None else [one_line(f"Session `{_session(console)}` {startup.how}.")]
     if dry_run:
@@ -131,9 +137,11 @@ def _say_outcome(console: Console, outcome: Outcome, *, dry_run: bool) -> None:
     about_clone = second_clone(console, startup) if startup is not None else ""
     lines += [about_clone] if about_clone else []
     if startup is not None and not dry_run:
-        lines.append("Start the host here as before; `gitguard status` shows what is saved.")
+        shown = " or ".join(names) if WITHOUT_HOOKS not in names else "the host"
+        lines.append(f"Start {shown} here as before; `gitguard status` shows what is saved.")
     document = {
         "dry_run": dry_run,
+        "hosts": list(names),
         "session": _session(console) if startup else "",
         "how": startup.how if startup else "",
         "changes": _changes_document(outcome),
@@ -155,12 +163,12 @@ _HOOK_HELP = f"""Answer one event of HOST, given as JSON on standard input
 gitguard fails. In a tool call of the host it answers nothing and exits with 37.
 `gitguard status` shows the errors of gitguard itself.
 
-Example: `gitguard hook {INSTALLABLE[0]} < event.json`
+Example: `gitguard hook {ANSWERED[0]} < event.json`
 """
 
 
 @click.command(help=_HOOK_HELP)
-@click.argument("host", type=click.Choice(INSTALLABLE))
+@click.argument("host", type=click.Choice(ANSWERED))
 def hook(host: str) -> None:
     """Answer one event, as `run` does."""
     from gitguard.cli.hook import run

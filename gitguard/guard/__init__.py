@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gitguard.guard.review import Reviews
     from gitguard.guard.secrets import WorkspaceSecrets
     from gitguard.guard.settings import Settings
+    from gitguard.guard.workspace_hosts import WorkspaceHosts
     from gitguard.hooks.bundle import Bundle, ContextItem
     from gitguard.hooks.gate_question import Gated
     from gitguard.hosts.base import InstallOptions
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.status import Overview
     from gitguard.sessions.verification import VerificationReport
     from gitguard.settings.advice import Desk
-    from gitguard.settings.installer import Installer, Outcome
+    from gitguard.settings.installer import Outcome
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.state.task import TaskState
     from gitguard.store.git.code_history import CodeCommit
@@ -118,7 +119,7 @@ class Guard:
     """gitguard for one workspace: its current session here, and the rest by subject.
 
     The subjects are `sessions`, `transcripts`, `settings`, `profile`, `delegation`, `handoff`,
-    `history`, `review` and `secrets`.
+    `files`, `history`, `review`, `secrets` and `hosts`.
     """
 
     def __init__(self, root: str, places: UserDirs, clock: Callable[[], float]) -> None:
@@ -207,6 +208,13 @@ class Guard:
         from gitguard.guard.review import Reviews
 
         return Reviews(self.sessions)
+
+    @property
+    def hosts(self) -> WorkspaceHosts:
+        """The hosts that are here, and installing for them."""
+        from gitguard.guard.workspace_hosts import WorkspaceHosts
+
+        return WorkspaceHosts(self.sessions)
 
     # The session
 
@@ -556,20 +564,11 @@ class Guard:
 
         The host `none` gets a section in the instructions for agents instead, such as `AGENTS.md`.
         """
-        begin = None if dry_run else (lambda: self.begin(self.any_session()))
-        return self._installer(host).install(options, begin)
+        return self.hosts.install((host,), options, dry_run=dry_run)
 
     def uninstall(self, host: str, *, dry_run: bool = False) -> Outcome:
         """Give a host's settings back; checkpoints and working files stay, and no search index."""
-        outcome = self._installer(host).uninstall(dry_run=dry_run)
-        if not dry_run:
-            self.review.forget_indexes()
-        return outcome
-
-    def _installer(self, host: str) -> Installer:
-        from gitguard.settings.installer import Installer
-
-        return Installer(self.workspace, self.config, host)
+        return self.hosts.uninstall((host,), dry_run=dry_run)
 
     # Hooks
 

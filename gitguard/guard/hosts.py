@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from gitguard.store.disk.changes import FileEdit
 
 __all__ = [
+    "ANSWERED",
     "INSTALLABLE",
     "WITHOUT_HOOKS",
     "WITH_CONTEXT_FILES",
@@ -23,6 +24,8 @@ INSTALLABLE = hosts.names(hosts.INSTALLING)
 """Those whose settings `Guard.install` can put gitguard into, the default first."""
 WITH_CONTEXT_FILES = hosts.names(hosts.CONTEXT_FILES)
 """Those whose context files `Guard.bundle` can add."""
+ANSWERED = hosts.names(hosts.HOOKS)
+"""Those whose events are answered."""
 
 
 class PluginInstall(Value):

@@ -145,12 +145,6 @@ class Reviews:
         shallow = shallow_notes(commits, repository.disguises().cut)
         return answer.replace(notes=(*answer.notes, *shallow))
 
-    def forget_indexes(self) -> None:
-        """Remove the indexes of all sessions; the next search makes them again."""
-        from gitguard.review.histories import forget_indexes
-
-        forget_indexes(self._sessions.workspace)
-
     # The report
 
     def report(self, range_text: str = "", form: str = MARKDOWN, *, session: str = "") -> str:

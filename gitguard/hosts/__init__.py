@@ -41,6 +41,8 @@ class HostRow(Value):
 
     capabilities: tuple[str, ...]
     marks: HostMarks = NO_MARKS
+    program: str = ""
+    """The host's own command, empty where it has none."""
     dialect: str = ""
     """The name of the hook dialect that it speaks with others, empty for one of its own."""
 
@@ -60,6 +62,7 @@ HOSTS: dict[str, HostRow] = {
             folder=".claude",
             home="CLAUDE_CONFIG_DIR",
         ),
+        "claude",
         _COMMON,
     ),
     "openclaw": HostRow(
@@ -73,6 +76,7 @@ HOSTS: dict[str, HostRow] = {
             persons_shells=("tui-local",),
             in_tools=("OPENCLAW_SHELL",),
         ),
+        "openclaw",
     ),
     "copilot": HostRow(
         (HOOKS, INSTALLING, HEALTH, PLUGIN, PLANS),
@@ -84,6 +88,7 @@ HOSTS: dict[str, HostRow] = {
             folder=".copilot",
             names_transcript=SELDOM,
         ),
+        "copilot",
         _COMMON,
     ),
     "qwen": HostRow(
@@ -96,6 +101,7 @@ HOSTS: dict[str, HostRow] = {
             hooks="QWEN_CODE_CLI",
             folder=".qwen",
         ),
+        "qwen",
         _COMMON,
     ),
     "droid": HostRow(
@@ -108,6 +114,7 @@ HOSTS: dict[str, HostRow] = {
             hooks="FACTORY_PROJECT_DIR",
             folder=".factory",
         ),
+        "droid",
         _COMMON,
     ),
     "kimi": HostRow(
@@ -118,6 +125,7 @@ HOSTS: dict[str, HostRow] = {
             home="KIMI_CODE_HOME",
             names_transcript=SELDOM,
         ),
+        "kimi",
         _COMMON,
     ),
     "codex": HostRow(
@@ -130,9 +138,10 @@ HOSTS: dict[str, HostRow] = {
             home="CODEX_HOME",
             names_transcript=MAYBE,
         ),
+        "codex",
         _COMMON,
     ),
-    "gemini": HostRow((ADVICE, CONTEXT_FILES)),
+    "gemini": HostRow((ADVICE, CONTEXT_FILES), program="gemini"),
     # The plugins take the marks away that a host inherits which was started in a tool's shell, and
     # those that the host gives itself.
     "opencode": HostRow(
@@ -143,6 +152,7 @@ HOSTS: dict[str, HostRow] = {
             shells=("GITGUARD_OPENCODE_SESSION", "OPENCODE"),
             in_tools=("GITGUARD_OPENCODE_SESSION", "OPENCODE"),
         ),
+        "opencode",
     ),
     "pi": HostRow(
         (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
@@ -154,6 +164,7 @@ HOSTS: dict[str, HostRow] = {
             folder=".pi/agent",
             home="PI_CODING_AGENT_DIR",
         ),
+        "pi",
     ),
 }
 """Every host."""

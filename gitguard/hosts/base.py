@@ -110,6 +110,10 @@ def belongs_to_user(installation: Installation) -> bool:
     return not installation.SETTINGS
 
 
+SHARED, DIRECTORY_HOOK = "--shared", "--directory-hook"
+NO_TRIGGER = "--no-compaction-trigger"
+
+
 class InstallOptions(Value):
     """What the person who installs asks for, and what their configuration says besides."""
 
@@ -126,6 +130,16 @@ class InstallOptions(Value):
     """The shares of the window between which the host is to compact; the configuration's."""
     window: int = 0
     """The window that is assumed where the host names none, in tokens; the configuration's."""
+
+    @property
+    def wishes(self) -> frozenset[str]:
+        """The options of `init` that were given and that not all hosts know."""
+        given = {
+            SHARED: self.shared,
+            DIRECTORY_HOOK: self.directory_hook,
+            NO_TRIGGER: not self.with_trigger,
+        }
+        return frozenset(name for name, is_given in given.items() if is_given)
 
 
 class InstallSite(Value):

@@ -43,7 +43,7 @@ def hook_health(
         if heard_of in ("", host):
             module = hosts.find_health(host)
             try:
-                sites = tuple(_sites(workspace, host))
+                sites = tuple(installed_sites(workspace, host))
                 for site in sites:
                     known = site.replace(is_trusted=bool(heard_of))
                     health = module.hook_health(known, read_settings)
@@ -108,7 +108,8 @@ def tried_versions() -> Mapping[str, tuple[str, ...]]:
     return {host: hosts.find_health(host).TRIED for host in hosts.names(hosts.HEALTH)}
 
 
-def _sites(workspace: Workspace, host: str) -> Iterator[InstalledSite]:
+def installed_sites(workspace: Workspace, host: str) -> Iterator[InstalledSite]:
+    """Yield what is installed for a host here; `GitguardError` where that cannot be read."""
     settings = hosts.find_installing(host)
     if belongs_to_user(settings):
         ledger = LedgerFile(workspace.places.state_home, host).read()

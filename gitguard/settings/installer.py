@@ -11,7 +11,7 @@ from contextlib import nullcontext, suppress
 
 from gitguard import hosts
 from gitguard.errors import GitFailed, GitguardError, InvalidInput, Untrusted
-from gitguard.hosts.base import WITHOUT_HOOKS
+from gitguard.hosts.base import DIRECTORY_HOOK, NO_TRIGGER, SHARED, WITHOUT_HOOKS
 from gitguard.model.config.config import DEFAULT_WINDOW, Config
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import shell_word
@@ -21,6 +21,7 @@ from gitguard.settings import instructions
 from gitguard.settings.changes_file import ChangesFile
 from gitguard.settings.install_plan import InstallPlan, Sites, plan_user_folder, plan_worktree
 from gitguard.settings.path_program import program_on_path
+from gitguard.settings.present_hosts import look_for
 from gitguard.store.disk.changes import FileEdit, make_all
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git import exclude
@@ -32,7 +33,7 @@ from gitguard.store.worktree.file_store import NAME
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from contextlib import AbstractContextManager
 
     from gitguard.hosts.base import Installation, InstallOptions
@@ -42,9 +43,9 @@ _LOCK_TIMEOUT = 10.0
 _USER_LOCK_TIMEOUT = 60.0
 """Longer, because a host's own program is asked while the lock is held."""
 _LACKS = {
-    "--shared": "this host has no settings that are shared within a project",
-    "--directory-hook": "this host has no directory hooks",
-    "--no-compaction-trigger": "this host has no compaction trigger that gitguard sets",
+    SHARED: "this host has no settings that are shared within a project",
+    DIRECTORY_HOOK: "this host has no directory hooks",
+    NO_TRIGGER: "this host has no compaction trigger that gitguard sets",
 }
 NOT_BEGUN = "`gitguard init` would also begin the session, or continue it"
 
@@ -60,6 +61,17 @@ class Outcome(Value):
     """How the session came up; None when nothing was done."""
     commands: tuple[str, ...] = ()
     """What the host's own program was asked to do, or would be."""
+
+
+def together(outcomes: Sequence[Outcome]) -> Outcome:
+    """Return what installing or uninstalling for several hosts changed as one outcome."""
+    return Outcome(
+        tuple(change for outcome in outcomes for change in outcome.changes),
+        tuple(dict.fromkeys(note for outcome in outcomes for note in outcome.notes)),
+        tuple(dict.fromkeys(warning for outcome in outcomes for warning in outcome.warnings)),
+        startup=next((outcome.startup for outcome in outcomes if outcome.startup), None),
+        commands=tuple(command for outcome in outcomes for command in outcome.commands),
+    )
 
 
 class Installer:
@@ -96,6 +108,7 @@ class Installer:
                 *self._unreachable(options),
             )
             return Outcome((), notes, warnings, startup=startup)
+        absence = self._absence()  # the first file of ours may make the host's folder
         with self._user_lock(dry_run=begin is None):
             user, plan = self._plan_user(options), self._plan(options)
             startup, doubt = None, NOT_BEGUN
@@ -108,7 +121,7 @@ class Installer:
             *plan.notes,
             *user.notes,
             *user.program.notes,
-            *filter(None, (user.after_change if made else "", unknown, doubt)),
+            *filter(None, (absence, user.after_change if made else "", unknown, doubt)),
         )
         warnings = (
             *plan.warnings,
@@ -119,8 +132,8 @@ class Installer:
         changes = (*plan.changes, *user.changes)
         return Outcome(changes, notes, warnings, startup=startup, commands=user.program.commands)
 
-    def uninstall(self, *, dry_run: bool) -> Outcome:
-        """Give back what the host's settings were."""
+    def uninstall(self, *, dry_run: bool, beside: tuple[str, ...] = ()) -> Outcome:
+        """Give back what the host's settings were; beside are others that it is removed for too."""
         with self._user_lock(dry_run=dry_run):
             user, plan = self._plan_user(None), self._plan(None)
             if not dry_run:
@@ -132,7 +145,7 @@ class Installer:
             *user.notes,
             *user.program.notes,
             *self._advised(),
-            *self._other_hosts(),
+            *self._other_hosts(beside),
             *self._plugin_left(),
             *sections,
             *remains(self._workspace, self._worktree, self._config),
@@ -252,23 +265,23 @@ class Installer:
             if change.host == self._host and change.project in ("", self._root)
         )
 
-    def _other_hosts(self) -> tuple[str, ...]:
-        names = (name for name in hosts.names(hosts.INSTALLING) if name != self._host)
-        return tuple(
-            f"it is still installed for `{name}`; remove it with `gitguard uninstall --host {name}`"
-            for name in names
-            if self._root in LedgerFile(self._workspace.state_folder, name).read()
-        )
+    def _other_hosts(self, beside: tuple[str, ...]) -> Iterator[str]:
+        for name in hosts.names(hosts.INSTALLING):
+            is_left = name != self._host and name not in beside
+            if is_left and look_for(self._workspace, name).is_set_up:
+                yield (
+                    f"it is still installed for `{name}`; remove it with `gitguard uninstall "
+                    f"--host {name}`"
+                )
+
+    def _absence(self) -> str:
+        if self._host == WITHOUT_HOOKS:
+            return ""
+        return look_for(self._workspace, self._host).absence
 
     def _refuse_what_is_not_offered(self, options: InstallOptions) -> None:
-        wishes = {
-            "--shared": options.shared,
-            "--directory-hook": options.directory_hook,
-            "--no-compaction-trigger": not options.with_trigger,
-        }
-        for name, is_wished in wishes.items():
-            if is_wished and name not in self._installation.OFFERS:
-                raise InvalidInput(f"{name}: {_LACKS[name]}", f"Leave out {name}")
+        for name in sorted(options.wishes.difference(self._installation.OFFERS)):
+            raise InvalidInput(f"{name}: {_LACKS[name]}", f"Leave out {name}")
 
     def _unreachable(self, options: InstallOptions) -> tuple[str, ...]:
         program = program_on_path(self._workspace.places.environment)

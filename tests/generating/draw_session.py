@@ -44,7 +44,7 @@ class Session:
         self.steps: list[Step] = []
         self.tokens = 0
         self._checkpoints = 0
-        stage.run(GITGUARD, "init")
+        stage.run(GITGUARD, "init", "--host", "claude-code")
         self.step("You run `gitguard init`")
 
     def step(self, text: str, *, is_beginning: bool = False) -> None:

@@ -16,6 +16,7 @@ import os
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts import HOSTS
 from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.claude_code.installing import PERSONAL, SHARED, USER
 from gitguard.hosts.settings_files import (
@@ -37,7 +38,8 @@ if TYPE_CHECKING:
 
     from gitguard.model.host_settings import Figures
 
-NAME, TITLE, PROGRAM = "claude-code", "Claude Code", "claude"
+NAME, TITLE = "claude-code", "Claude Code"
+PROGRAM = HOSTS[NAME].program
 UNDO = UndoHelp(
     counts="a running conversation picks up the change once you end and resume it, or earlier "
     "(`claude --continue`)",

@@ -10,6 +10,7 @@ import json
 from contextlib import suppress
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts import HOSTS
 from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
@@ -32,7 +33,8 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 
-NAME, TITLE, PROGRAM = "codex", "Codex", "codex"
+NAME, TITLE = "codex", "Codex"
+PROGRAM = HOSTS[NAME].program
 FORMAT = TOML
 UNDO = UndoHelp(
     counts=after_resuming("codex resume"),

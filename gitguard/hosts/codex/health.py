@@ -10,6 +10,8 @@ import json
 import re
 
 from gitguard import __version__
+from gitguard.hosts import HOSTS
+from gitguard.hosts.codex.hooks import NAME
 from gitguard.hosts.codex.installing import INSTALLATION
 from gitguard.hosts.health import MODIFIED, OFF, TRUSTED, UNKNOWN, UNTRUSTED
 from gitguard.hosts.plugin import NAME
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.health import Exchange, HookHealth, InstalledSite, Read
 
-PROGRAM = "codex"
+PROGRAM = HOSTS[NAME].program
 _BY_FILES = UserHookHealth(
     INSTALLATION,
     ("0.171.0",),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 
+from gitguard.hosts import HOSTS
 from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     WHEN_TO_COMPRESS,
@@ -25,7 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.host_settings import Figures
 
-NAME, TITLE, PROGRAM = "gemini", "Gemini CLI", "gemini"
+NAME, TITLE = "gemini", "Gemini CLI"
+PROGRAM = HOSTS[NAME].program
 UNDO = UndoHelp(
     counts=after_resuming("gemini --resume"),
     health=("gemini --version",),

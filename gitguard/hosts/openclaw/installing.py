@@ -10,6 +10,7 @@ import json
 import re
 
 from gitguard.errors import HostFailed
+from gitguard.hosts import HOSTS
 from gitguard.hosts.base import (
     CHANNEL,
     LETS_HOST_DECIDE,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Ask, InstallOptions, InstallSite
     from gitguard.store.disk.program import ProgramOutcome
 
-PROGRAM = "openclaw"
+PROGRAM = HOSTS[NAME].program
 _RESTART = "a running Gateway picks up the change after `openclaw gateway restart`"
 SKILL = "skills/gitguard/SKILL.md"
 SETTINGS: Mapping[str, str] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import InvalidDocument
+from gitguard.hosts import HOSTS
 from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     CLEARING,
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     from gitguard.hosts.base import Ask
     from gitguard.model.host_settings import Figures
 
-NAME, TITLE, PROGRAM = "opencode", "opencode", "opencode"
+NAME, TITLE = "opencode", "opencode"
+PROGRAM = HOSTS[NAME].program
 UNDO = UndoHelp(
     counts=after_resuming("opencode --continue"),
     health=("opencode debug config",),

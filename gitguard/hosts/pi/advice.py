@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from gitguard.hosts import HOSTS
 from gitguard.hosts.adviser import AdviserAccess, HostConfiguration, Offer, UndoHelp
 from gitguard.hosts.settings_files import (
     NO_WINDOW,
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 
     from gitguard.model.host_settings import Figures
 
-NAME, TITLE, PROGRAM = "pi", "pi", "pi"
+NAME, TITLE = "pi", "pi"
+PROGRAM = HOSTS[NAME].program
 UNDO = UndoHelp(
     counts=after_resuming("pi --continue"),
     health=("pi list",),

@@ -1,0 +1,57 @@
+"""Which hosts `init` and `uninstall` are about where `--host` is left out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import Console, can_ask, confirm, fields_of
+from gitguard.errors import NotConfirmed
+
+if TYPE_CHECKING:
+    from gitguard.hosts.base import InstallOptions
+    from gitguard.settings.present_hosts import PresentHost
+
+
+def hosts_to_set_up(
+    console: Console, options: InstallOptions, *, yes: bool, dry_run: bool
+) -> tuple[str, ...]:
+    """Return the hosts that need no question and those that the user confirms, all with yes.
+
+    Without a terminal the others are listed; raises `NotConfirmed` where none is left.
+    """
+    choice = console.guard.hosts.choose(options)
+    if yes or dry_run or not choice.asked:
+        return (*choice.chosen, *choice.asked)
+    listed = "\n".join(_host_line(host) for host in choice.present)
+    if console.as_json or not can_ask():
+        if choice.chosen:
+            console.remark(f"{listed}\nTo set gitguard up for all of them, use --yes.")
+            return choice.chosen
+        problem = NotConfirmed(
+            "nothing was changed: several hosts are here",
+            "Use --yes for all of them, or name one with --host",
+        )
+        found = [fields_of(host) for host in choice.present]
+        console.say(listed, {"present_hosts": found}, problem)
+    click.echo(listed)
+    confirmed = [name for name in choice.asked if _is_confirmed(name)]
+    if not confirmed and not choice.chosen:
+        raise NotConfirmed("nothing was changed")
+    return (*choice.chosen, *confirmed)
+
+
+def _is_confirmed(name: str) -> bool:
+    try:
+        confirm(f"Set up gitguard for {name}?", yes=False)
+    except NotConfirmed:
+        return False
+    return True
+
+
+def _host_line(host: PresentHost) -> str:
+    by = [f"`{path}`" for path in (host.program, host.folder) if path]
+    by += [f"`{host.in_project}` in this project"] if host.in_project else []
+    by += ["set up here"] if host.is_set_up else []
+    return f"Found {host.name}: {', '.join(by) or 'it runs this command'}"
