@@ -145,7 +145,7 @@ HOSTS: dict[str, HostRow] = {
     # The plugins take the marks away that a host inherits which was started in a tool's shell, and
     # those that the host gives itself.
     "opencode": HostRow(
-        (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+        (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
         # Seen in 1.18.34; the session's variable is set by the plugin.
         HostMarks(
             session="GITGUARD_OPENCODE_SESSION",
@@ -155,7 +155,7 @@ HOSTS: dict[str, HostRow] = {
         "opencode",
     ),
     "pi": HostRow(
-        (HOOKS, INSTALLING, ADVICE, CONTEXT_FILES),
+        (HOOKS, INSTALLING, HEALTH, ADVICE, CONTEXT_FILES),
         # Seen in 1.5.0.
         HostMarks(
             session="PI_SESSION_ID",

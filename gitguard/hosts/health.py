@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     which the function tells; fewer where it ends before, or takes too long."""
 
 
+_NAMED = 3
+"""Files that a sentence names."""
 TRUSTED, UNTRUSTED, MODIFIED, OFF = "trusted", "untrusted", "modified", "off"
 NOT_ASKED, UNKNOWN = "not asked", "unknown"
 """Whether a host runs hooks as far as its user's consent goes; one may not ask for any."""
@@ -135,3 +137,17 @@ def variable_problems(environment: Mapping[str, str]) -> list[str]:
     if environment.get(HOOKS_VARIABLE) != HOOKS_OFF:
         return []
     return [f"`{HOOKS_VARIABLE}={HOOKS_OFF}` is set in this environment; unset it"]
+
+
+def file_problems(site: InstalledSite, again: str) -> list[str]:
+    """Say which files of ours are not there, or have another content."""
+    return [
+        f"{_named(names)} {what} in `{site.root}`; {again}"
+        for names, what in ((site.gone, "missing"), (site.changed, "changed"))
+        if names
+    ]
+
+
+def _named(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(f"`{name}`" for name in names[:_NAMED]) + more

@@ -11,7 +11,6 @@ import re
 
 from gitguard import __version__
 from gitguard.hosts import HOSTS
-from gitguard.hosts.codex.hooks import NAME
 from gitguard.hosts.codex.installing import INSTALLATION
 from gitguard.hosts.health import MODIFIED, OFF, TRUSTED, UNKNOWN, UNTRUSTED
 from gitguard.hosts.plugin import NAME
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from gitguard.hosts.health import Exchange, HookHealth, InstalledSite, Read
 
-PROGRAM = HOSTS[NAME].program
+PROGRAM = HOSTS[INSTALLATION.dialect.name].program
 _BY_FILES = UserHookHealth(
     INSTALLATION,
     ("0.171.0",),

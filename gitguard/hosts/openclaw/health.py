@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError
-from gitguard.hosts.health import HookHealth, variable_problems
+from gitguard.hosts.health import HookHealth, file_problems, variable_problems
 from gitguard.hosts.openclaw.hooks import NAME
 from gitguard.hosts.openclaw.installing import switched_off
 
@@ -21,16 +21,11 @@ if TYPE_CHECKING:
 
 TRIED = ("2026.9.6", "2026.3.13")
 _AGAIN = f"run `gitguard init --host {NAME}` again"
-_NAMED = 3
 
 
 def hook_health(site: InstalledSite, read: Read) -> HookHealth:
     """Compare an installation with the host's files and settings as they are now."""
-    problems = [
-        f"{_files(names)} {what} in `{site.root}`; {_AGAIN}"
-        for names, what in ((site.gone, "missing"), (site.changed, "changed"))
-        if names
-    ]
+    problems = file_problems(site, _AGAIN)
     notes = []
     path = site.environment.get("OPENCLAW_CONFIG_PATH") or os.path.join(site.root, "openclaw.json")
     try:
@@ -42,11 +37,6 @@ def hook_health(site: InstalledSite, read: Read) -> HookHealth:
         notes.append(f"the settings in force are unknown: {error.message}")
     problems += variable_problems(site.environment)
     return HookHealth(NAME, site.root, tuple(problems), tuple(notes))
-
-
-def _files(names: tuple[str, ...]) -> str:
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(f"`{name}`" for name in names[:_NAMED]) + more
 
 
 def _settings_problems(site: InstalledSite, document: dict[str, Any]) -> list[str]:

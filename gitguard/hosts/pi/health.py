@@ -1,0 +1,8 @@
+"""Whether pi's plugin is there as it was installed."""
+
+from __future__ import annotations
+
+from gitguard.hosts.pi.hooks import NAME
+from gitguard.hosts.user_plugin_health import UserPluginHealth
+
+HEALTH = UserPluginHealth(NAME, ("1.5.0",))
