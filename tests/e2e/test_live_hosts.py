@@ -9,7 +9,7 @@ import pytest
 
 from .guarded import BLOCK, COMMAND, GuardedHost, fingerprint
 from .live_hosts import LiveHost
-from .scripted_model import Kind, Request, Step
+from .scripted_model import Kind, Request, Step, ToolCall
 
 DIALECT = (
     *("claude-code", "copilot", "qwen", "droid", "droid-exec", "kimi", "codex"),
@@ -197,3 +197,25 @@ def test_a_compaction_that_the_user_asks_for_is_followed_by_the_block_once(
     assert blocks_in(last) == 1
     assert "kept in cents" in last.text
     assert guarded_live.faults() == []
+
+
+@pytest.mark.parametrize("live", ["opencode"], indirect=True)
+def test_the_calls_of_a_sub_agent_are_recorded_as_its_own_and_never_denied(
+    live: LiveHost, guarded_live: GuardedHost
+) -> None:
+    asked = {"description": "look", "prompt": "Look around.", "subagent_type": "general"}
+    looks = Step("I look.", (live.shell("touch by-sub-agent"),), input_tokens=39_000)
+    live.say(
+        GOAL,
+        Step("I ask.", (ToolCall("task", asked),), input_tokens=9_000),
+        looks,
+        looks,
+        Step("It is all there.", input_tokens=39_000),
+        Step("Done.", input_tokens=9_100),
+    )
+    assert (live.project / "by-sub-agent").exists()
+    journal = (live.project / ".gitguard/sessions/main/journal.jsonl").read_text().splitlines()
+    calls = [line for line in journal if '"tool-end"' in line and "by-sub-agent" in line]
+    assert len(calls) == 2
+    assert all('"sub_agent":"ses_' in call for call in calls)
+    assert "halt" not in guarded_live.triggers()

@@ -11,7 +11,7 @@ from .guarded import BLOCK, COMMAND, GuardedHost
 from .live_hosts import LIVE_HOSTS, LiveHost
 from .scripted_model import Kind, ScriptedModel, Step
 
-OTHERS = ("copilot", "qwen", "droid", "droid-exec", "kimi", "codex")
+OTHERS = ("copilot", "qwen", "droid", "droid-exec", "kimi", "codex", "opencode", "pi")
 PAIRS = [("claude-code", name) for name in OTHERS] + [(name, "claude-code") for name in OTHERS]
 ASKED = "Now write the rows of the loader to a.csv, with a header."
 NOTES = {
