@@ -58,6 +58,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "restore": "restoring",
         "pin": "pinning",
         "session": "sessions",
+        "sync": "sync",
     },
     "Review": {
         "at": "review",

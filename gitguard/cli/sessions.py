@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.host_status import HostStatus
     from gitguard.sessions.last_event import LastEvent
     from gitguard.sessions.status import Overview
+    from gitguard.sessions.sync_record import OtherLane
     from gitguard.store.session.host_session import Delivery, HostSession
 
 _MOST_OTHERS = 5
@@ -135,10 +136,22 @@ def _overview_text(overview: Overview, more: int = 0) -> str:
         lines += [one_line(f"Not told: {line}") for line in host_session_record.untold]
     if more:
         lines.append(f"{counted(more, 'more conversation')}: `gitguard status --all`")
+    lines += map(lane_line, overview.lanes)
     if overview.others:
         others = _some(overview)
         lines.append(f"Other sessions: {others}; `gitguard --session KEY status` shows one")
     return "\n".join(lines)
+
+
+def lane_line(lane: OtherLane) -> str:
+    """Describe what another machine pushed, and say how it is joined where it is not."""
+    text = f"session {lane.session} of writer {lane.writer}, {lane.checkpoint} at {lane.at}"
+    if lane.is_trusted:
+        return f"Another machine: {local_times(text)}"
+    return (
+        f"Not joined: {local_times(text)}; if it is yours, run `gitguard sync --trust "
+        f"{lane.writer}`"
+    )
 
 
 def _some(overview: Overview) -> str:

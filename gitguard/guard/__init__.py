@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from gitguard.guard.delegation import Delegation
     from gitguard.guard.files import Files
     from gitguard.guard.history import CheckpointHistory
+    from gitguard.guard.lanes import Lanes
     from gitguard.guard.profile import Profiles
     from gitguard.guard.review import Reviews
     from gitguard.guard.secrets import WorkspaceSecrets
@@ -119,7 +120,7 @@ class Guard:
     """gitguard for one workspace: its current session here, and the rest by subject.
 
     The subjects are `sessions`, `transcripts`, `settings`, `profile`, `delegation`, `handoff`,
-    `files`, `history`, `review`, `secrets` and `hosts`.
+    `files`, `history`, `lanes`, `review`, `secrets` and `hosts`.
     """
 
     def __init__(self, root: str, places: UserDirs, clock: Callable[[], float]) -> None:
@@ -194,6 +195,13 @@ class Guard:
         from gitguard.guard.history import CheckpointHistory
 
         return CheckpointHistory(self.sessions)
+
+    @property
+    def lanes(self) -> Lanes:
+        """What this machine and others show each other of their sessions, through git remotes."""
+        from gitguard.guard.lanes import Lanes
+
+        return Lanes(self.sessions)
 
     @property
     def secrets(self) -> WorkspaceSecrets:

@@ -30,6 +30,8 @@ RESTORES_OF_A_PERSON = frozenset(
     {"--untrusted", "--files", "--undo", "--theirs-too", "--to", "--force"}
 )
 """Of `restore`: takes what another machine may have written, or changes files."""
+SYNC_OF_A_PERSON = frozenset({"--trust", "--yes", "-y"})
+"""Of `sync`: says whose words count, or lets sessions leave for a remote for the first time."""
 DELETE = "--delete"
 """Of `session maintain`: deletes what is archived."""
 SAFE_REPAIRS = frozenset({"--local", "--dry-run", "--json", "-y", "--yes", "-h", "--help"})
@@ -315,6 +317,9 @@ def _owner_among(arguments: list[str]) -> str:
         return f"gate {COMPACTED}"
     if subcommand == "session" and any(word.startswith(DELETE) for word in arguments):
         return f"session maintain {DELETE}"
+    if subcommand == "sync":
+        named = [word for word in arguments if word.partition("=")[0] in SYNC_OF_A_PERSON]
+        return f"sync {named[0].partition('=')[0]}" if named else ""
     if subcommand == "restore":
         named = [word for word in arguments if word.partition("=")[0] in RESTORES_OF_A_PERSON]
         if named:

@@ -1,4 +1,4 @@
-"""The one parser of commit objects, of checkpoints as of the user's own, and the form of ids."""
+"""The one parser of commit objects, of checkpoints as of the user's own, and the forms of ours."""
 
 from __future__ import annotations
 
@@ -62,6 +62,17 @@ def parse_commit(body: bytes) -> CommitObject:
     except (LookupError, ValueError):  # an encoding that Python does not know
         text = message.decode("utf-8", "replace")
     return CommitObject(headers, text)
+
+
+def format_commit(tree: str, parent: str, message: str, stamp: Stamp) -> bytes:
+    """Return a commit object whose author is its committer; parent is empty for a first one."""
+    lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
+    return "\n".join((*lines, f"author {stamp}", f"committer {stamp}", "", message)).encode()
+
+
+def flat_tree(blobs: Mapping[str, str]) -> bytes:
+    """Return a tree object of plain files, sorted by bytes of the name, as git requires."""
+    return b"".join(b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in sorted(blobs))
 
 
 def is_object_id(text: str) -> bool:

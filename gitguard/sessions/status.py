@@ -16,6 +16,7 @@ from gitguard.sessions.hook_health import tried_versions
 from gitguard.sessions.host_status import HostStatus, host_statuses
 from gitguard.sessions.last_event import LastEvent, last_event, last_heard
 from gitguard.sessions.maintenance_record import is_due
+from gitguard.sessions.sync_record import OtherLane, SyncFile, other_lanes, waiting_to_sync
 from gitguard.state.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session, ignored_settings
@@ -73,6 +74,8 @@ class Overview(Value):
     """The newest event of a host, and what changed since."""
     summary_conflict: str = ""
     """The unified diff of a summary that differs from the state, empty where it does not."""
+    lanes: tuple[OtherLane, ...] = ()
+    """What other machines pushed of this repository's sessions, as of the last sync."""
     cut_off: CutOffTurn | None = None
     """The turn in which the agent's process ended, None where it did not."""
 
@@ -112,7 +115,9 @@ def describe(workspace: Workspace, config: Config) -> Overview:
             *_warnings(workspace, head),
             *_window_warnings(host_sessions, config),
             *_maintenance_warning(workspace, config),
+            *_problem_or(lambda: waiting_to_sync(workspace)),
         ),
+        lanes=_lanes(store),
         others=_others(workspace, session),
         hosts=hosts,
         tried=tried_versions(),
@@ -239,6 +244,22 @@ def _host_sessions(store: SessionStore) -> Mapping[str, HostSession]:
         return conversations_here(store.workspace, store.session)
     except GitguardError:
         return {}
+
+
+def _problem_or(look: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
+    try:
+        return look()
+    except GitguardError as error:
+        return (error.message,)
+
+
+def _lanes(store: SessionStore) -> tuple[OtherLane, ...]:
+    if not SyncFile(store.workspace).is_there:
+        return ()
+    try:
+        return other_lanes(store.workspace, store.repository())
+    except GitguardError:
+        return ()  # whoever syncs is told
 
 
 def _maintenance_warning(workspace: Workspace, config: Config) -> list[str]:

@@ -24,6 +24,10 @@ _MOST_DIGITS = 12
 _MOST_PRESSURE = 100.0
 _PURGED = "Gitguard-Purged: "
 _WROTE = "Gitguard-Wrote: "
+_SEEN = "Gitguard-Seen: "
+_LANE = "Gitguard-Lane: "
+_FILES = "Gitguard-Files: "
+_WRITER_LENGTH = 16
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
@@ -55,6 +59,17 @@ class WrittenFile(Record):
     )
 
 
+class LaneMark(Value):
+    """What a commit of a lane says of itself, beside what the checkpoint said that it copies."""
+
+    writer: str
+    """The id of the worktree that writes the lane."""
+    counter: int
+    """How many commits the lane has up to here."""
+    checkpoint: str
+    """The commit of the checkpoint, as the writer has it."""
+
+
 class CheckpointRecord(Value):
     """What a checkpoint's commit says about it, beside its three files."""
 
@@ -72,6 +87,8 @@ class CheckpointRecord(Value):
     """The snapshot of the worktree's files, by its id; empty where none was taken."""
     written: tuple[WrittenFile, ...] = ()
     """What the agent wrote into files that git tracks."""
+    seen: Mapping[str, str] = {}
+    """The commits of other writers' lanes that were joined so far, where some were since."""
 
 
 class Checkpoint(Value):
@@ -97,6 +114,11 @@ class Checkpoint(Value):
     """What the agent wrote into files that git tracks."""
     signature: str = ""
     """How its signature begins, which says of what kind it is; empty where it has none."""
+    seen: Mapping[str, str] = {}
+    """The commits of other writers' lanes that its state holds; empty where none was joined since
+    the checkpoint before."""
+    lane: LaneMark | None = None
+    """What it says of itself in a lane; None in a session's branch."""
 
     @property
     def name(self) -> str:
@@ -130,8 +152,37 @@ def format_message(record: CheckpointRecord) -> str:
         trailers["Files"] = record.files
     lines = [f"Gitguard-{name}: {value}" for name, value in trailers.items()]
     lines += [f"{_WROTE}{_written_line(file)}" for file in record.written]
+    lines += [f"{_SEEN}{writer}={commit}" for writer, commit in sorted(record.seen.items())]
     why = shorten(one_line(record.why), _WHY_LIMIT) or "No reason was given."
     return "\n".join([subject, "", why, "", *lines, ""])
+
+
+def lane_message(message: str, mark: LaneMark) -> str:
+    """Return a checkpoint's message for a lane, where no snapshot of files comes along."""
+    lines = message.rstrip("\n").split("\n")
+    kept = [line for line in lines if not line.startswith(_FILES)]
+    return "\n".join([*kept, f"{_LANE}{mark.writer} {mark.counter} {mark.checkpoint}", ""])
+
+
+def is_writer(text: str) -> bool:
+    """Say whether a text can be a writer's id."""
+    return len(text) == _WRITER_LENGTH and set("0123456789abcdef").issuperset(text)
+
+
+def _seen_in(message: str) -> Mapping[str, str]:
+    last = message.rstrip("\n").rpartition("\n\n")[2]
+    pairs = (
+        line.removeprefix(_SEEN).partition("=")
+        for line in last.split("\n")
+        if line.startswith(_SEEN)
+    )
+    return {w: commit for w, _, commit in pairs if is_writer(w) and is_object_id(commit)}
+
+
+def _lane_mark(text: str) -> LaneMark | None:
+    writer, counter, checkpoint = [*text.split(" "), "", "", ""][:3]
+    is_whole = is_writer(writer) and _is_number(counter) and is_object_id(checkpoint)
+    return LaneMark(writer, int(counter), checkpoint) if is_whole else None
 
 
 def _written_line(file: WrittenFile) -> str:
@@ -208,6 +259,8 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             files=snapshot if is_object_id(snapshot) else "",
             written=tuple(_written_files(commit.message)) if _WROTE in commit.message else (),
             signature="\n".join(commit.headers.get(signed, ())),
+            seen=_seen_in(commit.message) if _SEEN in commit.message else {},
+            lane=_lane_mark(trailers.get("Lane", "")),
         )
         (tree,) = commit.headers.get("tree", ())
         if len(parents) > 1:

@@ -22,6 +22,7 @@ from gitguard.model.fields import Kind
 from gitguard.model.record import Record
 from gitguard.model.triggers import EVENT_RULES
 from gitguard.sessions.resume.building import Header, build_resume
+from gitguard.sessions.sync_record import SyncRecord
 from gitguard.state import checkpoint
 from gitguard.state.changes import update_state
 from gitguard.state.entries import JournalEntry
@@ -38,6 +39,8 @@ from gitguard.store.session.anchor import Anchor, StateCopy
 from gitguard.store.session.composing import render_summary
 from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
 from gitguard.store.session.identity import RepositoryRecord
+from gitguard.store.session.joined_lanes import JoinedLanes
+from gitguard.store.session.lanes import LaneWriter
 from gitguard.store.session.session_worktree import KeptLook
 from tests.generating import compile_templates, draw_session
 from tests.generating.hosts_table import hosts_page
@@ -54,6 +57,9 @@ PERSISTED: dict[str, tuple[type[Record], ...]] = {
     "state.json, the copy": (StateCopy,),
     "conversations/": (Hold,),
     "_repository.json": (RepositoryRecord,),
+    "joined.json": (JoinedLanes,),
+    "_writer-*.json": (LaneWriter,),
+    "_sync.json": (SyncRecord,),
 }
 """Records on disk, by file; the task state has a page of its own."""
 COMMON = ("--root", "--session", "--json", "--help")

@@ -322,6 +322,8 @@ OWNED = (
     "repair --local --take-theirs",
     "repair --fork=x --local",
     "repair --dry-run # --archive-theirs",
+    "sync --yes",
+    "sync --trust=0123456789abcdef",
 )
 
 

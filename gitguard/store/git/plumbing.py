@@ -157,11 +157,19 @@ class Plumbing:
         process = GitProcess(command, with_keys, os.path.abspath(os.sep), keeps_lock=False)
         return process.finish(stdin, limit=KEY_TIME_LIMIT)
 
-    def attempt_as_user(self, *arguments: str) -> GitOutcome:
+    def attempt_as_user(
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        settings: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
+        limit: float = NETWORK_TIME_LIMIT,
+    ) -> GitOutcome:
         """Run a git command that talks to a remote, with the user's configuration and credentials.
 
         Only for what a person asked for. Hooks stay off; the caller refuses what else the
-        repository's configuration may run.
+        repository's configuration may run. environment is on top of the user's, and limit is in
+        seconds.
         """
         kept = {name: value for name, value in _ENVIRONMENT.items() if name not in _NOT_FOR_REMOTES}
         users = {
@@ -169,10 +177,15 @@ class Plumbing:
             for name, value in self._callers.items()
             if not name.startswith("GIT_") or name in _USERS_OWN
         }
-        environment = {**users, **kept, "PATH": self._environment["PATH"]}
+        own = {**kept, "PATH": self._environment["PATH"], **(environment or {})}
         # A remote's address can be a path from the worktree.
-        process = GitProcess(self.command(*arguments), environment, self._place.worktree)
-        return process.finish(limit=NETWORK_TIME_LIMIT)
+        command = self.command(*arguments, settings=settings)
+        process = GitProcess(command, {**users, **own}, self._place.worktree)
+        return process.finish(stdin, limit=limit)
+
+    def callers_variable(self, name: str) -> str:
+        """Return what the caller's environment says of git, empty where it says nothing."""
+        return self._callers.get(name, "")
 
     @property
     def user_folder(self) -> str:

@@ -1,7 +1,7 @@
-"""A remote of the user's, for commands by which a person pushes to it.
+"""A remote of the user's: `Remote` for what a person publishes, `LaneRemote` for lanes.
 
-Nothing else talks to a remote. The push uses the user's own configuration and credentials. It runs
-no hooks, and the repository's configuration decides neither what it runs nor where it goes.
+Nothing else talks to a remote. Git uses the user's own configuration and credentials. It runs no
+hooks, and the repository's configuration decides neither what it runs nor where it goes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gitguard.store.git.plumbing import GitOutcome, Plumbing
 
@@ -31,6 +31,19 @@ _DECIDING = (
 _SAID = ("!", "remote:", "fatal:", "error:", "ERROR:", "ssh:")
 """How lines begin that say why a remote was not reached, or did not take something."""
 _LONGEST_COMPLAINT = 600
+_ADDRESS = re.compile(r"[\w./~][^\s]*")
+"""What is looked up as an address: a path, `host:path` or a URL, never an option."""
+_FETCHING = (
+    *("--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune", "--no-recurse-submodules"),
+    *("--no-auto-maintenance", "--no-filter", "--stdin"),
+)
+_PUSHING = (
+    *("--porcelain", "--no-verify", "--no-follow-tags", "--no-signed"),
+    "--recurse-submodules=no",
+)
+_OBJECTS_CHECKED = ("fetch.fsckObjects=true",)
+_NEVER_ASKS = {"GIT_ASKPASS": "", "SSH_ASKPASS_REQUIRE": "never"}
+"""With an empty name git starts no program that asks for a password."""
 
 
 class RefUpdate(Value):
@@ -45,14 +58,20 @@ class RefUpdate(Value):
 class Remote:
     """One remote of a repository."""
 
-    def __init__(self, git: Plumbing, name: str) -> None:
-        """Look a remote up; raise `InvalidInput` for one that is not configured."""
+    def __init__(self, git: Plumbing, name: str, *, may_be_address: bool = False) -> None:
+        """Look a remote up; raise `InvalidInput` for one that is not configured.
+
+        may_be_address is whether the name may be an address instead.
+        """
         self._git = git
         self._refuse_settings()
         is_name = _NAME.fullmatch(name) is not None
         found = (
             git.attempt_as_user("remote", "get-url", "--push", "--all", name) if is_name else None
         )
+        if (found is None or found.returncode) and may_be_address and _is_address(name):
+            self.name, self._address = _USER_INFO.sub("//", name), name
+            return
         if found is None or found.returncode:
             raise InvalidInput(
                 f"there is no remote `{shorten(one_line(name), 80)}` in this repository",
@@ -98,6 +117,10 @@ class Remote:
         if outcome.returncode:
             raise self._failure(f"`{self.name}` did not take the push", outcome)
 
+    def for_lanes(self, remaining: Callable[[], float]) -> LaneRemote:
+        """Return the same remote for lanes; remaining says how many seconds are left for it."""
+        return LaneRemote(self._git, self._address, self._failure, remaining)
+
     def _refuse_settings(self) -> None:
         """Refuse what the repository's configuration says of a push; anybody could have put it."""
         found = self._git.attempt("config", "--null", "--name-only", "--get-regexp", _DECIDING)
@@ -123,3 +146,80 @@ class Remote:
             f"gitguard cannot ask for a password: check that `git push {self.name}` works without "
             "one being typed, and that you may write there",
         )
+
+
+class LaneRemote:
+    """A remote to which lanes go: nothing is forced or deleted there, and nobody is asked."""
+
+    def __init__(
+        self,
+        git: Plumbing,
+        address: str,
+        failure: Callable[[str, GitOutcome], GitFailed],
+        remaining: Callable[[], float],
+    ) -> None:
+        """Talk to an address; remaining says how many seconds are left, failure words an error."""
+        self._git = git
+        self._address = address
+        self._failure = failure
+        self._remaining = remaining
+        self._environment = {**_NEVER_ASKS, **_ssh_without_questions(git)}
+
+    def refs(self, pattern: str) -> dict[str, str]:
+        """Return the remote's refs that match: name and id."""
+        outcome = self._attempt("ls-remote", "--refs", self._address, pattern)
+        if outcome.returncode:
+            raise self._failure("the remote was not reached", outcome)
+        rows = (
+            line.partition("\t") for line in outcome.stdout.decode("utf-8", "replace").split("\n")
+        )
+        return {name: commit for commit, _, name in rows if is_object_id(commit)}
+
+    def fetch(self, refs: Mapping[str, str]) -> None:
+        """Fetch refs of the remote, each into a ref of ours; objects are checked on the way.
+
+        Ours then is where theirs is, even if that went back.
+        """
+        lines = "".join(f"+{theirs}:{ours}\n" for theirs, ours in refs.items())
+        outcome = self._attempt(
+            "fetch", *_FETCHING, self._address, stdin=lines.encode(), settings=_OBJECTS_CHECKED
+        )
+        if outcome.returncode:
+            raise self._failure("nothing was fetched", outcome)
+
+    def push(self, refs: Iterable[RefUpdate]) -> dict[str, str]:
+        """Push commits to refs, each if it follows what is there; return why refs were refused."""
+        refspecs = [f"{ref.commit}:{ref.name}" for ref in refs]
+        outcome = self._attempt("push", *_PUSHING, self._address, *refspecs)
+        rows = [line.split("\t") for line in outcome.stdout.decode("utf-8", "replace").split("\n")]
+        refused = {
+            row[1].partition(":")[2]: one_line(row[2])
+            for row in rows
+            if len(row) == 3 and row[0] == "!"
+        }
+        if outcome.returncode and not refused:
+            raise self._failure("nothing was pushed", outcome)
+        return refused
+
+    def _attempt(
+        self, *arguments: str, stdin: bytes = b"", settings: tuple[str, ...] = ()
+    ) -> GitOutcome:
+        left = self._remaining()
+        if left <= 0:
+            raise GitFailed("the time for this remote is over")
+        return self._git.attempt_as_user(
+            *arguments, stdin=stdin, settings=settings, environment=self._environment, limit=left
+        )
+
+
+def _is_address(text: str) -> bool:
+    return _ADDRESS.fullmatch(text) is not None and ("/" in text or ":" in text)
+
+
+def _ssh_without_questions(git: Plumbing) -> dict[str, str]:
+    """Return the variable by which SSH asks nothing: neither for a password nor about a host."""
+    commands = [value for _, value in git.user_settings(r"^core\.sshcommand$")]
+    command = git.callers_variable("GIT_SSH_COMMAND") or next(reversed(commands), "")
+    if not command and git.callers_variable("GIT_SSH"):
+        return {}
+    return {"GIT_SSH_COMMAND": f"{command or 'ssh'} -o BatchMode=yes"}

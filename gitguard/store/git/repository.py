@@ -7,7 +7,6 @@ else is plumbing. `code_history` is the door for what people read about their ow
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 
 from gitguard.errors import (
     GitFailed,
@@ -15,20 +14,20 @@ from gitguard.errors import (
     InvalidDocument,
     NotARepository,
     NotReadable,
-    OtherUser,
     Pending,
     RefMoved,
 )
-from gitguard.model.commit import Stamp, is_object_id
+from gitguard.model.commit import Stamp, flat_tree, format_commit, is_object_id
 from gitguard.model.value import Value
-from gitguard.store.disk import files, processes
+from gitguard.store.disk import files
 from gitguard.store.git.objects import GitObjects, LooseObjects, ObjectsGone
+from gitguard.store.git.packed_refs import REF_LOCK_AGE, PackedRefs
 from gitguard.store.git.place import Place, locate
 from gitguard.store.git.plumbing import GitOutcome, Plumbing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Self
 
     from gitguard.store.git.reader import Disguises, ObjectReader
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
     ObjectWriter = LooseObjects | GitObjects
 
 _NAME, _EMAIL = "gitguard", "gitguard@localhost"
-_REF_LOCK_AGE = 60
-"""Seconds after which a ref's lock that did not change was left by a dead process."""
 _CREATED, _RENAMED = "branch: Created from ", "Branch: renamed refs/heads/"
 """How git begins its messages in a branch's reflog."""
 _CHECKED_OUT = "checkout: moving from "
@@ -46,8 +43,6 @@ _CHECKED_OUT = "checkout: moving from "
 _SAME_COMMAND = 1
 """Seconds within which one command creates a branch and switches to it."""
 _SYMBOLIC = "ref: "
-_REMOVING = ".removing"
-"""How the mark is called that a process leaves while it removes a ref."""
 _REFLOG = 4 << 20
 """Bytes of a reflog; of a longer one nothing is read."""
 _PACKED_REFS = 4 << 20
@@ -222,7 +217,7 @@ class Repository:
             return Pending(
                 f"the lock of `{name}` cannot be taken: {failure.message}",
                 "Another git process may hold it; a lock left by a dead one is cleared after "
-                f"{_REF_LOCK_AGE} s",
+                f"{REF_LOCK_AGE} s",
             )
         return failure
 
@@ -260,7 +255,7 @@ class Repository:
             age = self._clock() - os.stat(path).st_mtime
         except (FileNotFoundError, NotADirectoryError):
             return
-        if age > _REF_LOCK_AGE:
+        if age > REF_LOCK_AGE:
             files.remove(path)
 
     def checked_out(self) -> str:
@@ -469,19 +464,27 @@ class Repository:
         signed: somebody else may have made it, and a signature would let it in elsewhere. Raises
         `Pending` where the commit has to be signed and cannot be.
         """
-        stamp = Stamp(_NAME, _EMAIL, int(self._clock() if at is None else at))
+        at = self._clock() if at is None else at
         with self.object_writer(parent) as writer:
-            # Sorted by bytes of the name, as git requires of a tree; there are no folders in it.
-            blobs = {name: writer.write("blob", contents[name]) for name in sorted(contents)}
-            entries = (b"100644 %s\0%s" % (n.encode(), bytes.fromhex(blobs[n])) for n in blobs)
-            tree = writer.write("tree", b"".join(entries))
+            blobs = {name: writer.write("blob", data) for name, data in contents.items()}
+            tree = writer.write("tree", flat_tree(blobs))
             if aside or not self._signs:
-                lines = [f"tree {tree}", *([f"parent {parent}"] if parent else [])]
-                lines += [f"author {stamp}", f"committer {stamp}", "", message]
-                return writer.write("commit", "\n".join(lines).encode())
+                return writer.write("commit", self.commit_body(tree, parent, message, at))
+        return self.write_signed(tree, parent, message, at)
+
+    @staticmethod
+    def commit_body(tree: str, parent: str, message: str, at: float) -> bytes:
+        """Return a commit of ours; at is its time in Unix seconds."""
+        return format_commit(tree, parent, message, Stamp(_NAME, _EMAIL, int(at)))
+
+    def write_signed(self, tree: str, parent: str, message: str, at: float) -> str:
+        """Write a commit, signed where commits are; its tree is written. Raises as above."""
+        if not self._signs:
+            with self.object_writer(tree) as writer:
+                return writer.write("commit", self.commit_body(tree, parent, message, at))
         from gitguard.store.git.signing import Signer
 
-        return Signer(self.git).commit(tree, parent, message, stamp)
+        return Signer(self.git).commit(tree, parent, message, Stamp(_NAME, _EMAIL, int(at)))
 
     def object_writer(self, parent: str = "") -> ObjectWriter:
         """Return a context manager that writes objects; they are durable when it ends.
@@ -535,54 +538,6 @@ class RefMove:
     def __exit__(self, *exception: object) -> None:
         if not self._process.has_ended:
             self._process.finish()  # the end of input without a request moves nothing
-
-
-class PackedRefs:
-    """The lock on packed refs, which git takes to remove any ref and a killed git leaves behind.
-
-    As long as it is there, nobody removes a ref in the repository or packs its refs. It may be the
-    user's own git that holds it; so it is cleared only where we were removing a ref ourselves when
-    it was made, it is old, and no git is at work there any more.
-    """
-
-    def __init__(self, place: Place, clock: Callable[[], float]) -> None:
-        """Describe the lock; nothing is looked at yet."""
-        self.lock = os.path.join(place.common_dir, "packed-refs.lock")
-        self._folder = os.path.join(place.common_dir, "gitguard")
-        self._place = place
-        self._clock = clock
-
-    @contextmanager
-    def deleting(self) -> Iterator[None]:
-        """Leave a mark while we remove a ref, so that a lock that stays is known to be ours."""
-        self.clear()
-        mark = os.path.join(self._folder, f"{os.getpid()}{_REMOVING}")
-        try:
-            files.make_folder(self._folder)
-            if not os.path.lexists(mark):  # an older one says whose a lock is that is still there
-                files.write_bytes(mark, b"")
-        except OtherUser:
-            mark = ""  # where users share a repository; a lock that stays is nobody's then
-        # Without `finally`: where the removal fails or we die, the mark has to stay.
-        yield
-        if mark and not os.path.lexists(self.lock):
-            files.remove(mark)
-
-    def clear(self) -> None:
-        """Clear the lock if a git of ours has left it, and the marks of those that are dead."""
-        locked_at = files.changed_at(self.lock)
-        if not locked_at:
-            files.sweep(self._folder, self._clock(), ends=_REMOVING)
-            return
-        marks = [name for name in files.names_in(self._folder) if name.endswith(_REMOVING)]
-        # A mark older than the lock: the lock was taken while one of ours was removing a ref.
-        is_ours = any(
-            files.changed_at(os.path.join(self._folder, name)) <= locked_at for name in marks
-        )
-        folders = (self._place.worktree, self._place.git_dir, self._place.common_dir)
-        is_old = self._clock() - locked_at > _REF_LOCK_AGE
-        if is_ours and is_old and not processes.may_work_in("git", folders):
-            files.remove(self.lock)
 
 
 def _time_in(who: str) -> int:

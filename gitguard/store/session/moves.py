@@ -284,6 +284,11 @@ def _copy(workspace: Workspace, candidate: Candidate, ref_prefix: str) -> None:
         with _locks(record.path, _locked_before(candidate), workspace):
             identity.copy_folder(candidate.folder, temporary)
         files.remove(os.path.join(temporary, "faults.jsonl"))
+        from gitguard.store.session.lanes import WRITER  # repositories are seldom copied
+
+        for name in files.names_in(temporary):
+            if name.startswith(WRITER):  # the original goes on under its id
+                files.remove(os.path.join(temporary, name))
         if not _keep_same_heads(workspace, temporary, ref_prefix):
             identity.remove_folder(temporary)  # a stranger, or a copy of an older state
             return

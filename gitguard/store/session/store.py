@@ -367,6 +367,7 @@ class SessionStore:
     ) -> Saved:
         from gitguard.state.checkpoint import SNAPSHOT_FILE
         from gitguard.store.session.composing import compose
+        from gitguard.store.session.joined_lanes import joined_path, read_joined
 
         sequence = _next_number(head)
         record, contents = compose(
@@ -383,8 +384,11 @@ class SessionStore:
         )
         if seen is not None:
             record = record.replace(files=seen.snapshot, written=seen.written)
+        joined = joined_path(self.workspace, self.session)
+        record = record.replace(seen=read_joined(joined))
         self.write_snapshot(contents[SNAPSHOT_FILE])
         commit = self.chain.commit(head, record, contents, ready.sha256)
+        files.remove(joined)
         return Saved(trigger, commit, sequence)
 
     # The worktree

@@ -37,8 +37,8 @@ _LETTERS = _ENDS | frozenset("._-")
 _LONGEST = 64
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10)}
 _KEY_LIMIT = 1024
-_ARCHIVE = "archive"
-"""With the prefix `refs/gitguard/` the archive of old heads lies beside the sessions."""
+_RESERVED = frozenset({"archive", "lanes", "published", "remotes"})
+"""Folders of refs that lie beside the sessions with the prefix `refs/gitguard/`."""
 
 
 class Session(Value):
@@ -73,7 +73,7 @@ def _is_plain(key: str) -> bool:
     return (
         is_session_name(key)
         and key.split(".")[0] not in _DEVICES
-        and key != _ARCHIVE
+        and key not in _RESERVED
         and not (key[-9:-8] == "-" and _HEX.issuperset(key[-8:]))
     )
 

@@ -1,0 +1,123 @@
+"""The command that syncs sessions with a git remote."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from gitguard.cli.console import (
+    Console,
+    activity,
+    asking,
+    can_ask,
+    confirm,
+    fields_of,
+    named,
+    with_console,
+)
+from gitguard.cli.process_environment import refuse_agents
+from gitguard.cli.sessions import lane_line
+from gitguard.model.text import counted, one_line
+from gitguard.sessions.syncing import SyncRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from gitguard.sessions.lane_join import Joined
+    from gitguard.sessions.syncing import Leaving, Synced
+
+
+@click.command()
+@click.option(
+    "--remote", default=None, callback=named, metavar="NAME|URL", help="Remote to sync with"
+)
+@click.option("--fetch", is_flag=True, help="Fetch and join only")
+@click.option("--push", is_flag=True, help="Push only")
+@click.option(
+    "--trust",
+    default=None,
+    callback=named,
+    metavar="WRITER",
+    help="Join what this writer pushed, now and from now on",
+)
+@asking
+@with_console
+def sync(
+    console: Console, remote: str, fetch: bool, push: bool, trust: str, dry_run: bool, yes: bool
+) -> None:
+    """Exchange sessions with your other machines through a git remote
+
+    Fetches what other machines pushed, joins the lanes that you trust, pushes this machine's
+    sessions, and reads back what arrived. Never forces or deletes anything on the remote, and never
+    touches your branches. Before the first push to a remote it shows what would leave and asks.
+    What cannot be done now is queued for the next sync, with exit code 0.
+
+    Example: `gitguard sync --remote origin`
+    """
+    if fetch and push:
+        raise click.UsageError("--fetch and --push exclude each other; leave both out")
+    if trust or yes:
+        refuse_agents("sync --trust" if trust else "sync --yes")
+    if trust:
+        confirm(f"Join what the writer {one_line(trust)} pushed, now and from now on?", yes=yes)
+        console.guard.lanes.trust(trust)
+    request = SyncRequest(
+        remote, console.chosen_session, fetches=not push, pushes=not fetch, dry_run=dry_run
+    )
+    with activity() as tell:
+        synced = console.guard.lanes.sync(request, _asks(console, yes=yes), tell)
+    console.say("\n".join(_lines(synced, dry_run=dry_run)), fields_of(synced))
+
+
+def _asks(console: Console, *, yes: bool) -> Callable[[Leaving], bool]:
+    """Return what asks a person; without a terminal nobody says yes."""
+
+    def may_leave(leaving: Leaving) -> bool:
+        if yes or not can_ask():
+            return yes
+        console.remark("\n".join(_leaving_lines(leaving)))
+        return click.confirm("Push these sessions there, now and at each sync?", default=False)
+
+    return may_leave
+
+
+def _leaving_lines(leaving: Leaving) -> Iterator[str]:
+    yield f"To {one_line(leaving.remote)} ({one_line(leaving.address)}):"
+    for session in leaving.sessions:
+        words = f"with {counted(session.messages, 'message')} of conversations"
+        yield (
+            f"  {one_line(session.session)}: {counted(session.checkpoints, 'new checkpoint')}, "
+            f"{session.size:,} bytes, {words if session.messages else 'without messages'}"
+        )
+    yield "  Snapshots of files and the host's own summaries stay here."
+
+
+def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
+    where = f"{one_line(synced.remote)} ({one_line(synced.address)})"
+    if dry_run and synced.leaving is not None:
+        yield from _leaving_lines(synced.leaving)
+    for joined in synced.joined:
+        yield _joined_line(joined)
+    for ref in synced.pushed:
+        yield f"Pushed {ref} to {where}."
+    for ref in synced.restored:
+        yield f"Put back {ref}, which {where} had lost."
+    yield from (f"Warning: {one_line(problem)}." for problem in synced.problems)
+    yield from map(lane_line, synced.colleagues)
+    if synced.queued:
+        yield f"Queued for the next `gitguard sync`: {one_line(synced.queued)}."
+    elif not dry_run:
+        yield f"In sync with {where}."
+
+
+def _joined_line(joined: Joined) -> str:
+    what = f"Joined {counted(len(joined.writers), 'lane')} into {one_line(joined.session)}"
+    if joined.saved.pending:
+        return f"{what}; the checkpoint is pending: {one_line(joined.saved.pending)}."
+    if not joined.saved.commit:
+        return f"{what}; nothing changed."
+    return f"{what}; saved checkpoint {joined.saved.sequence}."
+
+
+COMMANDS: list[click.Command] = [sync]

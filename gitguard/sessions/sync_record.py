@@ -1,0 +1,121 @@
+"""What this machine knows of syncing: what waits, what a person agreed to, and whom it believes."""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable
+from gitguard.model import fields
+from gitguard.model.codec import dump_json
+from gitguard.model.record import Record
+from gitguard.model.text import one_line, timestamp
+from gitguard.model.value import Value
+from gitguard.sessions.last_event import time_since
+from gitguard.store.disk import files
+from gitguard.store.session.anchor import FORMAT, load_record
+from gitguard.store.session.lanes import kept_lanes, read_lane, writers_here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.workspace import Workspace
+
+_NAME = "_sync.json"
+
+
+class RemoteRecord(Record):
+    """What is known of syncing with one remote."""
+
+    address: str = fields.text("Where it is, without a password.")
+    name: str = fields.text("As it was named.", default="")
+    is_agreed: bool = fields.flag("Whether a person agreed that sessions go there.", default=False)
+    queued_at: str = fields.time(
+        "Since when something waits; left out if nothing does.", default="", sparse=True
+    )
+    reason: str = fields.text("Why it waits.", default="")
+
+
+class SyncRecord(Record):
+    """What is known of syncing."""
+
+    remotes: tuple[RemoteRecord, ...] = fields.records("By address.", of=RemoteRecord, default=())
+    trusted: tuple[str, ...] = fields.texts("Writers whose lanes are joined.", default=())
+
+    def of(self, address: str, name: str) -> RemoteRecord:
+        """Return what is known of a remote."""
+        known = (remote for remote in self.remotes if remote.address == address)
+        return next(known, RemoteRecord(address)).replace(name=name)
+
+    def having(self, remote: RemoteRecord) -> SyncRecord:
+        """Return the same with what is known of one remote now."""
+        others = (other for other in self.remotes if other.address != remote.address)
+        return self.replace(remotes=(*others, remote))
+
+
+class SyncFile:
+    """The record in the repository's folder of the state directory."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Describe the file."""
+        self._path = os.path.join(workspace.state_folder, _NAME)
+
+    def read(self) -> SyncRecord:
+        """Return the record; a damaged one is empty, so that a person is asked again."""
+        try:
+            record = load_record(self._path, "the record of syncing", SyncRecord)
+        except (NewerFormat, NotReadable):
+            raise
+        except InvalidDocument:
+            record = None
+        return record or SyncRecord()
+
+    def write(self, record: SyncRecord) -> None:
+        """Replace the record, durable."""
+        files.make_folder(os.path.dirname(self._path))
+        files.write_bytes(self._path, dump_json({"format": FORMAT, **record.to_document()}))
+
+    @property
+    def is_there(self) -> bool:
+        """Whether anything was ever synced here."""
+        return os.path.exists(self._path)
+
+
+class OtherLane(Value):
+    """A lane of a writer that is not this machine's."""
+
+    session: str
+    """The session's name."""
+    writer: str
+    checkpoint: str
+    at: str
+    """When its newest checkpoint was made, as it says."""
+    is_trusted: bool
+
+
+def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane, ...]:
+    """Return the lanes that are kept here and that no worktree of this machine writes."""
+    own, trusted = writers_here(workspace), SyncFile(workspace).read().trusted
+    others = []
+    for lane in kept_lanes(repository):
+        if lane.writer in own and lane.writer not in trusted:
+            continue
+        try:
+            checkpoint = read_lane(repository, lane).checkpoint
+        except GitguardError:
+            continue  # it could be read when it was kept; a sync tells what is wrong with it
+        at, is_trusted = timestamp(checkpoint.at), lane.writer in trusted
+        others.append(
+            OtherLane(lane.session, lane.writer, checkpoint.name, at, is_trusted=is_trusted)
+        )
+    return tuple(others)
+
+
+def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:
+    """Say which syncs are queued, why, and for how long."""
+    now = workspace.clock()
+    return tuple(
+        f"`gitguard sync` with {one_line(remote.name)} is queued since "
+        f"{time_since(remote.queued_at, now)} ago: {one_line(remote.reason)}"
+        for remote in SyncFile(workspace).read().remotes
+        if remote.queued_at
+    )

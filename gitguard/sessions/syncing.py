@@ -1,0 +1,391 @@
+"""Syncs sessions with a git remote: lanes are fetched, verified, joined, and ours are pushed.
+
+Nothing on the remote is forced or deleted, so whatever happens there, no writer loses anything.
+What cannot be done now is queued, and the next sync does it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import GitFailed, GitguardError, InvalidInput, Locked, SecretsFound
+from gitguard.model.codec import sha256
+from gitguard.model.config.redaction import redactor_of
+from gitguard.model.text import counted, one_line, timestamp
+from gitguard.model.value import Value
+from gitguard.sessions.lane_join import Joined, join_lanes
+from gitguard.sessions.secrets.leaks import clean_checkpoint
+from gitguard.sessions.status import keys_of
+from gitguard.sessions.sync_record import (
+    OtherLane,
+    RemoteRecord,
+    SyncFile,
+    SyncRecord,
+    other_lanes,
+)
+from gitguard.store.disk.lock import Lock
+from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
+from gitguard.store.session.lanes import (
+    FETCHED,
+    LANES,
+    Extended,
+    Lane,
+    OwnLane,
+    WriterFile,
+    kept_lanes,
+    lanes_of,
+    read_lane,
+    writers_here,
+)
+from gitguard.store.session.workspace import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.store.session.store import SessionStore
+
+TIME_LIMIT = 10.0
+"""Seconds for all that one sync does with a remote."""
+MOST_LANES = 1_000
+_LOCK_TIMEOUT = 10.0
+_ORIGIN = "origin"
+_SHORT = 12
+
+
+class SyncRequest(Value):
+    """What a sync is to do."""
+
+    remote: str = ""
+    """Its name or address; empty for the remote of the current branch."""
+    session: str = ""
+    """The key of the only session; empty for all of this worktree."""
+    fetches: bool = True
+    pushes: bool = True
+    dry_run: bool = False
+
+
+class LeavingSession(Value):
+    """What of a session leaves this machine."""
+
+    session: str
+    checkpoints: int
+    size: int
+    """Bytes of their files, each content counted once."""
+    messages: int
+    """How many messages of the conversation its newest state holds."""
+
+
+class Leaving(Value):
+    """What leaves this machine for a remote."""
+
+    remote: str
+    address: str
+    is_first: bool
+    """Whether nobody agreed yet that sessions go there."""
+    sessions: tuple[LeavingSession, ...]
+
+
+class Synced(Value):
+    """What a sync did, and what it left for the next one."""
+
+    remote: str
+    address: str
+    fetched: int = 0
+    joined: tuple[Joined, ...] = ()
+    leaving: Leaving | None = None
+    pushed: tuple[str, ...] = ()
+    """The refs that arrived, read back."""
+    restored: tuple[str, ...] = ()
+    """The refs of others that the remote had lost."""
+    colleagues: tuple[OtherLane, ...] = ()
+    """The lanes that are kept and not joined."""
+    problems: tuple[str, ...] = ()
+    queued: str = ""
+    """Why something waits for the next sync; empty if nothing does."""
+
+
+def sync(
+    sessions: WorkspaceSessions,
+    request: SyncRequest,
+    may_leave: Callable[[Leaving], bool],
+    tell: Callable[[str], object] = str,
+) -> Synced:
+    """Sync with a remote; what cannot be done now is queued.
+
+    may_leave is asked before sessions go to a remote for the first time. tell is called with what
+    is done next. Raises `InvalidInput` for a remote that is not there, and `InvalidConfig` where
+    the repository's own configuration would decide how a remote is reached.
+    """
+    repository = sessions.repository()
+    remote = Remote(repository.git, request.remote or default_remote(sessions), may_be_address=True)
+    run = _Sync(sessions, request, remote, tell)
+    lock_path = os.path.join(repository.place.common_dir, "gitguard", "_sync.lock")
+    try:
+        with Lock(lock_path, timeout=_LOCK_TIMEOUT, clock=sessions.clock):
+            return run.run(may_leave)
+    except Locked as error:
+        return Synced(remote.name, remote.address, queued=error.message)
+
+
+def default_remote(sessions: WorkspaceSessions) -> str:
+    """Return the remote of the current branch, else `origin`."""
+    repository = sessions.repository()
+    branch = repository.checked_out().removeprefix("refs/heads/")
+    set_for = repository.git.attempt("config", "--get", f"branch.{branch}.remote")
+    name = set_for.stdout.decode("utf-8", "replace").strip()
+    return name if name not in ("", ".") else _ORIGIN
+
+
+class _Sync:
+    """One sync with one remote."""
+
+    def __init__(
+        self,
+        sessions: WorkspaceSessions,
+        request: SyncRequest,
+        remote: Remote,
+        tell: Callable[[str], object],
+    ) -> None:
+        self._sessions = sessions
+        self._request = request
+        self._remote = remote
+        self._tell = tell
+        self._workspace = sessions.workspace
+        self._repository = sessions.repository()
+        self._deadline = sessions.clock() + TIME_LIMIT
+        self._lanes: LaneRemote = remote.for_lanes(self._remaining)
+        self._file = SyncFile(self._workspace)
+        self._problems: list[str] = []
+        self._here = f"{FETCHED}{sha256(remote.address.encode())[:_SHORT]}/lanes/"
+        """Where lanes lie as this remote has them."""
+
+    def _remaining(self) -> float:
+        return min(TIME_LIMIT, self._deadline - self._sessions.clock())
+
+    def run(self, may_leave: Callable[[Leaving], bool]) -> Synced:
+        """Do all of it; what fails is queued."""
+        record = self._file.read()
+        known = record.of(self._remote.address, self._remote.name)
+        synced = Synced(self._remote.name, self._remote.address)
+        try:
+            self._tell("asking the remote")
+            there = self._lanes.refs(f"{LANES}*")
+            if not self._request.dry_run:
+                fetched = self._fetch(there, record) if self._request.fetches else 0
+                joined = tuple(self._join(record))
+                synced = synced.replace(fetched=fetched, joined=joined)
+            if self._request.pushes:
+                synced, known = self._give(synced, there, known, may_leave)
+        except (GitFailed, SecretsFound, Locked) as error:
+            synced = synced.replace(queued=error.message)
+        others = other_lanes(self._workspace, self._repository)
+        synced = synced.replace(
+            colleagues=tuple(lane for lane in others if not lane.is_trusted),
+            problems=tuple(self._problems),
+        )
+        if not self._request.dry_run:
+            self._note(known, synced.queued)
+        return synced
+
+    def _note(self, known: RemoteRecord, queued: str) -> None:
+        since = (known.queued_at or timestamp(self._sessions.clock())) if queued else ""
+        reason = self._workspace.redactor.text(one_line(queued))
+        record = self._file.read()
+        self._file.write(record.having(known.replace(queued_at=since, reason=reason)))
+
+    # Theirs
+
+    def _fetch(self, there: Mapping[str, str], record: SyncRecord) -> int:
+        """Fetch and keep what is new of others' lanes; return how many were kept."""
+        kept = {lane.ref: lane.commit for lane in kept_lanes(self._repository)}
+        own = writers_here(self._workspace)
+        lanes = [lane for lane in lanes_of(there) if lane.writer not in own]
+        new = [
+            lane
+            for lane in self._first_of(lanes, record.trusted)
+            if kept.get(lane.ref) != lane.commit
+        ]
+        if new:
+            self._tell(f"fetching {counted(len(new), 'lane')}")
+            self._lanes.fetch({lane.ref: self._fetched(lane) for lane in new})
+            self._workspace.at_step("lanes-fetched")
+        return sum(self._keep(lane, kept.get(lane.ref, "")) for lane in new)
+
+    def _first_of(self, lanes: list[Lane], trusted: tuple[str, ...]) -> list[Lane]:
+        """Return as many lanes as are looked at, those that may be joined first."""
+        names = set(self._workspace.session_names())
+        lanes.sort(key=lambda lane: (lane.writer not in trusted, lane.session not in names))
+        if len(lanes) > MOST_LANES:
+            self._problems.append(
+                f"the remote has {len(lanes):,} lanes; {MOST_LANES:,} were looked at"
+            )
+        return lanes[:MOST_LANES]
+
+    def _fetched(self, lane: Lane) -> str:
+        return f"{self._here}{lane.session}/{lane.writer}"
+
+    def _keep(self, lane: Lane, kept: str) -> bool:
+        """Keep a lane that was fetched, if it goes on from what is kept of it."""
+        lane = lane.replace(commit=self._repository.ref_id(self._fetched(lane)))
+        try:
+            read_lane(self._repository, lane)
+        except GitguardError as error:
+            self._problems.append(f"`{lane.ref}` cannot be read as a lane: {error.message}")
+            return False
+        if kept and not self._repository.is_ancestor(kept, lane.commit):
+            what = (
+                "went back" if self._repository.is_ancestor(lane.commit, kept) else "was replaced"
+            )
+            self._problems.append(
+                f"`{lane.ref}` {what} on the remote, from {kept[:_SHORT]} to "
+                f"{lane.commit[:_SHORT]}; this machine keeps what it had"
+            )
+            return False
+        if lane.commit != kept:
+            old = kept or "0" * len(lane.commit)
+            self._repository.move_ref(lane.ref, lane.commit, old, "gitguard: lane fetched")
+            self._workspace.at_step("lane-kept")
+        return True
+
+    def _join(self, record: SyncRecord) -> Iterator[Joined]:
+        kept = [lane for lane in kept_lanes(self._repository) if lane.writer in record.trusted]
+        for store in self._stores():
+            lanes = [lane for lane in kept if lane.session == store.session.name]
+            try:
+                with store.lock():
+                    joined = join_lanes(store, lanes)
+            except GitguardError as error:
+                name = one_line(store.session.key)
+                self._problems.append(f"`{name}` is not synced: {error.message}")
+                continue
+            self._problems += joined.problems
+            if joined.writers:
+                yield joined
+
+    def _stores(self) -> Iterator[SessionStore]:
+        """Yield the sessions of this worktree that are synced."""
+        for name, key in sorted(keys_of(self._workspace).items()):
+            if self._request.session in ("", key, name):
+                yield self._sessions.store(Session(key, name))
+
+    # Ours
+
+    def _give(
+        self,
+        synced: Synced,
+        there: Mapping[str, str],
+        known: RemoteRecord,
+        may_leave: Callable[[Leaving], bool],
+    ) -> tuple[Synced, RemoteRecord]:
+        extended = dict(self._extended(there))
+        leaving = Leaving(
+            self._remote.name,
+            self._remote.address,
+            not known.is_agreed,
+            tuple(self._leaving(store, lane) for store, lane in extended.items()),
+        )
+        updates = self._updates(lane.lane for lane in extended.values())
+        ours = [ref for ref in updates if there.get(ref.name) != ref.commit]
+        lost = list(self._lost(there))
+        synced = synced.replace(leaving=leaving)
+        if self._request.dry_run or not (ours or lost):
+            return synced, known
+        if not known.is_agreed:
+            if not may_leave(leaving):
+                return synced.replace(queued="nobody agreed yet that sessions go there"), known
+            known = known.replace(is_agreed=True)
+            self._note(known, "the first push has not ended")
+        self._tell(f"pushing {counted(len(ours) + len(lost), 'lane')}")
+        refused = self._lanes.push([*ours, *lost])
+        self._workspace.at_step("lanes-pushed")
+        arrived = self._lanes.refs(f"{LANES}*")
+        missing = [ref for ref in (*ours, *lost) if not self._has(arrived, ref)]
+        for ref in missing:
+            why = refused.get(ref.name, "it said that it took it, and it is not there")
+            self._problems.append(f"`{ref.name}` did not arrive: {why}")
+        queued = f"{counted(len(missing), 'lane')} did not arrive" if missing else ""
+        return synced.replace(
+            pushed=tuple(ref.name for ref in ours if ref not in missing),
+            restored=tuple(ref.name for ref in lost if ref not in missing),
+            queued=queued,
+        ), known
+
+    @staticmethod
+    def _has(arrived: Mapping[str, str], ref: RefUpdate) -> bool:
+        return arrived.get(ref.name) == ref.commit
+
+    def _extended(self, there: Mapping[str, str]) -> Iterator[tuple[SessionStore, Extended]]:
+        file = WriterFile(self._workspace)
+        for store in self._stores():
+            name = store.session.name
+            own = f"{LANES}{name}/{file.read().id}"
+            try:
+                lane = OwnLane(store, file).extend(there.get(own, ""), self._refuse_secrets)
+            except GitguardError as error:
+                self._problems.append(f"`{one_line(store.session.key)}` stays: {error.message}")
+                continue
+            if lane is not None:
+                yield store, lane
+
+    def _refuse_secrets(
+        self, checkpoint: Checkpoint, contents: Mapping[str, bytes], message: str
+    ) -> None:
+        redactor = redactor_of(self._sessions.config.redaction)
+        matches = clean_checkpoint(contents, message, redactor).findings
+        if matches:
+            raise SecretsFound(
+                f"{checkpoint.name} holds what looks like a secret ({matches[0].rule} in "
+                f"{matches[0].path}); remove it with `gitguard purge {checkpoint.name}`"
+            )
+
+    def _leaving(self, store: SessionStore, extended: Extended) -> LeavingSession:
+        data = read_lane(self._repository, extended.lane)
+        return LeavingSession(
+            store.session.key, extended.checkpoints, extended.size, _messages_in(data.contents)
+        )
+
+    @staticmethod
+    def _updates(lanes: Iterable[Lane]) -> list[RefUpdate]:
+        return [RefUpdate(lane.ref, lane.commit) for lane in lanes]
+
+    def _lost(self, there: Mapping[str, str]) -> Iterator[RefUpdate]:
+        """Yield what the remote had of others, and has no more or has less of."""
+        had = self._repository.refs(self._here.rstrip("/"))
+        own = writers_here(self._workspace)
+        for lane in kept_lanes(self._repository):
+            now = there.get(lane.ref, "")
+            if lane.writer in own or self._fetched(lane) not in had or now == lane.commit:
+                continue
+            if not now or self._repository.is_ancestor(now, lane.commit):
+                yield RefUpdate(lane.ref, lane.commit)
+
+
+def _messages_in(contents: Mapping[str, bytes]) -> int:
+    from gitguard.model.codec import STATE_FILE
+    from gitguard.store.session.state_file import decode_state
+
+    return len(decode_state(contents[STATE_FILE], "the lane's state").exchanges)
+
+
+def trust_writer(sessions: WorkspaceSessions, wanted: str) -> str:
+    """Believe a writer from now on, named by the beginning of its id; return the id.
+
+    Raises `InvalidInput` for one that is not known here, or not the only one.
+    """
+    file = SyncFile(sessions.workspace)
+    writers = sorted(
+        {lane.writer for lane in other_lanes(sessions.workspace, sessions.repository())}
+    )
+    named = [writer for writer in writers if wanted and writer.startswith(wanted)]
+    if len(named) != 1:
+        raise InvalidInput(
+            f"`{wanted[:40]}` names {counted(len(named), 'writer')} whose lanes are kept here",
+            "`gitguard sync` lists them",
+        )
+    record = file.read()
+    if named[0] not in record.trusted:
+        file.write(record.replace(trusted=(*record.trusted, named[0])))
+    return named[0]

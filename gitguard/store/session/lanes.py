@@ -1,0 +1,379 @@
+"""Lanes: what each worktree of each machine shows others of a session, under a ref of its own.
+
+A worktree is a *writer* with an id that no other has, so nobody else ever writes its refs
+`refs/gitguard/lanes/<session>/<writer>`, and none has to be forced. A lane holds a copy of each
+checkpoint, without the host's own summary and without the snapshot of files that it names.
+
+A machine that was copied, or restored from a backup, would go on under an id that is in use. So the
+state directory counts the commits of each lane, as the lane's newest commit does; where the two
+disagree, or a remote has more of a lane than its writer, the worktree becomes a new writer.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, NewerFormat, NotReadable
+from gitguard.model import fields
+from gitguard.model.codec import STATE_FILE, dump_json, load_json, sha256
+from gitguard.model.commit import flat_tree, parse_commit
+from gitguard.model.record import Record
+from gitguard.model.value import Value
+from gitguard.state.checkpoint import LaneMark, is_writer, lane_message
+from gitguard.store.disk import files
+from gitguard.store.session.anchor import FORMAT, load_record
+from gitguard.store.session.chain_check import LEAVE, MOST_COMMITS, Verification, refuse
+from gitguard.store.session.joined_lanes import joined_path, read_joined
+from gitguard.store.session.workspace import Session, is_session_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from gitguard.state.checkpoint import Checkpoint
+    from gitguard.store.git.objects import GitObjects, LooseObjects
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.chain_check import ChainLink, Verified
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.workspace import Workspace
+
+LANES = "refs/gitguard/lanes/"
+FETCHED = "refs/gitguard/remotes/"
+"""Where lanes lie as a remote has them, until they are kept under `LANES`."""
+_ID_BYTES = 8
+_COMMIT_LIMIT = 64 * 1024
+_HOST_SUMMARY = "host_summary"
+
+
+class Lane(Value):
+    """One writer's lane of one session."""
+
+    session: str
+    """The session's name."""
+    writer: str
+    commit: str
+    """Its newest commit."""
+
+    @property
+    def ref(self) -> str:
+        """Where it lies, here and on every remote."""
+        return f"{LANES}{self.session}/{self.writer}"
+
+
+class LaneCount(Record):
+    """How far a lane is written, so that a copy of its writer is noticed."""
+
+    session: str = fields.text("The session's name.")
+    counter: int = fields.count("How many commits it has.")
+    commit: str = fields.text("The newest of them; empty before the first.", default="")
+    pending: str = fields.text("The one that it is about to have.", default="")
+    pending_counter: int = fields.count("How many they are then.", default=0)
+
+
+class LaneWriter(Record):
+    """What a worktree is called among those that write lanes."""
+
+    id: str = fields.text("The id that no other worktree has, on any machine.")
+    earlier: tuple[str, ...] = fields.texts("The ids that it had before.", default=())
+    lanes: tuple[LaneCount, ...] = fields.records("Its lanes.", of=LaneCount, default=())
+
+    def count_of(self, session: str) -> LaneCount:
+        """Return how far the lane of a session is written."""
+        counts = (count for count in self.lanes if count.session == session)
+        return next(counts, LaneCount(session, 0))
+
+    def counting(self, count: LaneCount) -> LaneWriter:
+        """Return the same with another count of one lane."""
+        others = tuple(lane for lane in self.lanes if lane.session != count.session)
+        return self.replace(lanes=(*others, count))
+
+
+class WriterFile:
+    """The memory of a worktree's writer, in the state directory."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        """Keep it beside the sessions, whose names never begin with `_`."""
+        place = workspace.place
+        # By its place in the repository, because that stays when the repository is moved.
+        inside = os.path.relpath(place.git_dir, place.common_dir)
+        name = sha256(os.fsencode(inside))[:16]
+        self._path = os.path.join(workspace.state_folder, f"{WRITER}{name}.json")
+
+    def read(self) -> LaneWriter:
+        """Return the writer, a new one where none is known."""
+        try:
+            writer = load_record(self._path, "the writer", LaneWriter)
+        except (NewerFormat, NotReadable):
+            raise
+        except InvalidDocument:
+            writer = None
+        return writer if writer is not None and is_writer(writer.id) else new_writer()
+
+    def write(self, writer: LaneWriter) -> None:
+        """Replace it, durable."""
+        files.make_folder(os.path.dirname(self._path))
+        files.write_bytes(self._path, dump_json({"format": FORMAT, **writer.to_document()}))
+
+
+WRITER = "_writer-"
+"""How the file of a writer begins, which no copy of a repository may keep."""
+
+
+def writers_here(workspace: Workspace) -> frozenset[str]:
+    """Return the ids that worktrees of this repository have here, or had."""
+    ids: set[str] = set()
+    for name in files.names_in(workspace.state_folder):
+        if name.startswith(WRITER) and name.endswith(".json"):
+            path = os.path.join(workspace.state_folder, name)
+            writer = load_record(path, "the writer", LaneWriter)
+            ids.update((writer.id, *writer.earlier) if writer is not None else ())
+    return frozenset(ids)
+
+
+def new_writer(before: LaneWriter | None = None) -> LaneWriter:
+    """Return a writer with an id that no other has."""
+    earlier = (*before.earlier, before.id) if before is not None else ()
+    return LaneWriter(os.urandom(_ID_BYTES).hex(), earlier)
+
+
+def lanes_of(refs: Mapping[str, str], folder: str = LANES) -> list[Lane]:
+    """Return the lanes among refs, full name and commit; what is no lane's name is passed over."""
+    lanes = []
+    for name, commit in sorted(refs.items()):
+        session, _, writer = name.removeprefix(folder).partition("/")
+        if name.startswith(folder) and is_session_name(session) and is_writer(writer):
+            lanes.append(Lane(session, writer, commit))
+    return lanes
+
+
+def kept_lanes(repository: Repository) -> list[Lane]:
+    """Return the lanes that are kept here, ours and others'."""
+    refs = repository.refs(LANES.rstrip("/"))
+    return lanes_of({name: ref.id for name, ref in refs.items() if not ref.points_to})
+
+
+# Others' lanes
+
+
+def seen_by(store: SessionStore) -> dict[str, str]:
+    """Return the commits of others' lanes that a session's state holds, by writer."""
+    noted = read_joined(joined_path(store.workspace, store.session))
+    if noted:
+        return noted
+    head = store.chain.head()
+    checkpoints = store.chain.history(head.committed)
+    return dict(next((c.seen for c in checkpoints if c.seen), {}))
+
+
+def verify_lane(repository: Repository, lane: Lane, since: str = "") -> Verified:
+    """Return a lane's newest checkpoint, verified with all before it back to a commit.
+
+    since is a commit of the lane that was verified before. Raises `Tampered` for what is damaged,
+    another session's or another writer's.
+    """
+    session = Session(lane.session, lane.session)
+    with repository.reader() as reader:
+        walk = Verification(reader, session, way_out=LEAVE)
+        order = repository.first_parents(lane.commit)
+        links = walk.links(lane.commit, None, most=MOST_COMMITS, end_at={since}, order=order)
+        newest = None
+        for link in links:
+            verified = refuse(link)
+            mark = verified.checkpoint.lane
+            if mark is None or mark.writer != lane.writer:
+                raise InvalidDocument(f"commit {link.id[:12]} is not of the lane `{lane.ref}`")
+            newest = newest or verified
+    assert newest is not None  # a walk yields what it begins with, or says why not
+    return newest
+
+
+def read_lane(repository: Repository, lane: Lane) -> Verified:
+    """Return a lane's newest checkpoint; only that one is verified."""
+    with repository.reader() as reader:
+        walk = Verification(reader, Session(lane.session, lane.session), way_out=LEAVE)
+        (link,) = walk.links(lane.commit, None, most=1)
+    return refuse(link)
+
+
+# Our own
+
+
+class Extended(Value):
+    """Our lane of a session, and what became part of it."""
+
+    lane: Lane
+    checkpoints: int = 0
+    """How many it did not have before."""
+    size: int = 0
+    """Bytes of the files in these, each content counted once."""
+    is_new_writer: bool = False
+    """Whether the worktree had to become a new writer."""
+
+
+class OwnLane:
+    """The lane that this worktree writes of one session; the caller holds the lock of lanes."""
+
+    def __init__(self, store: SessionStore, file: WriterFile) -> None:
+        """Describe the lane of a session."""
+        self._store = store
+        self._file = file
+        self._workspace = store.workspace
+        self._repository = store.repository()
+
+    def extend(
+        self, there: str, look: Callable[[Checkpoint, Mapping[str, bytes], str], object]
+    ) -> Extended | None:
+        """Add our checkpoints that the lane lacks; None where the session has none.
+
+        there is where the remote has our lane, empty where it has none. look is handed each
+        checkpoint that is added, with the files that no other had before and its message, and
+        raises for what may not leave. Raises what verifying the session's history raises.
+        """
+        head = self._store.chain.head()
+        if not head.committed:
+            return None
+        writer, newest = self._settled(self._file.read())
+        links = None
+        if newest is not None and self._holds(newest, there):
+            links = self._missing(newest, head)
+        is_new = links is None and bool(writer.lanes)
+        if newest is None or links is None:
+            writer = new_writer(writer)
+            newest = Lane(self._store.session.name, writer.id, "")
+            links = self._missing(newest, head) or []
+        if not links:
+            return Extended(newest)
+        lane, size = self._write(writer, newest, links, look)
+        return Extended(lane, len(links), size, is_new_writer=is_new)
+
+    def _settled(self, writer: LaneWriter) -> tuple[LaneWriter, Lane | None]:
+        """Return the writer and its lane, None where the counts do not agree."""
+        name = self._store.session.name
+        count, lane = writer.count_of(name), Lane(name, writer.id, "")
+        commit = self._repository.ref_id(lane.ref)
+        if count.pending and commit == count.pending:
+            count = count.replace(
+                counter=count.pending_counter, commit=commit, pending="", pending_counter=0
+            )
+            writer = writer.counting(count)
+        if not commit and count.commit:
+            with self._repository.reader() as reader:
+                if not reader.exists(count.commit):
+                    return writer, None
+            self._repository.move_ref(
+                lane.ref, count.commit, "0" * len(count.commit), "gitguard: the lane is put back"
+            )
+            commit = count.commit
+        if commit != count.commit:
+            return writer, None
+        lane = lane.replace(commit=commit)
+        return writer, lane if self._counter_of(lane) == count.counter else None
+
+    def _counter_of(self, lane: Lane) -> int:
+        if not lane.commit:
+            return 0
+        mark = read_lane(self._repository, lane).checkpoint.lane
+        return mark.counter if mark is not None and mark.writer == lane.writer else -1
+
+    def _holds(self, lane: Lane, there: str) -> bool:
+        """Say whether our lane has all that the remote has of it."""
+        return not there or there == lane.commit or self._repository.is_ancestor(there, lane.commit)
+
+    def _missing(self, lane: Lane, head: Head) -> list[ChainLink] | None:
+        """Return our checkpoints that a lane lacks, newest first; None if it has others."""
+        source = ""
+        if lane.commit:
+            mark = read_lane(self._repository, lane).checkpoint.lane
+            source = mark.checkpoint if mark is not None else ""
+        links: list[ChainLink] = []
+        for link in self._store.chain.links(head.committed, head.anchor, end_at={source}):
+            if link.id == source:
+                return links
+            refuse(link)
+            links.append(link)
+        return None if source else links
+
+    def _write(
+        self,
+        writer: LaneWriter,
+        newest: Lane,
+        links: list[ChainLink],
+        look: Callable[[Checkpoint, Mapping[str, bytes], str], object],
+    ) -> tuple[Lane, int]:
+        count = writer.count_of(newest.session)
+        messages = self._messages(links)
+        for link in links:
+            assert link.checkpoint is not None  # it was refused otherwise
+            look(link.checkpoint, link.contents, messages[link.id])
+        counter, parent, size = count.counter if newest.commit else 0, newest.commit, 0
+        copies = _Copies(links)
+        with self._repository.object_writer(links[0].id) as objects:
+            trees = {link.id: copies.tree(link, objects) for link in links}
+            for link in reversed(links):
+                counter += 1
+                mark = LaneMark(writer.id, counter, link.id)
+                message, at = lane_message(messages[link.id], mark), _time_of(link)
+                if link is not links[0]:
+                    body = self._repository.commit_body(trees[link.id], parent, message, at)
+                    parent = objects.write("commit", body)
+        # The lane's head alone is signed, because its hash vouches for all before it.
+        commit = self._repository.write_signed(trees[links[0].id], parent, message, at)
+        size = copies.size
+        self._workspace.at_step("lane-written")
+        pending = count.replace(commit=newest.commit, pending=commit, pending_counter=counter)
+        self._file.write(writer.counting(pending))
+        self._workspace.at_step("lane-pending")
+        lane = newest.replace(commit=commit)
+        old = newest.commit or "0" * len(commit)
+        self._repository.move_ref(lane.ref, commit, old, "gitguard: lane extended")
+        self._workspace.at_step("lane-moved")
+        self._file.write(writer.counting(LaneCount(newest.session, counter, commit)))
+        self._workspace.at_step("lane-counted")
+        return lane, size
+
+    def _messages(self, links: Iterable[ChainLink]) -> dict[str, str]:
+        with self._repository.reader() as reader:
+            bodies = reader.read_all([link.id for link in links], "commit", limit=_COMMIT_LIMIT)
+        messages = {}
+        for commit, body in bodies.items():
+            if isinstance(body, InvalidDocument):
+                raise body
+            messages[commit] = parse_commit(body).message
+        return messages
+
+
+class _Copies:
+    """The trees of a lane's commits: those of the checkpoints, without what never leaves."""
+
+    def __init__(self, links: Iterable[ChainLink]) -> None:
+        self._changed: dict[str, bytes] = {}
+        self.size = 0
+        for link in links:
+            # A walk hands out each content once, with the first checkpoint that has it.
+            for name, data in link.contents.items():
+                copy = _without_host_summary(data) if name == STATE_FILE else data
+                self.size += len(copy)
+                if copy is not data:
+                    self._changed[link.files[name]] = copy
+
+    def tree(self, link: ChainLink, objects: LooseObjects | GitObjects) -> str:
+        blobs = {
+            name: objects.write("blob", self._changed[blob]) if blob in self._changed else blob
+            for name, blob in link.files.items()
+        }
+        return objects.write("tree", flat_tree(blobs)) if blobs != link.files else link.tree
+
+
+def _without_host_summary(data: bytes) -> bytes:
+    if f'"{_HOST_SUMMARY}"'.encode() not in data:
+        return data
+    document = load_json(data, what="a state")
+    if document.get(_HOST_SUMMARY) is None:
+        return data
+    return dump_json({**document, _HOST_SUMMARY: None})
+
+
+def _time_of(link: ChainLink) -> int:
+    assert link.checkpoint is not None
+    return link.checkpoint.at
