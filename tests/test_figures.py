@@ -25,8 +25,10 @@ from gitguard.state.checkpoint import (
     TOOLS,
     CheckpointRecord,
     Code,
+    LaneMark,
     WrittenFile,
     format_message,
+    lane_message,
     purged_message,
 )
 from gitguard.store.git import plumbing
@@ -196,8 +198,11 @@ def test_the_table_of_trailers_has_each_one_that_a_checkpoint_can_have() -> None
         forked_from="2" * 40,
         files="3" * 40,
         written=(WrittenFile(path="a.py", new="4" * 40, author=TOOLS, turns=("2",)),),
+        seen={"5" * 16: "6" * 40},
     )
-    message = purged_message(format_message(record), ("aws",))
+    written = format_message(record)
+    copied = lane_message(written, LaneMark("7" * 16, 1, "8" * 40))
+    message = f"{purged_message(written, ('aws',))}\n{copied}"
     page = (ROOT / "references/design/formats.md").read_text()
     rows = re.findall(r"^\| (`Gitguard-.*?) \|", page, re.MULTILINE)
     named = {name for row in rows for name in re.findall(r"`(Gitguard-[\w-]+)`", row)}
