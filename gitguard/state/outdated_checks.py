@@ -108,6 +108,14 @@ def _git_step(target: Target) -> str:
     return target.arguments[0] if target.program == "git" and target.arguments else ""
 
 
+def leads_to_commit(line: str) -> bool:
+    """Say whether a shell line, which may be cut, begins to stage or to commit."""
+    from gitguard.model.shell.programs import programs_of
+
+    first = next((program for program in programs_of(line) if program.name != "cd"), None)
+    return first is not None and first.name == "git" and not _TO_COMMIT.isdisjoint(first.words[:1])
+
+
 def _is_cut(run: Run) -> bool:
     commands = run.command.split(JOINED)
     return run.command.endswith("…") or any(len(c) >= LONGEST_COMMAND for c in commands)

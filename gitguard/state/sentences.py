@@ -20,7 +20,7 @@ _ABBREVIATED = late_pattern(r"(?:^|[\s(])(?:[^\W\d_]{1,4}|[^\W\d_]\.[^\W\d_]|\d+
 _INITIAL = late_pattern(r"(?:^|[\s(.])[A-Za-zΑ-ωА-я]\.$")
 _LONGEST_ABBREVIATED = 12
 _NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
-_ORDINAL = late_pattern(r"^(\d{1,2})\.\s+")
+_ORDINAL = late_pattern(r"^((?:#+\s+)?(?:\*\*)?\d{1,2})\.\s+")
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _ENDS = frozenset(".:;,!?…。｡．！？：；，؟۔।॥།።፧։။។៕")
 _QUESTIONS = ("?", "？", "؟", "፧", "\u037e", "⁇", "⁈")
@@ -206,7 +206,7 @@ def shape_of(text: str) -> Shape:
 
 def _without_markup(line: str) -> str:
     """Return a line so that it reads well before another one in the same paragraph."""
-    # The number of a list's item keeps its place, and is not taken for a sentence.
+    # The number of a list's item or a heading keeps its place, and is not taken for a sentence.
     plain = one_line(_MARKUP.sub("", _ORDINAL.sub(r"\1) ", line)))
     if not plain or plain[-1] in _ENDS:
         return plain

@@ -108,9 +108,13 @@ class Host:
 
     def __init__(self, name: str, root: Path) -> None:
         self.name, self.root = name, root
+        self._calls = 0
 
     def tell(self, event: str, **changes: Any) -> str:
         if self.name == "claude-code":
+            if "Tool" in event:  # a host gives each call an id of its own
+                self._calls += 1
+                changes.setdefault("tool_use_id", f"call-{self._calls}")
             return answer("claude-code", payload(event, self.root, **changes))
         path = PAYLOADS / "openclaw" / "2026.9.6" / f"{event}.json"
         document = json.loads(path.read_text(encoding="utf-8"))
@@ -365,7 +369,7 @@ from gitguard.cli.hook import respond
 from tests.faults.sandbox import obey_permissions
 
 obey_permissions()
-print(respond(["claude-code"], sys.stdin.buffer))
+print(respond(["claude-code"], sys.stdin.buffer).text)
 """
 
 

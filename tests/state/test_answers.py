@@ -192,6 +192,8 @@ def test_what_is_over_gives_way_to_the_beginning_the_end_and_what_is_named() -> 
         ("The reader is ported.\n\n## Summary", "The reader is ported."),
         ("It is ported.\n\n---\n\n42\n\n3.\n\nIt leaks.", "It is ported. It leaks."),
         ("Two reasons:\n\n1. It leaks\n2. It waits", "Two reasons: 1) It leaks. 2) It waits."),
+        ("It waits\n\n**1. Ask it**\nBy hand", "It waits 1) Ask it: By hand"),
+        ("It waits\n\n## 1. Ask it\nBy hand", "It waits 1) Ask it: By hand"),
         ("It is ported. Two reasons:\n- It leaks", "It is ported. Two reasons: It leaks."),
         ("原因有两个：\n- 它漏了\n- 它在等", "原因有两个： 它漏了. 它在等."),
         (

@@ -20,16 +20,19 @@ _COMMIT_LIMIT = 64 * 1024
 
 
 def standing_of_code(repository: Repository, redactor: Redactor, code: Code) -> str:
-    """Return the commit that is checked out, what is not committed, and what is not pushed.
+    """Return what is not committed, what is not pushed, and the commit that is checked out.
 
-    Empty before the first commit. What git does not tell is left out.
+    Empty before the first commit. What git does not tell is left out. What is long stands last,
+    because a block cuts the end.
     """
     if not code.head:
         return ""
+    paths, is_clean = _uncommitted(repository, redactor, code.head)
     parts = (
-        f"HEAD {code.head[:_SHORT_ID]}{_subject(repository, redactor, code.head)}",
-        _uncommitted(repository, redactor, code.head),
+        "nothing to commit" if is_clean else _count_of(paths),
         redactor.text(_pushed(repository, code.branch)),
+        f"HEAD {code.head[:_SHORT_ID]}{_subject(repository, redactor, code.head)}",
+        files_named("not committed", paths, redactor),
     )
     return "; ".join(part for part in parts if part)
 
@@ -54,14 +57,19 @@ def _subject(repository: Repository, redactor: Redactor, commit: str) -> str:
     return f" — {subject}" if subject else ""
 
 
-def _uncommitted(repository: Repository, redactor: Redactor, commit: str) -> str:
+def _count_of(paths: tuple[str, ...]) -> str:
+    return f"{len(paths):,} file{'s' * (len(paths) > 1)} not committed" if paths else ""
+
+
+def _uncommitted(
+    repository: Repository, redactor: Redactor, commit: str
+) -> tuple[tuple[str, ...], bool]:
+    """Return the files that differ from a commit, and whether all was compared and none does."""
     from gitguard.store.git.differences import WorktreeComparer
 
     changes = WorktreeComparer(repository, redactor).compare(commit).changes()
     paths = repository.without_tools_files((*changes.changed, *changes.gone))
-    if not paths and not changes.unseen:
-        return "nothing to commit"
-    return files_named("not committed", paths, redactor)
+    return paths, not paths and not changes.unseen
 
 
 def _pushed(repository: Repository, branch: str) -> str:

@@ -49,6 +49,8 @@ from gitguard.state.items import (
     SAID,
     Exchange,
 )
+from gitguard.state.outdated_checks import leads_to_commit
+from gitguard.state.thread import is_heard, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +73,8 @@ _CHECK, _FAILURE = 120, 200
 """Characters that are shown of a check and of a failure, until all sections have as much."""
 _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
+_FORMER, _FORMER_GOAL = 6, 140
+"""Prompts behind which a goal that nobody noted is a former one, and its characters then."""
 _COMMAND = 80
 """Characters that are ever shown of a check's command."""
 _SHORTEST_ENDING = 30
@@ -127,6 +131,8 @@ def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSecti
     if is_prompt:
         has_gone_on = request is not None and _is_later_request(request, state)
         title = "Goal (first request)" if has_gone_on else "Goal (user's words)"
+        if has_gone_on and _is_long_ago(state):
+            goal = shorten(goal, _FORMER_GOAL)
     last_call = f"{work.last_tool}: {without_folder(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
     goal_item = item_of(goal, state.goal_from, reader, is_derived=is_prompt)
@@ -153,6 +159,11 @@ def _is_later_request(request: Exchange, state: TaskState) -> bool:
     goal_from = state.goal_from
     is_beside = goal_from is not None and goal_from.conversation != request.origin.conversation
     return not is_beside and not says(one_line(state.stated_goal), request)
+
+
+def _is_long_ago(state: TaskState) -> bool:
+    """Whether the user asked for so much since the goal was set that it is most likely reached."""
+    return sum(is_heard(e) and not is_talk(e) for e in state.exchanges) > _FORMER
 
 
 def _is_first_phase(state: TaskState) -> bool:
@@ -276,12 +287,17 @@ def _passed_by(state: TaskState) -> str:
 
 
 def _unmended_calls(state: TaskState) -> list[Failure]:
-    """Return failures of tools, newest first, without waits and what the checks tell already."""
+    """Return failures of tools, newest first, without waits and what the checks tell already.
+
+    Nor those on the way to a commit that was made in the end.
+    """
+    committed = max((a.when for a in state.artifacts if a.kind == "commit"), default="")
     return [
         failure
         for failure in reversed(state.failed_attempts)
         if not failure.is_noted
         and not _WAITING.fullmatch(failure.what)
+        and not (failure.when < committed and leads_to_commit(failure.what.partition(": ")[2]))
         and not any(_tells(check, failure) for check in state.commands)
     ]
 

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 REQUEST, EARLIER_WORDS = 320, 135
-_CONCLUSION, _EARLIER_ANSWER = 900, 300
+_CONCLUSION, _EARLIER_ANSWER = 900, 250
 """Quarters that are shown of the newest request, of each earlier prompt, of the last answer and of
 each before it, until all sections have as much."""
-_FIRST_WORDS = 8
-"""Earlier prompts that go beside what was noted; others, and what says little, come after it."""
+_FIRST_WORDS = 5
+"""Earlier prompts that go beside what was noted; others stand with their answers, after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _AFTER = 100
 """Characters of what the user's words follow, if that is no question."""
@@ -50,8 +50,8 @@ _LATER = 10_000
 """Turns behind which prompts come that say little."""
 _LEAST = 60
 """Quarters of a prompt or an answer below which it is not worth a line."""
-_FOR_ONE = 3
-"""Earlier prompts that get room for one long answer, which takes as much."""
+_BEFORE_LONG = 3, 2
+"""How many earlier prompts get room before so many long answers: a prompt says little alone."""
 _SHARE, _SHARE_OF_ANSWER = 34, 40
 """Shares of the earlier turns and of the last answer."""
 
@@ -65,7 +65,7 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     last = answers[:1] if is_answered else []
     before = answers[len(last) :]
     main = answer_before_last(answers) if is_answered else tuple(before[:1])
-    told = _telling(_in_force(before, last, subjects), main)
+    told = _telling(_in_force(before, last, subjects), _hardly_ended(state.exchanges))
     words = _earlier_words(state, newest, subjects) if newest is not None else []
     kept = {exchange.id: exchange for exchange in (*words, *_not_noted(told, state))}
     return (
@@ -152,13 +152,9 @@ def _lines(
                 lead = _ANSWERED if items else _BY_AGENT
                 item = item_of(lead + exchange.text, exchange.origin, reader, is_derived=True)
                 paragraph = _CONCLUSION if exchange.id in main_ids else _EARLIER_ANSWER
-                items.append(
-                    item.replace(
-                        paragraph=paragraph,
-                        names=int(not items),
-                        rank=rank * (_FOR_ONE if item.length > EARLIER_WORDS else 1),
-                    )
-                )
+                prompts, answers = _BEFORE_LONG if item.length > EARLIER_WORDS else (1, 1)
+                place = rank * prompts // answers
+                items.append(item.replace(paragraph=paragraph, names=int(not items), rank=place))
                 continue
             item = said_item(exchange, reader).replace(rank=rank)
             if exchange.kind != SMALL_TALK and not _says_little(exchange, subjects):
@@ -298,18 +294,33 @@ def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
     return item_of(text, exchange.origin, reader, is_derived=True)
 
 
-def _telling(answers: Iterable[Exchange], main: tuple[Exchange, ...]) -> list[Exchange]:
-    """Return the main answers, and those that still tell something after a later one, each once.
+def _telling(answers: Iterable[Exchange], hardly_ended: frozenset[str]) -> list[Exchange]:
+    """Return the answers that still tell something after a later one, each once.
 
-    Not what was said in the middle of a turn, which its end has taken up, nor one or two words,
+    Not what was said in the middle of a turn, once its end has taken it up, nor one or two words,
     such as "Done.", nor the question with which an answer closed: the user has gone on from it.
     """
     earlier: dict[str, Exchange] = {}
     for answer in answers:
         text = answer.text.replace(closing_question(answer.text), "").strip()
-        if answer.kind == CONCLUSION and len(words_of(text)) >= _FEWEST_WORDS:
+        is_open = answer.kind == CONCLUSION or answer.id in hardly_ended
+        if is_open and len(words_of(text)) >= _FEWEST_WORDS:
             earlier.setdefault(text, answer.replace(text=text))
     return list(earlier.values())
+
+
+def _hardly_ended(exchanges: Iterable[Exchange]) -> frozenset[str]:
+    """Return the ids of what was said in the middle of turns that no full answer ended."""
+    ids: set[str] = set()
+    middle: set[str] = set()
+    for exchange in exchanges:
+        if exchange.kind == UNFINISHED:
+            middle.add(exchange.id)
+            continue
+        if not (exchange.kind == CONCLUSION and is_full(exchange)):
+            ids |= middle
+        middle = set()
+    return frozenset(ids | middle)
 
 
 def _heaviest(text: str, quarters: int) -> str:

@@ -348,18 +348,84 @@ def test_an_earlier_answer_comes_back_without_the_question_that_the_user_went_on
     assert "Shall I port" not in block
 
 
-def test_what_the_agent_said_in_the_middle_of_a_turn_is_over_when_the_turn_has_ended() -> None:
-    first, second = said("Port the reader", "Port the writer")
-    middle = said_by_agent("Row 12 of parser.py is wrong.", Origin("agent", NOW), ends_turn=False)
-    exchanges = (
-        first,
-        middle,
-        said_by_agent("The reader takes 12 ms.", Origin("agent", NOW)),
-        second,
-    )
-    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+def turn_with_middle(*ends: str) -> TaskState:
+    """Return a state with an earlier turn in whose middle the agent said something."""
+    first, second, third = said("Port the reader", "Port the writer", "Port the tests")
+    by_agent = Origin("agent", NOW)
+    middle = said_by_agent("Row 12 of parser.py is wrong.", by_agent, ends_turn=False)
+    answers = (said_by_agent(end, by_agent) for end in ends)
+    newer = (second, said_by_agent("The writer takes 9 ms now.", by_agent), third)
+    return new_task("main", NOW).replace(exchanges=(first, middle, *answers, *newer))
+
+
+def test_what_the_agent_said_in_the_middle_of_a_turn_is_over_when_a_full_answer_ended_it() -> None:
+    block = block_of(turn_with_middle("The reader takes 12 ms. " + "It reads each row once. " * 15))
     assert "The reader takes 12 ms." in block
     assert "Row 12" not in block
+
+
+@pytest.mark.parametrize("ends", [(), ("The reader takes 12 ms.",)])
+def test_what_the_agent_said_in_the_middle_of_an_earlier_turn_stays_where_its_end_says_little(
+    ends: tuple[str, ...],
+) -> None:
+    block = block_of(turn_with_middle(*ends))
+    assert "- Port the reader\n- → Row 12 of parser.py is wrong.\n" in block
+    assert all(end in block for end in ends)
+
+
+def test_in_a_short_block_newer_prompts_stand_with_their_answers_before_older_ones_do() -> None:
+    prompts = [
+        f"Port part {n} of the parser to {'the new grammar, ' * 4}of page {n}" for n in range(20)
+    ]
+    exchanges: list[Exchange] = []
+    for n, prompt in enumerate(said(*prompts)):
+        answer = (
+            f"Part {n} is ported: {n + 7} rules of grammar_{n}.py changed. "
+            + f"Rule {n} passes. " * 20
+        )
+        exchanges += [prompt, said_by_agent(answer, prompt.origin.replace(by="agent"))]
+    block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)))
+    lines = block.partition("Earlier turns")[2].partition("\nLast ")[0].splitlines()[1:]
+    lone = [
+        line
+        for line, following in zip(lines, [*lines[1:], ""], strict=True)
+        if "- Port part" in line and "- → " not in following
+    ]
+    assert len(lone) * 4 <= len(lines)
+
+
+def test_a_goal_that_nobody_noted_is_cut_short_once_much_else_was_asked_for() -> None:
+    goal = "Port the parser, " + "row by row, " * 30 + "and then stop"
+    state = new_task("main", NOW)
+    few = said(goal, *(f"Document page {n}" for n in range(3)))
+    many = said(goal, *(f"Document page {n} in docs/page_{n}.md" for n in range(9)))
+    begun = state.replace(goal=goal, goal_from=few[0].origin)
+    assert "and then stop" in block_of(begun.replace(exchanges=few))
+    former = block_of(begun.replace(exchanges=many), max_tokens=2000)
+    assert "Goal (first request): Port the parser" in former
+    assert "and then stop" not in former
+
+
+def test_failed_calls_on_the_way_to_a_commit_are_over_when_it_was_made() -> None:
+    failures = (
+        failed('cd "/a b" && git add x.py "!/y.md" && git status --short | grep …', minute=1),
+        failed("git push origin main", minute=1),
+        failed("git commit -m three", minute=3),
+    )
+    commit = Artifact(
+        "1234567", "commit", id="c", origin=Origin("hook", timestamp(seconds(NOW) + 120))
+    )
+    state = new_task("main", NOW).replace(failed_attempts=failures, artifacts=(commit,))
+    block = block_of(state)
+    assert "git add" not in block
+    assert "git push origin main" in block
+    assert "git commit -m three" in block
+
+
+def failed(line: str, *, minute: int) -> Failure:
+    """Return a failed call of a shell, so many minutes after the beginning."""
+    origin = Origin("hook", timestamp(seconds(NOW) + 60 * minute))
+    return Failure(f"Bash: {line}", "Exit code 128", id=line, origin=origin)
 
 
 def test_questions_of_the_user_give_way_to_what_was_noted_and_limits_do_not() -> None:
