@@ -89,7 +89,7 @@ def test_status_tells_whether_codex_trusts_the_hooks(live: LiveHost, bin_dir: Pa
     put_program_on_path(live, bin_dir)
     untrusted = status_of(project)
     assert (untrusted["trust"], untrusted["version"]) == ("untrusted", "0.171.0")
-    assert "you have not approved 8 of 8 in Codex" in project.run("status")
+    assert "you have not approved 7 of 7 in Codex" in project.run("status")
     assert b"trusted_hash" not in (live.home / ".codex/config.toml").read_bytes()
 
     live.approve_hooks()
@@ -101,7 +101,7 @@ def test_status_tells_whether_codex_trusts_the_hooks(live: LiveHost, bin_dir: Pa
     hooks.write_text(installed.replace('"timeout": 60', '"timeout": 61'))
     changed = status_of(project)
     assert changed["trust"] == "modified"
-    assert "1 of 8 changed since you approved them" in "".join(changed["problems"])
+    assert "1 of 7 changed since you approved them" in "".join(changed["problems"])
     assert "PreCompact (timeout)" in "".join(changed["problems"])
     project.run("init")
     assert hooks.read_text() == installed
