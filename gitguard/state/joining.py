@@ -17,8 +17,17 @@ from gitguard.model.codec import dump_line, load_json
 from gitguard.model.record import Record, read_field
 from gitguard.model.transcript import AGENT
 from gitguard.model.value import Value
-from gitguard.state.items import HOOK, PERSON, Conflict, Item, Origin, Variant, derived_id
-from gitguard.state.task import TaskState
+from gitguard.state.items import (
+    HOOK,
+    PERSON,
+    Conflict,
+    EarlierTask,
+    Item,
+    Origin,
+    Variant,
+    derived_id,
+)
+from gitguard.state.task import START, TaskState, earlier_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +39,7 @@ if TYPE_CHECKING:
     Dots = dict[str, tuple[int, Any]]
     """By writer, the counter of its change, and what it made of a part."""
 
+_GOAL, _NEXT_ACTION, _SESSION = ("goal", ""), ("next_action", ""), ("session_id", "")
 _LISTING = "conflicts"
 """The field that shows what a join found, and is computed again by each."""
 
@@ -180,8 +190,9 @@ class _ChangeSet:
                 for writer, counter in version.placed.items()
             }
         seen = lane.seen
+        computed = cls(seen, _filled(values), {}).tasks_beside()
         for place, part in enumerate(shown):
-            if not values.get(part):
+            if not values.get(part) and part not in computed:
                 values[part] = {lane.writer: (own, shown[part])}
                 places[part] = {lane.writer: (own, place)} if part[1] else {}
                 seen = {**lane.seen, lane.writer: own}
@@ -255,11 +266,35 @@ class _ChangeSet:
 
     def _state(self) -> TaskState:
         in_order = sorted(self.values, key=self._place)
+        shown = {part: _pick(part, self.values[part]) for part in in_order}
         conflicts = (_conflict(part, self.values[part]) for part in sorted(self.values))
         return _state_of(
-            {part: _pick(part, self.values[part]) for part in in_order},
+            {**shown, **{p: task for p, task in self.tasks_beside().items() if p not in shown}},
             tuple(conflict for conflict in conflicts if conflict is not None),
         )
+
+    def tasks_beside(self) -> dict[Part, EarlierTask]:
+        """Return the tasks that writers began while others began the one that the state shows.
+
+        The conversation of each goes on with it (`task.as_of`).
+        """
+        goals, steps = self.values.get(_GOAL, {}), self.values.get(_NEXT_ACTION, {})
+        session = self.values.get(_SESSION)
+        if len(goals) < 2 or not steps or not session:
+            return {}
+        (session_key,) = _pick(_SESSION, session)
+        shown = _named("goal", _pick(_GOAL, goals))
+        tasks: dict[Part, EarlierTask] = {}
+        for _, _, writer, value in sorted(_ranked(_GOAL, goals)):
+            begun = _named("goal", value)
+            task_id, goal, origin = begun["task_id"], begun["goal"], begun["goal_from"]
+            if task_id == shown["task_id"] or origin is None or goal.strip() == START:
+                continue
+            step = steps[writer][1] if writer in steps else _pick(_NEXT_ACTION, steps)
+            status = _named("next_action", step)["status"]
+            task = earlier_task(session_key, task_id, goal, status=status, origin=origin)
+            tasks["earlier", task.id] = task
+        return tasks
 
 
 def _joined(
@@ -273,7 +308,9 @@ def _joined(
     for part in {**ours, **theirs}:
         our, their = ours.get(part, {}), theirs.get(part, {})
         kept = {w: dot for w, dot in our.items() if _stays(w, dot, their, seen_by_them)}
-        kept.update((w, dot) for w, dot in their.items() if _stays(w, dot, our, seen_by_us))
+        for writer, dot in their.items():
+            if _stays(writer, dot, our, seen_by_us):
+                kept[writer] = _same(kept.get(writer, dot), dot)
         if kept:
             joined[part] = kept
     return joined
@@ -282,6 +319,14 @@ def _joined(
 def _stays(writer: str, dot: tuple[int, Any], other: Dots, seen: Mapping[str, int]) -> bool:
     counter, _ = dot
     return counter > seen.get(writer, 0) or (writer in other and other[writer][0] == counter)
+
+
+def _same(dot: tuple[int, Any], other: tuple[int, Any]) -> tuple[int, Any]:
+    """Return one of two equal changes.
+
+    They differ only where two machines wrote as one writer; all lanes have to choose the same.
+    """
+    return dot if dot[1] == other[1] else max(dot, other, key=lambda each: repr(each[1]))
 
 
 def _filled(changes: dict[Part, Dots]) -> dict[Part, Dots]:
@@ -326,7 +371,7 @@ def _state_of(parts: Mapping[Part, Any], conflicts: tuple[Conflict, ...]) -> Tas
         elif kind is None:
             extra[field] = value
         elif not key:
-            values.update(zip(_together(field), value, strict=True))
+            values.update(_named(field, value))
         elif kind.is_list:
             values[field] += (value,)
         else:
@@ -342,6 +387,11 @@ def _together(name: str) -> tuple[str, ...]:
     return name, *(each for each, kind in TaskState.kinds.items() if kind.describes == name)
 
 
+def _named(field: str, value: tuple[Any, ...]) -> dict[str, Any]:
+    """Return by its name each field of a part that is no item."""
+    return dict(zip(_together(field), value, strict=True))
+
+
 def _items(name: str, items: Iterable[Any]) -> Iterator[tuple[Part, Any]]:
     """Yield the items of a list by what tells them apart, also where that stands twice."""
     kind = TaskState.kinds.get(name)
@@ -353,11 +403,11 @@ def _items(name: str, items: Iterable[Any]) -> Iterator[tuple[Part, Any]]:
 
 
 def _key_of(item: Any, key: str) -> str:
+    """Return what tells an item from others; of one without an id, what it says."""
     if isinstance(item, str):
         return item or "-"
-    document = item.to_document() if isinstance(item, Record) else item
-    named = document.get(key or "id") if isinstance(document, dict) else None
-    return str(named or "-" + derived_id(dump_line({"": document}).decode()))
+    named = item.get("id") if isinstance(item, dict) else getattr(item, key or "id", "")
+    return str(named or "-" + derived_id(dump_line({"": _plain(item)}).decode()))
 
 
 def _write_value(part: Part, value: Any) -> str:
@@ -366,7 +416,7 @@ def _write_value(part: Part, value: Any) -> str:
     if key or field not in TaskState.kinds:
         values = {field: value}
     else:
-        values = dict(zip(_together(field), value, strict=True))
+        values = _named(field, value)
     return dump_line({name: _plain(of) for name, of in values.items()}).decode().rstrip("\n")
 
 

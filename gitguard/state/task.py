@@ -556,10 +556,19 @@ def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:
     """Return what is remembered of a task that another one follows; nothing without a goal."""
     if not task.stated_goal:
         return ()
-    goal = shorten(task.stated_goal, _EARLIER_GOAL)
     origin = (task.goal_from or Origin()).replace(when=now)
-    item_id = derived_id(task.session_id, "earlier", task.task_id)
-    return (EarlierTask(task.task_id, goal, task.status, id=item_id, origin=origin),)
+    ended = earlier_task(
+        task.session_id, task.task_id, task.stated_goal, status=task.status, origin=origin
+    )
+    return (ended,)
+
+
+def earlier_task(
+    session_key: str, task_id: str, goal: str, status: str, origin: Origin
+) -> EarlierTask:
+    """Return what a session remembers of a task that gave way to another one."""
+    item_id = derived_id(session_key, "earlier", task_id)
+    return EarlierTask(task_id, shorten(goal, _EARLIER_GOAL), status, id=item_id, origin=origin)
 
 
 def read_state(document: dict[str, Any]) -> TaskState:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.codec import decode_json, dump_json
 from gitguard.model.transcript import AGENT, USER
-from gitguard.state.changes import update_state
+from gitguard.state.changes import fill_from_prompt, update_state
 from gitguard.state.items import HOOK, Artifact, Conflict, Exchange, Note, Origin
 from gitguard.state.joining import (
     LaneState,
@@ -22,7 +22,7 @@ from gitguard.state.joining import (
     open_conflicts,
     settle,
 )
-from gitguard.state.task import TaskState, new_task, read_state
+from gitguard.state.task import TaskState, following, goal_of, new_task, read_state
 from tests.support.lanes import Fleet, begun, noted
 
 NOW = "2026-01-31T09:30:00Z"
@@ -198,6 +198,24 @@ def said(lane: LaneState, conversation: str, turn: int, when: str) -> LaneState:
     return advance(lane, lane.state.replace(exchanges=(*lane.state.exchanges, words)))
 
 
+def test_each_conversation_goes_on_with_the_task_it_began() -> None:
+    a, b = pair()
+    a = asked(a, "S1", "Port the parser", NOW)
+    b = asked(b, "S2", "Fix the login page", A_YEAR_LATER)
+    both = join_lanes([a, b], "a")
+    assert both.conflicts == (), "what a user asked for in two conversations contradicts nothing"
+    assert goal_of(both.state, "S1") == "Port the parser"
+    assert goal_of(both.state, "S2") == "Fix the login page"
+    later = noted(both, learnings=["Both go on"])
+    assert goal_of(join_lanes([later, b]).state, "S1") == "Port the parser"
+
+
+def asked(lane: LaneState, conversation: str, goal: str, when: str) -> LaneState:
+    """Return a lane whose user began a task in a conversation."""
+    origin = Origin(USER, when, conversation, 1)
+    return advance(lane, fill_from_prompt(following(lane.state, when), {"goal": goal}, origin))
+
+
 # Conflicts and how they end
 
 
@@ -330,6 +348,14 @@ def test_lanes_that_contradict_each_other_are_refused() -> None:
     b = LaneState("b", {"a": 9, "b": 1}, state)
     with pytest.raises(InvalidDocument, match="contradict each other"):
         join_lanes([a, b])
+
+
+def test_lanes_of_one_writer_that_was_copied_are_joined_alike_everywhere() -> None:
+    """A restored backup goes on as the same writer until it notices."""
+    a, b = pair(goal="Port the parser")
+    first, second = noted(a, goal="Port the lexer"), noted(a, goal="Port both")
+    assert join_lanes([first, second]) == join_lanes([second, first])
+    assert join_lanes([second, b, first]) == join_lanes([join_lanes([first, b]), second])
 
 
 # Laws

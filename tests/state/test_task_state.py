@@ -280,8 +280,7 @@ def holds(after: Any, before: Any) -> bool:
     if not isinstance(before, dict):
         return bool(after == before)
     return all(
-        holds(after[name], value) if name in after else value in (0, "", False, None)
-        for name, value in before.items()
+        holds(after[name], value) if name in after else not value for name, value in before.items()
     )
 
 

@@ -11,7 +11,7 @@ from gitguard.model.transcript import AGENT
 from gitguard.state.changes import update_state
 from gitguard.state.items import Note, Origin
 from gitguard.state.joining import LaneState, advance, join_lanes, settle
-from gitguard.state.task import new_task
+from gitguard.state.task import following, new_task
 
 NOW = "2026-01-31T09:30:00Z"
 _NOW = 1_769_851_800
@@ -66,7 +66,7 @@ class Fleet:
         """Let somebody do something, so many times."""
         acts = (
             *(self._note, self._note, self._change, self._change_goal, self._remove),
-            *(self._move, self._read, self._settle, self._receive, self._receive),
+            *(self._begin_task, self._move, self._read, self._settle, self._receive, self._receive),
         )
         for step in range(steps):
             if step % 40 == 0:
@@ -156,6 +156,15 @@ class Fleet:
         state, _ = update_state(self.lanes[writer].state, {field: text}, self._origin(writer))
         self.lanes[writer] = advance(self.lanes[writer], state)
         self._record(writer, (field, ""), text)
+
+    def _begin_task(self, writer: int) -> None:
+        """Begin a conversation, with a task of its own."""
+        origin, text = self._origin(writer), self._text(writer)
+        begun = following(self.lanes[writer].state, origin.when)
+        state, _ = update_state(begun, {"goal": text}, origin)
+        self.lanes[writer] = advance(self.lanes[writer], state)
+        self._record(writer, ("current_phase", ""), "")
+        self._record(writer, ("goal", ""), text)
 
     def _read(self, writer: int) -> None:
         """Read a file; of those that were read only the newest six are kept."""
