@@ -262,7 +262,11 @@ class DialectHost(Value):
             "permissionDecision": "deny",
             "permissionDecisionReason": why,
         }
-        stop = {"continue": False, "stopReason": why} if reply.stop and self.obeys_continue else {}
+        stop = (
+            {"continue": False, "stopReason": reply.stop}
+            if reply.stop and self.obeys_continue
+            else {}
+        )
         return {**stop, "hookSpecificOutput": denial}
 
     def _refused_prompt(self, why: str) -> HookAnswer:

@@ -167,7 +167,7 @@ def test_a_new_prompt_ends_the_count_of_sub_agents_whose_end_was_lost(tmp_path: 
     ("first", "second", "is_the_same"),
     [
         ({}, {}, True),
-        ({}, {"timestamp": "2026-11-26T12:09:02.700Z"}, False),
+        ({}, {"timestamp": "2026-11-26T12:09:09.700Z"}, False),
         ({}, {"session_id": "S2"}, False),
         ({"tool_name": "Read"}, {}, False),
     ],
@@ -176,7 +176,7 @@ def test_an_event_that_two_hooks_tell_of_counts_once(
     tmp_path: Path, first: dict[str, Any], second: dict[str, Any], is_the_same: bool
 ) -> None:
     talk = Conversation(tmp_path)
-    payload = json.loads((PAYLOADS.parent / "copilot" / "PreToolUse.Bash.json").read_text())
+    payload = json.loads((PAYLOADS.parent / "copilot" / "PostToolUse.Bash.json").read_text())
     told = [
         find_host("copilot").parse_event({**payload, **changes}, {"HOME": "/nowhere"}, talk.clock())
         for changes in (first, second)

@@ -25,8 +25,9 @@ _AT_ONCE = 1.0
 """Seconds within which events without a mark that say the same are one."""
 _NAME_SIZE = 12
 """Bytes of the digest by which an event is known."""
-_REPEATED = (events.STATUS_LINE, events.BOOTSTRAP, events.OTHER)
-"""Events that are answered as often as they are asked."""
+_REPEATED = (events.STATUS_LINE, events.BOOTSTRAP, events.OTHER, events.TOOL_START)
+"""Events that are answered as often as they are asked: every beginning of a call is judged, since a
+process that failed may have been the one to refuse it."""
 
 
 def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
@@ -36,8 +37,6 @@ def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
     """
     if event.kind in _REPEATED or not workspace.is_recorded:
         return False
-    if event.kind == events.TOOL_START and not event.mark:
-        return False  # the agent may begin the same call again at once, and each has to be judged
     folder = os.path.join(workspace.state_folder, _FOLDER)
     path = os.path.join(folder, _name(event))
     now = workspace.clock()
