@@ -453,11 +453,22 @@ def _hand_back_at_start(conversation: Conversation) -> HookReply:
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 
 
+def _forget_delivery(conversation: Conversation) -> None:
+    """Forget a block that the host does not keep in a conversation that it resumes."""
+    delivery = conversation.record.delivery
+    is_resumed = conversation.event.source == events.RESUMED
+    is_lost = delivery is not None and delivery.event in conversation.abilities.forgets
+    if is_resumed and is_lost and conversation.bring_back():
+        with conversation.recording():
+            conversation.record = conversation.record.replace(delivery=None)
+
+
 def _note_return(conversation: Conversation) -> None:
     """Note the process in which a conversation goes on: at its prompt it is believed then.
 
     Of one that goes on under another name, it is noted that it does.
     """
+    _forget_delivery(conversation)
     continues = conversation.event.source in events.STARTED_FROM_ANOTHER
     if not conversation.record.turns and continues and conversation.bring_back():
         with conversation.recording():

@@ -38,7 +38,9 @@ WITNESSES = (TOOL_START, TOOL_END, TOOL_FAILED, TURN_END)
 
 STARTED_AFTER_COMPACTION = "compact"
 """The `source` of a session start that follows a compaction."""
-STARTED_FROM_ANOTHER = ("clear", "resume")
+RESUMED = "resume"
+"""The `source` of a session start at which the host goes on in a conversation of before."""
+STARTED_FROM_ANOTHER = ("clear", RESUMED)
 """The sources of a session start at which the host goes on from the conversation before."""
 STARTED_ANEW = "new"
 """The `source` of a session start that ends what the host session was before."""
@@ -93,6 +95,8 @@ class Abilities(Value):
     """Whether the host tells how full the context is."""
     hears: tuple[str, ...] = (PROMPT, TOOL_END, TOOL_FAILED, SESSION_START, BOOTSTRAP)
     """The events whose answer reaches the agent."""
+    forgets: tuple[str, ...] = ()
+    """The events whose answer is no longer in the conversation once it is resumed."""
     tells_prompts: bool = True
     """Whether an event tells of every prompt; else the transcript has those that none tells."""
     tells_answers: bool = True

@@ -98,6 +98,22 @@ def test_where_the_end_of_a_compaction_is_told_before_the_start_behind_it_one_bl
     assert BLOCK not in life.send("UserPromptSubmit").text
 
 
+def test_a_block_that_a_host_forgets_as_it_resumes_a_conversation_is_handed_back_again(
+    tmp_path: Path,
+) -> None:
+    life = Life("qwen", tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("PreCompact.auto")
+    life.send("PostCompact.auto")
+    assert BLOCK in life.send("SessionStart.compact").text
+    life.send("Stop")
+    life.send("SessionStart.resume")
+    assert BLOCK in life.send("UserPromptSubmit").text
+    life.send("Stop")
+    life.send("SessionStart.resume")
+    assert BLOCK not in life.send("UserPromptSubmit").text, "the prompt's own stays"
+
+
 def test_a_host_that_hears_at_prompts_alone_gets_the_block_after_a_compaction_there(
     tmp_path: Path,
 ) -> None:

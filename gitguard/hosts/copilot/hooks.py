@@ -37,6 +37,7 @@ HOST = DialectHost(
     NAME,
     Abilities(
         hears=(events.PROMPT, events.TOOL_END, events.TOOL_FAILED, events.SESSION_START),
+        forgets=(events.SESSION_START,),
         tells_answers=False,
         tells_compactions=False,
         ends_turns=False,

@@ -7,12 +7,14 @@ them. A call has no id.
 from __future__ import annotations
 
 from gitguard.hosts.dialect import STOPS, DialectHost, code_behind
+from gitguard.model import events
 from gitguard.model.events import Abilities
 
 NAME = "droid"
 HOST = DialectHost(
     NAME,
     Abilities(
+        forgets=(events.PROMPT, events.TOOL_END, events.SESSION_START),
         tells_prompts=False,
         tells_answers=False,
         tells_results=False,

@@ -7,6 +7,7 @@ that one ends the turn.
 from __future__ import annotations
 
 from gitguard.hosts.dialect import DialectHost, ShellResult, code_behind, told_reading
+from gitguard.model import events
 from gitguard.model.events import Abilities
 
 TYPE_CHECKING = False
@@ -32,7 +33,11 @@ def _shell_result(text: str) -> ShellResult:
 
 HOST = DialectHost(
     NAME,
-    Abilities(compact_command="/compress", new_conversation="/clear"),
+    Abilities(
+        forgets=(events.SESSION_START,),
+        compact_command="/compress",
+        new_conversation="/clear",
+    ),
     ids=("tool_call_id", "tool_use_id"),
     shell="run_shell_command",
     writing=frozenset(("write_file", "edit")),
