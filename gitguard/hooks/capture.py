@@ -59,13 +59,13 @@ def take_up_request(conversation: Conversation) -> None:
     if isinstance(reading, state_file.UnusableState):
         return  # only a repair takes its place
     conversation.record = conversation.record.replace(undecided=False)
-    own = state_file.newest_own(reading)
-    heard = _heard_here(conversation, own) if own is not None else []
-    if not heard or heard[-1].kind in (SMALL_TALK, ANSWER):
+    newest = state_file.newest_own(reading)
+    prompts = _heard_here(conversation, newest) if newest is not None else []
+    if not prompts or prompts[-1].kind in (SMALL_TALK, ANSWER):
         return
     ready, state = _task_at(conversation, reading)
     if ready is not None and state is not None:
-        asked = _Asked(heard[-1].text, heard[-1].kind, conversation.record.turns)
+        asked = _Asked(prompts[-1].text, prompts[-1].kind, conversation.record.turns)
         _fill(conversation, state, ready, asked)
 
 
@@ -101,8 +101,8 @@ def _kind_so_far(conversation: Conversation, state: TaskState, prompt: str, sett
     from gitguard.state.talk import Prompt, TurnSeen, kind_by_work
 
     since = conversation.record.started_at
-    said = Prompt(prompt, conversation.event.host_session, settles, since)
-    return kind_by_work(said, TurnSeen(), state, state.exchanges)
+    newest = Prompt(prompt, conversation.event.host_session, settles, since)
+    return kind_by_work(newest, TurnSeen(), state, state.exchanges)
 
 
 def journal_prompt(conversation: Conversation, prompt: str, kind: str = entries.PROMPT) -> str:
@@ -272,8 +272,8 @@ def record_summary(conversation: Conversation, began: float) -> None:
     entry = conversation.entry(entries.SUMMARY, summary=standing_of(summary, AT_LENGTH))
     if summary and conversation.config.capture.words == WORDS_WHOLE:
         whole = kept_whole(summary)
-        kept = keep_whole(conversation.store, whole)
-        entry = entry.replace(whole=kept, length=len(whole) if kept else 0)
+        whole_id = keep_whole(conversation.store, whole)
+        entry = entry.replace(whole=whole_id, length=len(whole) if whole_id else 0)
     conversation.store.journal.append(entry)
 
 
@@ -307,8 +307,8 @@ def catch_up(conversation: Conversation, reading: OwnState | UnusableState) -> N
     except GitguardError as error:
         conversation.note_fault(error)
         return
-    own = state_file.newest_own(reading) if earlier else None
-    exchanges = conversation.store.folded(own)[0].exchanges if own is not None else ()
+    state = state_file.newest_own(reading) if earlier else None
+    exchanges = conversation.store.folded(state)[0].exchanges if state is not None else ()
     for entry in earlier:
         # A conversation that was forgotten, or goes on under another name, is known so far.
         if not exchanges or entry.at > exchanges[-1].when:

@@ -131,11 +131,11 @@ def fold(
         "commands": _current(commands),
         "plan": _plan(state, ended, code),
     }
-    kept = {name: bounded(items, bounds[name]) for name, items in lists.items()}
-    without = {name: len(items) - len(kept[name]) for name, items in lists.items()}
+    bounded_lists = {name: bounded(items, bounds[name]) for name, items in lists.items()}
+    without = {name: len(items) - len(bounded_lists[name]) for name, items in lists.items()}
     dropped = {name: state.dropped.get(name, 0) + count for name, count in without.items()}
     changed = state.replace(
-        **kept,
+        **bounded_lists,
         exchanges=_exchanges(state, entries, code),
         last_action=_last_action(state, ended),
         host_summary=_host_summary(state, entries, code),
@@ -161,10 +161,10 @@ def bounded(items: tuple[T, ...], bound: Bound) -> tuple[T, ...]:
         if _ESCAPED * len("".join(texts)) + _AROUND * len(texts) <= bound.size:
             return items
     places, room = bound.items, bound.size
-    kept: list[T] = []
+    fitting: list[T] = []
     for item in reversed(items):
         if isinstance(item, Item) and item.is_noted:
-            kept.append(item)
+            fitting.append(item)
             continue
         size = _size(item)
         if size > bound.size // 2:
@@ -172,8 +172,8 @@ def bounded(items: tuple[T, ...], bound: Bound) -> tuple[T, ...]:
         places -= 1
         room -= size
         if places >= 0 and room >= 0:
-            kept.append(item)
-    return tuple(reversed(kept))
+            fitting.append(item)
+    return tuple(reversed(fitting))
 
 
 def _size(item: Any) -> int:
@@ -457,8 +457,9 @@ def _exchanges(
             prompt = Prompt(entry.summary, entry.host_session, entry.settles, entry.since)
             kind = _kind_of(prompt, turns[place], state, (*state.exchanges, *messages))
             origin = origin_of(entry, code)
-            said = thread.said_by_user(prompt.text, origin, settles=prompt.settles, kind=kind)
-            messages.append(said)
+            messages.append(
+                thread.said_by_user(prompt.text, origin, settles=prompt.settles, kind=kind)
+            )
         elif entry.event == journal.PROMPT_READ:
             origin = origin_of(entry, code)
             read = thread.read_prompt(entry.summary, origin, settles=entry.settles)
@@ -528,8 +529,8 @@ def _judged_by(state: TaskState, turns: Mapping[int, _TurnEntries]) -> tuple[Exc
 
 
 def _newest_heard(exchanges: tuple[Exchange, ...], conversation: str) -> Exchange | None:
-    heard = (e for e in reversed(exchanges) if e.origin.conversation == conversation)
-    return next(filter(thread.is_heard, heard), None)
+    newest_first = (e for e in reversed(exchanges) if e.origin.conversation == conversation)
+    return next(filter(thread.is_heard, newest_first), None)
 
 
 def _kind_of(

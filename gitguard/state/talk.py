@@ -42,7 +42,7 @@ class TurnSeen(Value):
     """Whether all that it did was to commit, push, merge and the like."""
     done: frozenset[str] = frozenset()
     """The words of its calls: paths and commands."""
-    told: frozenset[str] = frozenset()
+    answer_terms: frozenset[str] = frozenset()
     """The terms of its answer, without the greeting at its beginning."""
 
 
@@ -50,12 +50,12 @@ def turn_seen(calls: Iterable[JournalEntry], answer: str) -> TurnSeen:
     """Return what a turn's calls and its answer tell, the latter empty if there is none yet."""
     calls = tuple(calls)
     lines = [line for call in calls for line in (call.summary[:_READ], *call.read, *call.written)]
-    told = sentences(answer[:_READ])
+    answered = sentences(answer[:_READ])
     return TurnSeen(
         has_calls=bool(calls),
         is_only_git=bool(calls) and all(map(_is_git, calls)),
         done=frozenset().union(*map(parts_of, lines)),
-        told=terms_of(" ".join(told[1:] or told)),
+        answer_terms=terms_of(" ".join(answered[1:] or answered)),
     )
 
 
@@ -91,7 +91,9 @@ def kind_in_turn(
     kind, terms, words = kind_of_prompt(text), telling_terms(text), terms_of(text)
     if _has_most(known, terms) or (opens and not is_few and not is_question(text)):
         return kind
-    is_told = _has_most(turn.told, words) and len(words & turn.told) >= _FROM_AN_ANSWER
+    is_told = (
+        _has_most(turn.answer_terms, words) and len(words & turn.answer_terms) >= _FROM_AN_ANSWER
+    )
     if not turn.has_calls:
         return kind if is_told and not is_few and not is_question(text) else SMALL_TALK
     is_taken_up = is_told or not terms.isdisjoint(turn.done)
