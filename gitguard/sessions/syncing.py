@@ -13,7 +13,7 @@ from gitguard.model.codec import sha256
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.value import Value
-from gitguard.sessions.lane_join import Joined, join_lanes
+from gitguard.sessions.lane_join import Joined, join_into
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.status import keys_of
 from gitguard.sessions.sync_record import (
@@ -41,7 +41,7 @@ from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
@@ -73,7 +73,7 @@ class LeavingSession(Value):
     session: str
     checkpoints: int
     size: int
-    """Bytes of their files, each content counted once."""
+    """Bytes of them, compressed; in a dry run of their files, each content counted once."""
     messages: int
     """How many messages of the conversation its newest state holds."""
 
@@ -158,6 +158,7 @@ class _Sync:
         self._deadline = sessions.clock() + TIME_LIMIT
         self._lanes: LaneRemote = remote.for_lanes(self._remaining)
         self._file = SyncFile(self._workspace)
+        self._writers = WriterFile(self._workspace)
         self._problems: list[str] = []
         self._here = f"{FETCHED}{sha256(remote.address.encode())[:_SHORT]}/lanes/"
         """Where lanes lie as this remote has them."""
@@ -175,7 +176,7 @@ class _Sync:
             there = self._lanes.refs(f"{LANES}*")
             if not self._request.dry_run:
                 fetched = self._fetch(there, record) if self._request.fetches else 0
-                joined = tuple(self._join(record))
+                joined = tuple(self._join(there, record))
                 synced = synced.replace(fetched=fetched, joined=joined)
             if self._request.pushes:
                 synced, known = self._give(synced, there, known, may_leave)
@@ -250,13 +251,14 @@ class _Sync:
             self._workspace.at_step("lane-kept")
         return True
 
-    def _join(self, record: SyncRecord) -> Iterator[Joined]:
+    def _join(self, there: Mapping[str, str], record: SyncRecord) -> Iterator[Joined]:
         kept = [lane for lane in kept_lanes(self._repository) if lane.writer in record.trusted]
         for store in self._stores():
             lanes = [lane for lane in kept if lane.session == store.session.name]
             try:
+                writer = OwnLane(store, self._writers, there).writer()
                 with store.lock():
-                    joined = join_lanes(store, lanes)
+                    joined = join_into(store, lanes, writer)
             except GitguardError as error:
                 name = one_line(store.session.key)
                 self._problems.append(f"`{name}` is not synced: {error.message}")
@@ -281,14 +283,15 @@ class _Sync:
         may_leave: Callable[[Leaving], bool],
     ) -> tuple[Synced, RemoteRecord]:
         extended = dict(self._extended(there))
+        sessions = [self._leaving(store, lane, there) for store, lane in extended.items()]
         leaving = Leaving(
             self._remote.name,
             self._remote.address,
             not known.is_agreed,
-            tuple(self._leaving(store, lane) for store, lane in extended.items()),
+            tuple(each for each in sessions if each.checkpoints),
         )
-        updates = self._updates(lane.lane for lane in extended.values())
-        ours = [ref for ref in updates if there.get(ref.name) != ref.commit]
+        lanes = [extension.lane for extension in extended.values()]
+        ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != there.get(x.ref, "")]
         lost = list(self._lost(there))
         synced = synced.replace(leaving=leaving)
         if self._request.dry_run or not (ours or lost):
@@ -318,12 +321,11 @@ class _Sync:
         return arrived.get(ref.name) == ref.commit
 
     def _extended(self, there: Mapping[str, str]) -> Iterator[tuple[SessionStore, Extended]]:
-        file = WriterFile(self._workspace)
         for store in self._stores():
-            name = store.session.name
-            own = f"{LANES}{name}/{file.read().id}"
             try:
-                lane = OwnLane(store, file).extend(there.get(own, ""), self._refuse_secrets)
+                lane = OwnLane(store, self._writers, there).extend(
+                    self._refuse_secrets, dry_run=self._request.dry_run
+                )
             except GitguardError as error:
                 self._problems.append(f"`{one_line(store.session.key)}` stays: {error.message}")
                 continue
@@ -341,15 +343,20 @@ class _Sync:
                 f"{matches[0].path}); remove it with `gitguard purge {checkpoint.name}`"
             )
 
-    def _leaving(self, store: SessionStore, extended: Extended) -> LeavingSession:
-        data = read_lane(self._repository, extended.lane)
+    def _leaving(
+        self, store: SessionStore, extended: Extended, there: Mapping[str, str]
+    ) -> LeavingSession:
+        lane = extended.lane
+        known = [f"^{there[lane.ref]}"] if lane.ref in there else []
+        count, size = 0, 0
+        if lane.commit:
+            git = self._repository.git
+            count = int(git.run("rev-list", "--count", lane.commit, *known))
+            size = int(git.run("rev-list", "--disk-usage", "--objects", lane.commit, *known))
+        messages = len(store.read_unlocked().state.exchanges)
         return LeavingSession(
-            store.session.key, extended.checkpoints, extended.size, _messages_in(data.contents)
+            store.session.key, count + extended.lacking, size + extended.size, messages
         )
-
-    @staticmethod
-    def _updates(lanes: Iterable[Lane]) -> list[RefUpdate]:
-        return [RefUpdate(lane.ref, lane.commit) for lane in lanes]
 
     def _lost(self, there: Mapping[str, str]) -> Iterator[RefUpdate]:
         """Yield what the remote had of others, and has no more or has less of."""
@@ -361,13 +368,6 @@ class _Sync:
                 continue
             if not now or self._repository.is_ancestor(now, lane.commit):
                 yield RefUpdate(lane.ref, lane.commit)
-
-
-def _messages_in(contents: Mapping[str, bytes]) -> int:
-    from gitguard.model.codec import STATE_FILE
-    from gitguard.store.session.state_file import decode_state
-
-    return len(decode_state(contents[STATE_FILE], "the lane's state").exchanges)
 
 
 def trust_writer(sessions: WorkspaceSessions, wanted: str) -> str:

@@ -131,6 +131,19 @@ def test_a_sync_without_news_makes_no_checkpoint_and_pushes_nothing(a: Machine, 
     assert (a.git("for-each-ref"), b.git("for-each-ref")) == before
 
 
+def test_what_one_machine_took_out_stays_out(a: Machine, b: Machine) -> None:
+    introduced(a, b)
+    a.guard.note({"open_issues": ["close me", "keep me"]})
+    a.settled()
+    b.settled()
+    (keep,) = [note for note in b.guard.state().open_issues if note.text == "keep me"]
+    b.guard.update({"open_issues": [{"id": keep.id, "text": keep.text}]})
+    for each in (b, a, b, a):
+        each.settled()
+    assert [note.text for note in a.guard.state().open_issues] == ["keep me"]
+    assert [note.text for note in b.guard.state().open_issues] == ["keep me"]
+
+
 def test_users_branches_head_index_and_files_stay_as_they_are(a: Machine, b: Machine) -> None:
     before = a.git.traces()
     branches = a.git("branch", "--all")
@@ -201,11 +214,12 @@ def test_nothing_leaves_for_a_remote_before_somebody_agreed(a: Machine, remote: 
 def test_a_dry_run_changes_nothing(a: Machine, b: Machine, remote: Remote) -> None:
     b.settled()
     a.guard.note({"goal": "Ours"})
-    before = a.git("for-each-ref", "refs/heads"), remote("for-each-ref")
+    before = a.git("for-each-ref"), remote("for-each-ref")
     synced = a.sync(dry_run=True)
     assert synced.leaving is not None
-    assert [each.session for each in synced.leaving.sessions] == ["main"]
-    assert (a.git("for-each-ref", "refs/heads"), remote("for-each-ref")) == before
+    (session,) = synced.leaving.sessions
+    assert (session.session, session.checkpoints, session.messages) == ("main", 2, 0)
+    assert (a.git("for-each-ref"), remote("for-each-ref")) == before
     assert not list((a.home / "state").glob("*/_sync.json"))
 
 
@@ -439,6 +453,7 @@ STEPS = (
     "objects-written",
     "ref-moved",
     "anchor-committed",
+    "lane-known",
     "lane-written",
     "lane-pending",
     "lane-moved",

@@ -61,11 +61,17 @@ class ChainLink(Value):
 class Verification:
     """One walk over a chain; objects that several checkpoints share are looked at once."""
 
-    def __init__(self, reader: ObjectReader, session: Session, *, way_out: str = GO_ON) -> None:
-        """Verify with an open reader; way_out is what to do about an object that is damaged."""
+    def __init__(
+        self, reader: ObjectReader, session: Session, *, way_out: str = GO_ON, may_have: str = ""
+    ) -> None:
+        """Verify with an open reader; way_out is what to do about an object that is damaged.
+
+        may_have is a file that a commit may hold beside a checkpoint's three.
+        """
         self._reader = reader
         self._session = session
         self._way_out = way_out
+        self._allowed = (_FILES, tuple(sorted((*_FILES, may_have))))
         self._blobs: dict[str, InvalidDocument | None] = {}
         self._ahead: Contents = {}
         self._order: Sequence[str] = ()
@@ -198,7 +204,7 @@ class Verification:
         except InvalidDocument as error:
             return error
         names = tuple(name for name, _ in files)
-        if names == _FILES:  # each once, in the order in which git itself writes them
+        if names in self._allowed:  # each once, in the order in which git itself writes them
             return dict(files)
         return InvalidDocument(
             f"commit {link.id} holds {', '.join(names)[:200] or 'nothing'}; "

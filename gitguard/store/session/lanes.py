@@ -20,15 +20,17 @@ from gitguard.model.commit import flat_tree, parse_commit
 from gitguard.model.record import Record
 from gitguard.model.value import Value
 from gitguard.state.checkpoint import LaneMark, is_writer, lane_message
+from gitguard.state.task import read_state
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, load_record
 from gitguard.store.session.chain_check import LEAVE, MOST_COMMITS, Verification, refuse
 from gitguard.store.session.joined_lanes import joined_path, read_joined
+from gitguard.store.session.lane_state import VERSIONS_FILE, KnownLane, versions_of
 from gitguard.store.session.workspace import Session, is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.objects import GitObjects, LooseObjects
@@ -174,7 +176,7 @@ def verify_lane(repository: Repository, lane: Lane, since: str = "") -> Verified
     """
     session = Session(lane.session, lane.session)
     with repository.reader() as reader:
-        walk = Verification(reader, session, way_out=LEAVE)
+        walk = Verification(reader, session, way_out=LEAVE, may_have=VERSIONS_FILE)
         order = repository.first_parents(lane.commit)
         links = walk.links(lane.commit, None, most=MOST_COMMITS, end_at={since}, order=order)
         newest = None
@@ -191,7 +193,8 @@ def verify_lane(repository: Repository, lane: Lane, since: str = "") -> Verified
 def read_lane(repository: Repository, lane: Lane) -> Verified:
     """Return a lane's newest checkpoint; only that one is verified."""
     with repository.reader() as reader:
-        walk = Verification(reader, Session(lane.session, lane.session), way_out=LEAVE)
+        session = Session(lane.session, lane.session)
+        walk = Verification(reader, session, way_out=LEAVE, may_have=VERSIONS_FILE)
         (link,) = walk.links(lane.commit, None, most=1)
     return refuse(link)
 
@@ -200,75 +203,92 @@ def read_lane(repository: Repository, lane: Lane) -> Verified:
 
 
 class Extended(Value):
-    """Our lane of a session, and what became part of it."""
+    """Our lane of a session, and what a dry run left out of it."""
 
     lane: Lane
-    checkpoints: int = 0
-    """How many it did not have before."""
+    lacking: int = 0
+    """How many checkpoints it would get."""
     size: int = 0
     """Bytes of the files in these, each content counted once."""
-    is_new_writer: bool = False
-    """Whether the worktree had to become a new writer."""
 
 
 class OwnLane:
     """The lane that this worktree writes of one session; the caller holds the lock of lanes."""
 
-    def __init__(self, store: SessionStore, file: WriterFile) -> None:
-        """Describe the lane of a session."""
+    def __init__(self, store: SessionStore, file: WriterFile, there: Mapping[str, str]) -> None:
+        """Describe the lane of a session; there is what the remote has: full ref and commit."""
         self._store = store
         self._file = file
+        self._there = there
         self._workspace = store.workspace
         self._repository = store.repository()
 
-    def extend(
-        self, there: str, look: Callable[[Checkpoint, Mapping[str, bytes], str], object]
-    ) -> Extended | None:
-        """Add our checkpoints that the lane lacks; None where the session has none.
+    def writer(self) -> str:
+        """Return whose lane it is: this worktree's id, a new one where the old one is in use.
 
-        there is where the remote has our lane, empty where it has none. look is handed each
-        checkpoint that is added, with the files that no other had before and its message, and
-        raises for what may not leave. Raises what verifying the session's history raises.
+        Only then may anything of the session's state be given a version.
+        """
+        return self._settled()[0].id
+
+    def extend(
+        self,
+        look: Callable[[Checkpoint, Mapping[str, bytes], str], object],
+        *,
+        dry_run: bool = False,
+    ) -> Extended | None:
+        """Add our checkpoints that the lane lacks, or say how many; None if there are none at all.
+
+        look is handed each checkpoint that is added, with the files that no other had before and
+        its message, and raises for what may not leave. Raises what verifying the session's history
+        raises.
         """
         head = self._store.chain.head()
         if not head.committed:
             return None
-        writer, newest = self._settled(self._file.read())
-        links = None
-        if newest is not None and self._holds(newest, there):
-            links = self._missing(newest, head)
-        is_new = links is None and bool(writer.lanes)
-        if newest is None or links is None:
-            writer = new_writer(writer)
-            newest = Lane(self._store.session.name, writer.id, "")
+        writer, newest = self._settled()
+        links = self._missing(newest, head)
+        if links is None:
+            writer, newest = self._renewed(writer)
             links = self._missing(newest, head) or []
         if not links:
             return Extended(newest)
-        lane, size = self._write(writer, newest, links, look)
-        return Extended(lane, len(links), size, is_new_writer=is_new)
+        if dry_run:
+            size = sum(len(data) for link in links for data in link.contents.values())
+            return Extended(newest, len(links), size)
+        return Extended(self._write(writer, newest, links, look))
 
-    def _settled(self, writer: LaneWriter) -> tuple[LaneWriter, Lane | None]:
-        """Return the writer and its lane, None where the counts do not agree."""
+    def _renewed(self, writer: LaneWriter) -> tuple[LaneWriter, Lane]:
+        """Become a new writer, whose lane is empty."""
+        writer = new_writer(writer)
+        self._file.write(writer)
+        return writer, Lane(self._store.session.name, writer.id, "")
+
+    def _settled(self) -> tuple[LaneWriter, Lane]:
+        """Return the writer and its lane, anew where a copy of it is or was at work."""
+        writer = self._file.read()
+        count, lane = self._counted(writer)
+        if lane is None or not self._holds(lane, self._there.get(lane.ref, "")):
+            return self._renewed(writer)
+        writer = writer.counting(count)
+        self._file.write(writer)
+        return writer, lane
+
+    def _counted(self, writer: LaneWriter) -> tuple[LaneCount, Lane | None]:
+        """Return how far the writer's lane is, and the lane; None where the counts disagree."""
         name = self._store.session.name
         count, lane = writer.count_of(name), Lane(name, writer.id, "")
         commit = self._repository.ref_id(lane.ref)
         if count.pending and commit == count.pending:
-            count = count.replace(
-                counter=count.pending_counter, commit=commit, pending="", pending_counter=0
-            )
-            writer = writer.counting(count)
+            count = LaneCount(name, count.pending_counter, commit)
         if not commit and count.commit:
             with self._repository.reader() as reader:
                 if not reader.exists(count.commit):
-                    return writer, None
-            self._repository.move_ref(
-                lane.ref, count.commit, "0" * len(count.commit), "gitguard: the lane is put back"
-            )
-            commit = count.commit
-        if commit != count.commit:
-            return writer, None
+                    return count, None
+            commit, nothing = count.commit, "0" * len(count.commit)
+            self._repository.move_ref(lane.ref, commit, nothing, "gitguard: lane put back")
         lane = lane.replace(commit=commit)
-        return writer, lane if self._counter_of(lane) == count.counter else None
+        is_ours = commit == count.commit and self._counter_of(lane) == count.counter
+        return count, lane if is_ours else None
 
     def _counter_of(self, lane: Lane) -> int:
         if not lane.commit:
@@ -300,14 +320,18 @@ class OwnLane:
         newest: Lane,
         links: list[ChainLink],
         look: Callable[[Checkpoint, Mapping[str, bytes], str], object],
-    ) -> tuple[Lane, int]:
+    ) -> Lane:
         count = writer.count_of(newest.session)
         messages = self._messages(links)
         for link in links:
             assert link.checkpoint is not None  # it was refused otherwise
             look(link.checkpoint, link.contents, messages[link.id])
-        counter, parent, size = count.counter if newest.commit else 0, newest.commit, 0
-        copies = _Copies(links)
+        known, counter, parent = KnownLane(self._store), count.counter, newest.commit
+        data = load_json(links[0].contents[STATE_FILE], what="the newest state")
+        lane_state = known.advanced(writer.id, read_state(data))
+        known.write(lane_state)
+        self._workspace.at_step("lane-known")
+        copies = _Copies(links, versions_of(lane_state))
         with self._repository.object_writer(links[0].id) as objects:
             trees = {link.id: copies.tree(link, objects) for link in links}
             for link in reversed(links):
@@ -319,7 +343,6 @@ class OwnLane:
                     parent = objects.write("commit", body)
         # The lane's head alone is signed, because its hash vouches for all before it.
         commit = self._repository.write_signed(trees[links[0].id], parent, message, at)
-        size = copies.size
         self._workspace.at_step("lane-written")
         pending = count.replace(commit=newest.commit, pending=commit, pending_counter=counter)
         self._file.write(writer.counting(pending))
@@ -330,7 +353,7 @@ class OwnLane:
         self._workspace.at_step("lane-moved")
         self._file.write(writer.counting(LaneCount(newest.session, counter, commit)))
         self._workspace.at_step("lane-counted")
-        return lane, size
+        return lane
 
     def _messages(self, links: Iterable[ChainLink]) -> dict[str, str]:
         with self._repository.reader() as reader:
@@ -346,14 +369,13 @@ class OwnLane:
 class _Copies:
     """The trees of a lane's commits: those of the checkpoints, without what never leaves."""
 
-    def __init__(self, links: Iterable[ChainLink]) -> None:
+    def __init__(self, links: Sequence[ChainLink], versions: bytes) -> None:
         self._changed: dict[str, bytes] = {}
-        self.size = 0
+        self._newest, self._versions = links[0], versions
         for link in links:
             # A walk hands out each content once, with the first checkpoint that has it.
             for name, data in link.contents.items():
                 copy = _without_host_summary(data) if name == STATE_FILE else data
-                self.size += len(copy)
                 if copy is not data:
                     self._changed[link.files[name]] = copy
 
@@ -362,6 +384,8 @@ class _Copies:
             name: objects.write("blob", self._changed[blob]) if blob in self._changed else blob
             for name, blob in link.files.items()
         }
+        if link is self._newest:
+            blobs[VERSIONS_FILE] = objects.write("blob", self._versions)
         return objects.write("tree", flat_tree(blobs)) if blobs != link.files else link.tree
 
 

@@ -1,0 +1,94 @@
+"""What this worktree knows of who changed what in a session, for a join with others' lanes.
+
+It is remembered in the state directory, because the counters of changes that somebody else has seen
+may never stand for others. A worktree that became a new writer begins again with the state alone:
+then all of it counts as changed by the new writer, and a join with other lanes loses none of it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitguard.errors import InvalidDocument, InvalidInput
+from gitguard.model.codec import STATE_FILE, check_format, dump_line, load_json
+from gitguard.state.joining import LaneState, advance, join_lanes
+from gitguard.state.task import read_state
+from gitguard.store.disk import files
+from gitguard.store.session.anchor import FORMAT, marked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from gitguard.state.task import TaskState
+    from gitguard.store.session.store import SessionStore
+
+VERSIONS_FILE = "versions.json"
+"""Of a lane's commit: who last changed what in its state."""
+_LIMIT = 4 << 20
+
+
+class KnownLane:
+    """The memory of a session's lane, as it was when it was joined or extended last."""
+
+    def __init__(self, store: SessionStore) -> None:
+        """Keep it beside the session's anchor."""
+        self._path = os.path.join(store.workspace.anchor_folder(store.session), "lane.json")
+
+    def advanced(self, writer: str, state: TaskState) -> LaneState:
+        """Return our lane with the state as it is now; its writer changed what differs."""
+        state = leaving(state)
+        before = self._read()
+        if before is None or before.writer != writer:
+            return join_lanes([LaneState(writer, {}, state)], writer)
+        return advance(before, state)
+
+    def write(self, lane: LaneState) -> None:
+        """Remember it, durable, before anybody else can see it."""
+        document = {"state": lane.state.to_document(), "lane": lane.to_document()}
+        files.make_folder(os.path.dirname(self._path))
+        files.write_bytes(self._path, dump_line({"format": FORMAT, **document}))
+
+    def _read(self) -> LaneState | None:
+        data = files.read_bytes(self._path, limit=_LIMIT)
+        if data is None:
+            return None
+        what = f"the lane's memory `{self._path}`"
+        try:
+            document = load_json(data, what=what, limit=_LIMIT)
+            check_format(document, FORMAT, what=what)
+            return LaneState.from_document(document["lane"], read_state(document["state"]))
+        except (InvalidInput, KeyError) as error:
+            raise InvalidDocument(f"{what} is damaged: {error}") from error
+
+
+def leaving(state: TaskState) -> TaskState:
+    """Return what of a state leaves this machine: all but marks and the host's own summary."""
+    return marked(state, ()).replace(host_summary=None)
+
+
+def versions_of(lane: LaneState) -> bytes:
+    """Write down who last changed what in a lane."""
+    return dump_line({"format": FORMAT, **lane.to_document()})
+
+
+def read_lane_state(writer: str, contents: Mapping[str, bytes]) -> LaneState:
+    """Read a lane from the files of its newest commit, or raise `InvalidDocument`.
+
+    A lane that does not say who changed what counts as changed by its writer.
+    """
+    what = f"the lane of {writer}"
+    state = leaving(read_state(load_json(contents[STATE_FILE], what=what)))
+    data = contents.get(VERSIONS_FILE)
+    if data is None:
+        return LaneState(writer, {}, state)
+    document = load_json(data, what=what, limit=_LIMIT)
+    check_format(document, FORMAT, what=what)
+    del document["format"]
+    try:
+        lane = LaneState.from_document(document, state)
+    except InvalidInput as error:
+        raise InvalidDocument(f"{what} cannot be read: {error.message}") from error
+    if lane.writer != writer:
+        raise InvalidDocument(f"{what} holds versions of the writer {lane.writer:.40}")
+    return lane
