@@ -10,22 +10,18 @@ from pathlib import Path
 import pytest
 
 from gitguard.errors import InvalidInput
+from gitguard.state.items import HostSummary
 from tests.conftest import Clock, Git
+from tests.support.leaked_secrets import TOKEN, UNKNOWN, Blind, contents, holders
 from tests.support.staged import staged
 from tests.support.synced_machines import (
     LANES,
     Machine,
     Remote,
-    make_machine,
-    make_remote,
+    hook,
+    machine,
+    write_three,
 )
-
-
-def write_three(folder: Path) -> None:
-    remote = make_remote(folder)
-    for name in ("a", "b", "c"):
-        make_machine(folder, name, remote)
-
 
 tmp_path = staged(three=write_three)
 
@@ -53,10 +49,6 @@ def b(three: Path, clock: Clock) -> Machine:
 @pytest.fixture
 def c(three: Path, clock: Clock) -> Machine:
     return machine(three, "c", clock)
-
-
-def machine(folder: Path, name: str, clock: Clock) -> Machine:
-    return Machine(folder / name, folder / f"{name}-home", clock, str)
 
 
 def introduced(*machines: Machine) -> None:
@@ -144,6 +136,24 @@ def test_what_one_machine_took_out_stays_out(a: Machine, b: Machine) -> None:
     assert [note.text for note in b.guard.state().open_issues] == ["keep me"]
 
 
+def test_three_machines_hold_one_state_two_syncs_after_the_last_change(
+    a: Machine, b: Machine, c: Machine, remote: Remote
+) -> None:
+    machines = (a, b, c)
+    introduced(*machines)
+    for number, each in enumerate(machines):
+        each.guard.note({"learnings": [f"of {number}"], "open_issues": [f"issue {number}"]})
+        each.guard.note({"goal": f"Goal of {number}"})
+    for each in (*machines, *machines):
+        each.settled()
+    states = {each.git("rev-parse", "refs/heads/gitguard/main:state.json") for each in machines}
+    assert len(states) == 1
+    assert a.learned == {"of 0", "of 1", "of 2"}
+    (conflict,) = a.guard.state().conflicts
+    assert (conflict.field, len(conflict.variants)) == ("goal", 3)
+    never_forced(remote)
+
+
 def test_users_branches_head_index_and_files_stay_as_they_are(a: Machine, b: Machine) -> None:
     before = a.git.traces()
     branches = a.git("branch", "--all")
@@ -223,14 +233,57 @@ def test_a_dry_run_changes_nothing(a: Machine, b: Machine, remote: Remote) -> No
     assert not list((a.home / "state").glob("*/_sync.json"))
 
 
+def test_host_summaries_and_snapshots_of_files_stay_here(a: Machine, remote: Remote) -> None:
+    text, word = "The host summed it up", "kept-in-a-file"
+    (a.git.root / "new.txt").write_text(word)
+    store = a.guard.store()
+    with store.lock():
+        ready = store.state()
+        summary = HostSummary(text, id="5" * 16)
+        store.save(ready.state.replace(host_summary=summary), ready)
+    a.learn("one")
+    a.guard.checkpoint("With a summary.")
+    assert text in a.git("show", "refs/heads/gitguard/main:state.json")
+    assert "Gitguard-Files: " in a.git("log", "-1", "--format=%B", "refs/heads/gitguard/main")
+    a.settled()
+    everything = "".join(data.decode("latin-1") for _, data in contents(remote))
+    assert "one" in everything
+    assert text not in everything
+    assert word not in everything
+    assert "Gitguard-Files: " not in everything
+
+
+def test_a_session_with_a_secret_does_not_leave_until_it_is_purged(
+    a: Machine, b: Machine, remote: Remote
+) -> None:
+    blind = a.guard
+    blind.workspace.redactor = Blind()
+    blind.note({"learnings": [f"Deploy with {TOKEN}"]})
+    blind.checkpoint("With a token.")
+    synced = a.sync()
+    assert "holds what looks like a secret" in synced.problems[0]
+    assert TOKEN not in synced.problems[0]
+    assert remote.lanes == {}
+    a.guard.secrets.purge("cp_002", reason="a token")
+    a.settled()
+    assert holders(remote, TOKEN) == []
+
+
+def test_a_purge_takes_our_lane_back_here_and_the_next_sync_begins_another(
+    a: Machine, remote: Remote
+) -> None:
+    a.learn(f"pass phrase: {UNKNOWN}")
+    a.settled()
+    first = a.lane
+    a.guard.secrets.purge("cp_002", value=UNKNOWN)
+    assert a.lanes == {}
+    a.settled()
+    assert a.lane != first
+    assert UNKNOWN not in a.git("log", "-p", a.lane)
+    assert set(remote.lanes) == {first, a.lane}
+
+
 # Faults of a remote
-
-
-def hook(remote: Remote, name: str, script: str) -> None:
-    path = remote.root / "hooks" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
 
 
 def test_a_remote_that_is_not_there_queues_the_sync_and_status_says_it(

@@ -10,7 +10,7 @@ from pathlib import Path
 from gitguard.guard import Guard
 from gitguard.sessions.syncing import Leaving, Synced, SyncRequest
 from gitguard.store.session.workspace import UserDirs
-from tests.conftest import Git
+from tests.conftest import Clock, Git
 
 LANES = "refs/gitguard/lanes/"
 
@@ -132,3 +132,20 @@ def make_machine(
     machine = Machine(root, folder / f"{name}-home", clock, str)
     machine.guard.ensure()
     return machine
+
+
+def write_three(folder: Path) -> None:
+    remote = make_remote(folder)
+    for name in ("a", "b", "c"):
+        make_machine(folder, name, remote)
+
+
+def machine(folder: Path, name: str, clock: Clock) -> Machine:
+    return Machine(folder / name, folder / f"{name}-home", clock, str)
+
+
+def hook(remote: Remote, name: str, script: str) -> None:
+    path = remote.root / "hooks" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)

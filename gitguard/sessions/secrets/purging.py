@@ -23,6 +23,7 @@ from gitguard.sessions.secrets.snapshot_leaks import SnapshotSecrets
 from gitguard.state.checkpoint import SNAPSHOT_FILE
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.archive import SessionArchive
+from gitguard.store.session.lanes import forget_own_lane
 from gitguard.store.session.rewriting import PastCheckpoint, Remains, Rewriting
 
 TYPE_CHECKING = False
@@ -140,6 +141,7 @@ class SessionSecrets:
         self._forget_rules(usual)
         self._rewriting.forget_movements()
         self._rewriting.forget_published(self._store.session.name)
+        forget_own_lane(self._store)
         changed = {before: after for before, after in new.items() if before != after}
         remains = self._rewriting.remains({commit: old[commit] for commit in changed})
         return plan.replace(

@@ -49,6 +49,10 @@ class KnownLane:
         files.make_folder(os.path.dirname(self._path))
         files.write_bytes(self._path, dump_line({"format": FORMAT, **document}))
 
+    def forget(self) -> None:
+        """Remember nothing of it any more."""
+        files.remove(self._path)
+
     def _read(self) -> LaneState | None:
         data = files.read_bytes(self._path, limit=_LIMIT)
         if data is None:

@@ -366,6 +366,23 @@ class OwnLane:
         return messages
 
 
+def forget_own_lane(store: SessionStore) -> None:
+    """Forget our lane of a session, which would keep what a purge took out of it.
+
+    The next sync writes it anew, as another writer where a remote has the old one.
+    """
+    file, name = WriterFile(store.workspace), store.session.name
+    own, repository = writers_here(store.workspace), store.repository()
+    if not own:
+        return
+    KnownLane(store).forget()
+    file.write(file.read().counting(LaneCount(name, 0)))
+    for lane in kept_lanes(repository):
+        if lane.session == name and lane.writer in own:
+            repository.expire_reflog(lane.ref)
+            repository.delete_ref(lane.ref, lane.commit)
+
+
 class _Copies:
     """The trees of a lane's commits: those of the checkpoints, without what never leaves."""
 

@@ -1,0 +1,153 @@
+"""`gitguard sync` as it is typed: what it says, what it asks, and what an agent may not do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import OwnerOnly
+from tests.conftest import Clock, Git
+from tests.support.hostile import Outcome, gitguard, inside
+from tests.support.staged import staged
+from tests.support.synced_machines import Machine, Remote, hook, machine, write_three
+
+tmp_path = staged(three=write_three)
+
+Typed = Callable[..., Outcome]
+
+
+@pytest.fixture
+def remote(three: Path) -> Remote:
+    return Remote(three / "remote.git")
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def a(three: Path, clock: Clock) -> Machine:
+    return machine(three, "a", clock)
+
+
+@pytest.fixture
+def b(three: Path, clock: Clock) -> Machine:
+    return machine(three, "b", clock)
+
+
+def typed(at: Machine, *words: str, **environment: str) -> Outcome:
+    """Type a command on a machine, without a terminal."""
+    places = {"GITGUARD_STATE_DIR": str(at.home / "state"), "XDG_CONFIG_HOME": str(at.home)}
+    with inside(at.git.root, **places, **environment):
+        return gitguard(*words)
+
+
+def test_the_first_sync_without_a_terminal_is_queued_and_ends_well(
+    a: Machine, remote: Remote
+) -> None:
+    outcome = typed(a, "sync")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert "Queued for the next `gitguard sync`: nobody agreed yet" in outcome.out
+    assert remote.lanes == {}
+    assert "is queued since" in typed(a, "status").out
+    outcome = typed(a, "sync", "--yes")
+    assert f"Pushed {a.lane} to origin" in outcome.out
+    assert "In sync with origin" in outcome.out
+    assert "queued" not in typed(a, "status").out
+
+
+def test_a_second_machine_goes_on_by_three_commands(a: Machine, b: Machine) -> None:
+    a.guard.note({"goal": "Port the parser"})
+    typed(a, "sync", "--yes")
+    listed = typed(b, "sync", "--yes").out
+    assert f"run `gitguard sync --trust {a.writer}`" in listed
+    assert f"gitguard sync --trust {a.writer}" in typed(b, "status").out
+    assert "Port the parser" not in typed(b, "status").out
+    taken = typed(b, "sync", "--trust", a.writer, "--yes").out
+    assert "Joined 1 lane into main" in taken
+    assert "Goal: Port the parser (from another machine)" in typed(b, "resume").out
+    assert f"Another machine: session main of writer {a.writer}" in typed(b, "status").out
+
+
+def test_a_dry_run_tells_what_would_leave(a: Machine, remote: Remote) -> None:
+    outcome = typed(a, "sync", "--dry-run")
+    assert "main: 1 new checkpoint, " in outcome.out
+    assert "without messages" in outcome.out
+    assert remote.lanes == {}
+
+
+def test_json_has_what_was_done(a: Machine) -> None:
+    document = json.loads(typed(a, "sync", "--yes", "--json").out)
+    assert document["pushed"] == [a.lane]
+    assert document["queued"] == ""
+    assert document["leaving"]["sessions"][0]["session"] == "main"
+
+
+def test_half_a_sync_fetches_or_pushes_alone(a: Machine, b: Machine, remote: Remote) -> None:
+    typed(a, "sync", "--yes")
+    assert "Pushed" not in typed(b, "sync", "--fetch").out
+    assert list(remote.lanes) == [a.lane]
+    assert "Not joined" in typed(b, "status").out
+    assert "Pushed" in typed(b, "sync", "--push", "--yes").out
+    assert typed(a, "sync", "--push", "--fetch").code == 2
+
+
+@pytest.mark.parametrize("words", [("--yes",), ("--trust", "0123456789abcdef")])
+def test_an_agent_may_sync_and_not_say_who_is_believed_or_what_leaves(
+    a: Machine, remote: Remote, words: tuple[str, ...]
+) -> None:
+    assert typed(a, "sync", *words, CLAUDECODE="1").code == OwnerOnly.exit_code
+    assert typed(a, "sync", CLAUDECODE="1").code == 0
+    assert remote.lanes == {}
+
+
+def test_an_address_takes_the_place_of_a_remotes_name(a: Machine, tmp_path: Path) -> None:
+    other = tmp_path / "other.git"
+    a.git("init", "--quiet", "--bare", str(other))
+    typed(a, "sync", "--yes", "--remote", str(other))
+    assert list(Remote(other).lanes) == [a.lane]
+    outcome = typed(a, "sync", "--remote", "nowhere")
+    assert "there is no remote `nowhere`" in outcome.err
+    assert "option" not in Git(other)("for-each-ref")
+
+
+@pytest.mark.parametrize("address", ["--upload-pack=touch marker", "ext::sh -c true", "-x/y"])
+def test_an_address_that_git_would_take_for_something_else_is_refused(
+    a: Machine, address: str
+) -> None:
+    outcome = typed(a, "sync", "--yes", f"--remote={address}")
+    assert outcome.code != 0 or "Queued" in outcome.out
+    assert not (a.git.root / "marker").exists()
+
+
+def test_a_repository_that_says_how_remotes_are_reached_is_refused(a: Machine) -> None:
+    a.git("config", "core.sshCommand", "touch marker")
+    outcome = typed(a, "sync", "--yes")
+    assert "core.sshcommand" in outcome.err
+    assert not (a.git.root / "marker").exists()
+
+
+def test_ssh_and_askpass_are_never_asked(a: Machine, tmp_path: Path) -> None:
+    """A stand-in for SSH writes down what it is started with."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f'#!/bin/sh\necho "$@" "[$GIT_ASKPASS]" >> {tmp_path}/asked\nexit 255\n')
+    ssh.chmod(0o755)
+    outcome = typed(a, "sync", "--remote", "host.invalid:repo.git", GIT_SSH_COMMAND=str(ssh))
+    assert outcome.code == 0
+    assert "Queued" in outcome.out
+    assert "-o BatchMode=yes" in (tmp_path / "asked").read_text()
+    assert "[]" in (tmp_path / "asked").read_text()
+
+
+def test_the_words_of_a_refusing_remote_are_shown_without_what_a_terminal_would_obey(
+    a: Machine, remote: Remote
+) -> None:
+    hook(remote, "pre-receive", 'printf "STATUS:COMPLETE\\n\\033[31mno\\n" >&2; exit 1')
+    outcome = typed(a, "sync", "--yes")
+    assert outcome.code == 0
+    assert "\033" not in outcome.out
+    assert not [line for line in outcome.out.splitlines() if line.startswith("STATUS:")]
