@@ -282,15 +282,14 @@ class _Sync:
         known: RemoteRecord,
         may_leave: Callable[[Leaving], bool],
     ) -> tuple[Synced, RemoteRecord]:
-        extended = dict(self._extended(there))
-        sessions = [self._leaving(store, lane, there) for store, lane in extended.items()]
+        extended = list(self._extended(there))
         leaving = Leaving(
             self._remote.name,
             self._remote.address,
             not known.is_agreed,
-            tuple(each for each in sessions if each.checkpoints),
+            tuple(leaving for _, leaving in extended if leaving.checkpoints),
         )
-        lanes = [extension.lane for extension in extended.values()]
+        lanes = [lane for lane, _ in extended]
         ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != there.get(x.ref, "")]
         lost = list(self._lost(there))
         synced = synced.replace(leaving=leaving)
@@ -320,17 +319,16 @@ class _Sync:
     def _has(arrived: Mapping[str, str], ref: RefUpdate) -> bool:
         return arrived.get(ref.name) == ref.commit
 
-    def _extended(self, there: Mapping[str, str]) -> Iterator[tuple[SessionStore, Extended]]:
+    def _extended(self, there: Mapping[str, str]) -> Iterator[tuple[Lane, LeavingSession]]:
+        """Yield our lanes with all our checkpoints, and what of each the remote lacks."""
         for store in self._stores():
+            lane = OwnLane(store, self._writers, there)
             try:
-                lane = OwnLane(store, self._writers, there).extend(
-                    self._refuse_secrets, dry_run=self._request.dry_run
-                )
+                extended = lane.extend(self._refuse_secrets, dry_run=self._request.dry_run)
+                if extended is not None:
+                    yield extended.lane, self._leaving(store, extended, there)
             except GitguardError as error:
                 self._problems.append(f"`{one_line(store.session.key)}` stays: {error.message}")
-                continue
-            if lane is not None:
-                yield store, lane
 
     def _refuse_secrets(
         self, checkpoint: Checkpoint, contents: Mapping[str, bytes], message: str
@@ -353,9 +351,11 @@ class _Sync:
             git = self._repository.git
             count = int(git.run("rev-list", "--count", lane.commit, *known))
             size = int(git.run("rev-list", "--disk-usage", "--objects", lane.commit, *known))
-        messages = len(store.read_unlocked().state.exchanges)
         return LeavingSession(
-            store.session.key, count + extended.lacking, size + extended.size, messages
+            store.session.key,
+            count + extended.lacking,
+            size + extended.size,
+            extended.messages,
         )
 
     def _lost(self, there: Mapping[str, str]) -> Iterator[RefUpdate]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gitguard.state.checkpoint import Checkpoint
+    from gitguard.state.task import TaskState
     from gitguard.store.git.objects import GitObjects, LooseObjects
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.chain_check import ChainLink, Verified
@@ -206,6 +207,8 @@ class Extended(Value):
     """Our lane of a session, and what a dry run left out of it."""
 
     lane: Lane
+    messages: int
+    """How many messages of conversations the newest state holds."""
     lacking: int = 0
     """How many checkpoints it would get."""
     size: int = 0
@@ -250,12 +253,16 @@ class OwnLane:
         if links is None:
             writer, newest = self._renewed(writer)
             links = self._missing(newest, head) or []
-        if not links:
-            return Extended(newest)
+        contents = links[0].contents if links else read_lane(self._repository, newest).contents
+        state = read_state(load_json(contents[STATE_FILE], what="the newest state"))
+        extended = Extended(newest, len(state.exchanges))
         if dry_run:
             size = sum(len(data) for link in links for data in link.contents.values())
-            return Extended(newest, len(links), size)
-        return Extended(self._write(writer, newest, links, look))
+            return extended.replace(lacking=len(links), size=size)
+        if links:
+            lane = self._write(writer, newest, links, state=state, look=look)
+            return extended.replace(lane=lane)
+        return extended
 
     def _renewed(self, writer: LaneWriter) -> tuple[LaneWriter, Lane]:
         """Become a new writer, whose lane is empty."""
@@ -319,6 +326,8 @@ class OwnLane:
         writer: LaneWriter,
         newest: Lane,
         links: list[ChainLink],
+        *,
+        state: TaskState,
         look: Callable[[Checkpoint, Mapping[str, bytes], str], object],
     ) -> Lane:
         count = writer.count_of(newest.session)
@@ -327,8 +336,7 @@ class OwnLane:
             assert link.checkpoint is not None  # it was refused otherwise
             look(link.checkpoint, link.contents, messages[link.id])
         known, counter, parent = KnownLane(self._store), count.counter, newest.commit
-        data = load_json(links[0].contents[STATE_FILE], what="the newest state")
-        lane_state = known.advanced(writer.id, read_state(data))
+        lane_state = known.advanced(writer.id, state)
         known.write(lane_state)
         self._workspace.at_step("lane-known")
         copies = _Copies(links, versions_of(lane_state))
