@@ -6,6 +6,8 @@ a turn did is kept in one place.
 
 from __future__ import annotations
 
+import os
+
 from gitguard.errors import ForeignRepository, GitguardError
 from gitguard.hooks.conversation import Conversation
 from gitguard.hooks.told_line import BRANCH
@@ -65,6 +67,8 @@ def follow_branch(conversation: Conversation) -> Conversation:
 def _change_to_follow(conversation: Conversation) -> BranchChange | None:
     workspace, config = conversation.workspace, conversation.config
     is_fixed = config.session.follow != FOLLOW_BRANCH or workspace.places.session
+    if not os.path.isdir(workspace.folder):
+        return None  # somebody removed it, and the event itself brings it back
     if is_fixed or conversation.is_apart or not current_name(workspace):
         return None
     session = conversation.store.session

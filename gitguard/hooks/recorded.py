@@ -9,10 +9,15 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.model import events
+from gitguard.model.text import one_line
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state import entries
 
 TYPE_CHECKING = False
+_ENDS = (entries.ENDED, entries.FAILED)
+_COMPARED = 80
+"""Characters of a call's parameters by which it is known again."""
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,6 +25,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Message, RecordedCall
     from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
+    from gitguard.store.session.state_file import OwnState
 
 
 def untold_prompt(conversation: Conversation) -> str:
@@ -33,27 +39,52 @@ def untold_prompt(conversation: Conversation) -> str:
 def answer_of(conversation: Conversation) -> str:
     """Return the answer that ends a turn, out of the transcript where the event has none.
 
-    A host may write it down only after the turn's end. What stands before a call's result is none.
+    A host may write it down only after the turn's end. What stands there before the result of the
+    turn's last call is none.
     """
     if conversation.abilities.tells_answers or conversation.event.answer:
         return conversation.event.answer
     messages = _since_last_turn(conversation)
     if not messages or messages[-1].role != AGENT:
         return ""
-    return messages[-1].text if messages[-1].at >= _newest_result_at(conversation) else ""
+    since = _last_result_at(conversation)
+    return messages[-1].text if since is not None and messages[-1].at >= since else ""
 
 
-def _newest_result_at(conversation: Conversation) -> float:
+def _last_result_at(conversation: Conversation) -> float | None:
+    """Return when the turn's last call ended by the transcript, 0 where it called none.
+
+    None is returned while the transcript lacks that call or its result.
+    """
+    from gitguard.store.session.state_file import newest_own
     from gitguard.transcripts import recorded_calls
 
-    transcript = conversation.event.transcript
-    if transcript is None:
+    ready = newest_own(conversation.store.states.read())
+    transcript, key = conversation.event.transcript, conversation.event.host_session
+    entry = newest_entries(conversation, ready).get(key) if ready is not None else None
+    if entry is None or transcript is None or entry.event not in _ENDS:
         return 0
     try:
-        return next((call.at for call in recorded_calls(transcript) if call.at), 0)
+        newest = next(recorded_calls(transcript), None)
     except GitguardError as error:
         conversation.note_fault(error)
-        return 0
+        return None
+    if newest is None or not newest.has_ended or not _is_of(entry, newest):
+        return None
+    return newest.at
+
+
+def _is_of(entry: JournalEntry, call: RecordedCall) -> bool:
+    """Say whether a call is the one of an entry, whose tool may have another name there."""
+    words = entry.summary[:_COMPARED]
+    return any(words in one_line(str(value)) for value in (call.given or {}).values())
+
+
+def newest_entries(conversation: Conversation, ready: OwnState) -> dict[str, JournalEntry]:
+    """Return the newest entry of each conversation's own, by the host's id of it."""
+    part = conversation.store.journal.read(ready.journal_id, ready.journal_offset)
+    own = (entry for entry in part.entries if not entry.sub_agent and not entry.is_found_later)
+    return {entry.host_session: entry for entry in own}
 
 
 def _since_last_turn(conversation: Conversation) -> list[Message]:

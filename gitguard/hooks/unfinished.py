@@ -12,7 +12,7 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.capture import take_in_stopped_calls
-from gitguard.hooks.recorded import unheard
+from gitguard.hooks.recorded import newest_entries, unheard
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import AGENT
 from gitguard.state import entries
@@ -65,7 +65,7 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
     if conversation.record.turns == 0:
         beside = (own, *conversation.beside().busy)
         records = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
-    newest = _newest_entries(conversation, ready)
+    newest = newest_entries(conversation, ready)
     _take_in_writes(conversation, ready, records)
     for key, record in records.items():
         entry = newest.get(key)
@@ -175,17 +175,10 @@ def take_in_running_turn(conversation: Conversation) -> None:
     """Journal the words of this conversation's own turn, which a compaction splits."""
     ready = newest_own(conversation.store.states.read())
     key = conversation.event.host_session
-    entry = _newest_entries(conversation, ready).get(key) if ready is not None else None
+    entry = newest_entries(conversation, ready).get(key) if ready is not None else None
     if entry is not None and entry.event in _IN_A_TURN:
         record = conversation.with_transcript(conversation.record)
         conversation.record = _take_in(conversation, key, record, entry)
-
-
-def _newest_entries(conversation: Conversation, ready: OwnState) -> dict[str, JournalEntry]:
-    """Return the newest entry of each conversation's own, by the host's id of it."""
-    part = conversation.store.journal.read(ready.journal_id, ready.journal_offset)
-    own = (entry for entry in part.entries if not entry.sub_agent and not entry.is_found_later)
-    return {entry.host_session: entry for entry in own}
 
 
 def _take_in(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -432,3 +433,15 @@ def test_after_a_switch_status_says_which_session_the_next_prompt_goes_to(
     talk.git("switch", "-q", "main")
     [warning] = [w for w in talk.guard.status().warnings if "next prompt" in w]
     assert warning.endswith("the next prompt goes to the session `main`")
+
+
+def test_a_removed_folder_comes_back_with_the_next_turn_and_leaves_no_fault(
+    talk: Conversation,
+) -> None:
+    turn(talk, "Port the parser to Rust")
+    shutil.rmtree(talk.root / ".gitguard")
+    talk.send("SessionStart.resume")
+    turn(talk, "Go on with the lexer of the parser")
+    [restored] = talk.faults()
+    assert "have been restored" in restored
+    assert goal(talk) == "Port the parser to Rust"
