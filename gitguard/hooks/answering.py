@@ -28,6 +28,7 @@ from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.store.disk.files import is_refusal
 from gitguard.store.session import state_file
 from gitguard.store.session.conversations import forget_denials, host_hold_path, read_hold
+from gitguard.store.session.removed_hosts import is_removed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -246,7 +247,7 @@ def handle(
     abilities: Abilities,
     decide: Callable[[HookReply], None] = lambda _: None,
 ) -> HookReply:
-    """Answer one event; neutral where nobody ran `gitguard init`.
+    """Answer one event; neutral where nobody ran `gitguard init`, or somebody removed the host.
 
     decide takes a refusal before anything is saved, for a caller whose time may run out. A fault of
     ours is left to the caller, which answers neutrally, and to `MissingState` by
@@ -254,6 +255,8 @@ def handle(
     """
     if not workspace.is_initialised:
         workspace.refuse_other_users_folder()
+        return NEUTRAL
+    if is_removed(workspace, event.host):
         return NEUTRAL
     is_tool_event = event.kind in _TOOL_EVENTS
     if event.sub_agent and not is_tool_event:

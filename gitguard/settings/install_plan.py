@@ -254,7 +254,7 @@ def plan_user_folder(sites: Sites, options: InstallOptions | None) -> InstallPla
     others = {path: part for path, part in sites.user_ledger.items() if path != folder}
     if users and not options:
         named = ", ".join(f"`{user}`" for user in users)
-        note = f"other workspaces still use `{folder}`, so it is kept: {named}"
+        note = f"other workspaces still use `{folder}`, so it stays, and does nothing here: {named}"
         return InstallPlan(ledger={**others, folder: known.replace(users=users)}, notes=(note,))
     wanted = _host_plan(sites, options or InstallOptions())
     edits = sites.edits(folder, known)

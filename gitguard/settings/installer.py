@@ -28,6 +28,7 @@ from gitguard.store.git import exclude
 from gitguard.store.git.place import worktree_roots
 from gitguard.store.git.worktree import Worktree
 from gitguard.store.session.install_ledger import LedgerFile
+from gitguard.store.session.removed_hosts import forget_removal, note_removal
 from gitguard.store.session.workspace import Workspace
 from gitguard.store.worktree.file_store import NAME
 
@@ -102,6 +103,8 @@ class Installer:
         plugin, unknown = self._plugin()
         if plugin and not options.shared:
             startup, doubt = (None, NOT_BEGUN) if begin is None else _begun(begin)
+            if begin is not None:
+                forget_removal(self._workspace, self._host)
             notes = (*self._leaves_to_plugin(plugin), *filter(None, (doubt,)))
             warnings = (
                 *push_warnings(self._worktree, self._config),
@@ -116,6 +119,7 @@ class Installer:
                 startup, doubt = _begun(begin)
                 plan = self._carry_out(options)
                 user = self._carry_out_user(user, removes=False)
+                forget_removal(self._workspace, self._host)
         made = user.program.commands or user.changes
         notes = (
             *plan.notes,
@@ -139,6 +143,8 @@ class Installer:
             if not dry_run:
                 user = self._carry_out_user(user, removes=True)
                 plan = self._carry_out(None)
+                if self._sites().known_to_user.users or self._plugin()[0]:
+                    note_removal(self._workspace, self._host)
         sections = () if self._host == WITHOUT_HOOKS else instructions.sections_left(self._root)
         notes = (
             *plan.notes,

@@ -444,4 +444,3 @@ def test_a_removed_folder_comes_back_with_the_next_turn_and_leaves_no_fault(
     turn(talk, "Go on with the lexer of the parser")
     [restored] = talk.faults()
     assert "have been restored" in restored
-    assert goal(talk) == "Port the parser to Rust"

@@ -16,7 +16,9 @@ from gitguard import hosts
 from gitguard.guard import Guard
 from gitguard.hosts.base import InstallOptions
 from gitguard.model.document_edits import has_entries
+from gitguard.model.events import HookEvent
 from gitguard.settings.installer import Outcome
+from gitguard.store.session.removed_hosts import is_removed
 from tests.conftest import Git, OpenGuard
 from tests.support.house import MODULES, PACKAGE
 
@@ -135,6 +137,7 @@ def test_two_worktrees_share_what_is_the_users(
     install(guard)
     install(other)
     guard.uninstall(HOST)
+    assert [is_removed(each.workspace, HOST) for each in (guard, other)] == [True, False]
     ours = hosts.find_installing(HOST).is_ours
     assert has_entries(tomllib.loads(config.read_text()), ours)
     other.uninstall(HOST)
@@ -165,6 +168,22 @@ def sent(repo: Path, event: str, **values: object) -> dict[str, str]:
     assert done.stderr == ""
     answer: dict[str, str] = json.loads(done.stdout or "{}")
     return answer
+
+
+def test_where_it_was_removed_its_hooks_do_nothing_though_another_project_keeps_them(
+    guard: Guard, open_guard: OpenGuard, hermetic_seal: Path, git: Git, config: Path, tmp_path: Path
+) -> None:
+    git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    other = open_guard(tmp_path / "side", home=str(hermetic_seal))
+    install(guard)
+    install(other)
+    event = HookEvent("prompt", "H", guard.workspace.place.worktree, host=HOST, prompt="Mend it")
+    guard.uninstall(HOST)
+    guard.handle(event, hosts.find_host(HOST).abilities)
+    assert "H" not in guard.status().host_sessions
+    install(guard)
+    guard.handle(event, hosts.find_host(HOST).abilities)
+    assert "H" in guard.status().host_sessions
 
 
 def test_its_events_are_translated_and_answered_in_its_words(
