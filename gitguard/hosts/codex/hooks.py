@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 
 NAME = "codex"
+_LEFT_OUT = ("PostToolUseFailure", "SessionEnd")
+"""It has no event of the first name, and ends hooks at the end of a conversation after 1 to 3 s, in
+the midst of a checkpoint."""
 _READ = 1 << 18
 """Characters of a patch that are read for the files it names."""
 _NAMED = r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$"
@@ -38,8 +41,7 @@ HOST = DialectHost(
         compact_command="/compact",
         new_conversation="/new",
     ),
-    # It ends hooks at the end of a conversation after 1 to 3 s, in the midst of a checkpoint.
-    kinds={name: kind for name, kind in KINDS.items() if name != "SessionEnd"},
+    kinds={name: kind for name, kind in KINDS.items() if name not in _LEFT_OUT},
     writing=frozenset(("apply_patch",)),
     planning=frozenset(("update_plan",)),
     paths_written=_patched_files,

@@ -6,11 +6,13 @@ them. A call has no id.
 
 from __future__ import annotations
 
-from gitguard.hosts.dialect import STOPS, DialectHost, code_behind
+from gitguard.hosts.dialect import KINDS, STOPS, DialectHost, code_behind
 from gitguard.model import events
 from gitguard.model.events import Abilities
 
 NAME = "droid"
+_UNKNOWN = ("PostToolUseFailure", "PostCompact")
+"""Events of the dialect that it does not have."""
 HOST = DialectHost(
     NAME,
     Abilities(
@@ -22,6 +24,7 @@ HOST = DialectHost(
         compact_command="/compress",
         new_conversation="/clear",
     ),
+    kinds={name: kind for name, kind in KINDS.items() if name not in _UNKNOWN},
     shell="Execute",
     writing=frozenset(("Create", "Edit", "MultiEdit")),
     reading=frozenset(("Read",)),
