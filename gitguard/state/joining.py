@@ -9,12 +9,13 @@ States come without the marks of what another machine wrote (`Origin.elsewhere`)
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cache, reduce
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model import fields
 from gitguard.model.codec import dump_line, load_json
 from gitguard.model.record import Record, read_field
+from gitguard.model.text import timestamp
 from gitguard.model.transcript import AGENT
 from gitguard.model.value import Value
 from gitguard.state.items import (
@@ -27,7 +28,7 @@ from gitguard.state.items import (
     Variant,
     derived_id,
 )
-from gitguard.state.task import START, TaskState, earlier_task
+from gitguard.state.task import START, TaskState, earlier_task, new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -467,16 +468,27 @@ def _ranked(part: Part, changes: Dots) -> Iterator[tuple[bool, int, str, Any]]:
 def _is_noted(field: str, value: Any) -> bool:
     """Say whether an agent or a person noted it.
 
-    What hooks gathered contradicts nothing, nor does a record of what happened.
+    What hooks gathered contradicts nothing, nor what a task begins with, nor what happened last.
     """
     kind = TaskState.kinds.get(field)
     if kind is None or kind.is_fixed or kind.shape == "record":
         return False
     if isinstance(value, Item):
         return value.is_noted
-    together = enumerate(_together(field)) if isinstance(value, tuple) else ()
-    origins = [value[at] for at, name in together if TaskState.kinds[name].of is Origin]
-    return all(origin is not None and origin.by in (AGENT, PERSON) for origin in origins)
+    if not isinstance(value, tuple):
+        return True
+    origins = [
+        at for name, at in _named(field, value).items() if TaskState.kinds[name].of is Origin
+    ]
+    if origins:
+        return all(origin is not None and origin.by in (AGENT, PERSON) for origin in origins)
+    return bool(value[0] != getattr(_untouched(), field))
+
+
+@cache
+def _untouched() -> TaskState:
+    """Return a state that says what nobody noted."""
+    return new_task("", timestamp(0))
 
 
 def _conflict(part: Part, changes: Dots) -> Conflict | None:

@@ -119,6 +119,23 @@ def test_what_hooks_gathered_is_no_conflict() -> None:
     assert not both.conflicts
 
 
+def test_what_a_task_begins_with_contradicts_nothing() -> None:
+    """A second machine has a session of the same name before it ever hears of the first one's."""
+    a = noted(begun("a"), goal="Port the parser", next_action="Write tests", learnings=["First"])
+    a = noted(a, current_phase="design", state_confidence=0.5)
+    both = join_lanes([a, begun("b")])
+    assert both.state == a.state
+    assert not both.conflicts
+
+
+def test_two_last_actions_are_no_conflict() -> None:
+    a, b = pair()
+    a, b = (noted(lane, last_action={"summary": f"By {lane.writer}"}) for lane in (a, b))
+    both = join_lanes([a, b])
+    assert both.state.last_action == b.state.last_action
+    assert not both.conflicts
+
+
 def test_what_was_noted_wins_over_what_a_hook_gathered_meanwhile() -> None:
     a, b = pair()
     a = noted(noted(a, goal="Port the lexer"), goal="Port the parser")
@@ -210,6 +227,20 @@ def test_each_conversation_goes_on_with_the_task_it_began() -> None:
     assert goal_of(join_lanes([later, b]).state, "S1") == "Port the parser"
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "outcome"),
+    [("DONE", "Write tests", "finished"), ("Write tests", "DONE", "left in progress")],
+)
+def test_a_task_beside_another_one_is_remembered_as_it_stands(
+    ours: str, theirs: str, outcome: str
+) -> None:
+    a, b = pair()
+    a = noted(asked(a, "S1", "Port the parser", NOW), next_action=ours)
+    b = noted(asked(b, "S2", "Fix the login page", A_YEAR_LATER), next_action=theirs)
+    (beside,) = join_lanes([a, b]).state.earlier
+    assert (beside.goal, beside.outcome) == ("Port the parser", outcome)
+
+
 def asked(lane: LaneState, conversation: str, goal: str, when: str) -> LaneState:
     """Return a lane whose user began a task in a conversation."""
     origin = Origin(USER, when, conversation, 1)
@@ -297,6 +328,13 @@ def test_a_join_that_adds_nothing_leaves_the_state_as_it_is() -> None:
     a = noted(a, learnings=["First"])
     assert join_lanes([a, b], "a") == a
     assert join_lanes([a, a], "a") == a
+
+
+def test_a_list_stands_as_its_writer_left_it() -> None:
+    a, _ = pair(learnings=["1", "2", "3", "4"])
+    for order in itertools.permutations(a.state.learnings):
+        moved = advance(a, a.state.replace(learnings=order))
+        assert moved.state.learnings == join_lanes([a, moved]).state.learnings == order
 
 
 def test_an_unchanged_state_makes_no_version() -> None:
