@@ -9,7 +9,7 @@ JOBS ?= 2
 MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$1 > 4000000 {print "/dev/shm"}')
 
 # What has more places and steps than every run of the tests tries.
-THOROUGH := tests/store/session/test_moments.py tests/store/session/test_agmi.py
+THOROUGH := tests/store/session/test_moments.py tests/store/session/test_agmi.py tests/state/test_joining.py
 
 .PHONY: setup demo test quick check e2e e2e-all dist plugin bench bench-fidelity bench-memory bench-redaction bench-transcripts faults model references golden
 

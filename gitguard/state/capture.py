@@ -131,17 +131,30 @@ def fold(
         "commands": _current(commands),
         "plan": _plan(state, ended, code),
     }
-    bounded_lists = {name: bounded(items, bounds[name]) for name, items in lists.items()}
-    without = {name: len(items) - len(bounded_lists[name]) for name, items in lists.items()}
-    dropped = {name: state.dropped.get(name, 0) + count for name, count in without.items()}
-    changed = state.replace(
-        **bounded_lists,
+    changed = _with_lists(state, lists, bounds).replace(
         exchanges=_exchanges(state, entries, code),
         last_action=_last_action(state, ended),
         host_summary=_host_summary(state, entries, code),
-        dropped={name: count for name, count in dropped.items() if count},
     )
     return state if changed == state else changed.replace(updated_at=now)
+
+
+def within_bounds(state: TaskState) -> TaskState:
+    """Return a state in which what hooks gathered has room, as after a join of several."""
+    lists = {name: getattr(state, name) for name in BOUNDS}
+    exchanges = thread.within_room(state.exchanges)
+    return _with_lists(state, lists, BOUNDS).replace(exchanges=exchanges)
+
+
+def _with_lists(
+    state: TaskState, lists: Mapping[str, tuple[Any, ...]], bounds: Mapping[str, Bound]
+) -> TaskState:
+    """Return the state with as much of its lists as has room, and a count of the rest."""
+    in_bounds = {name: bounded(items, bounds[name]) for name, items in lists.items()}
+    without = {name: len(items) - len(in_bounds[name]) for name, items in lists.items()}
+    dropped = {name: state.dropped.get(name, 0) + count for name, count in without.items()}
+    dropped = {name: count for name, count in dropped.items() if count}
+    return state.replace(**in_bounds, dropped=dropped)
 
 
 def origin_of(entry: JournalEntry, code: str = "", *, by: str = HOOK) -> Origin:

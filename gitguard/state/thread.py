@@ -151,7 +151,7 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
     if not message.text:
         return exchanges
     if message.kind == EVENT or _is_by_user(message):
-        return _bounded((*exchanges, message))
+        return within_room((*exchanges, message))
     if not exchanges:
         return exchanges  # before the first user message nothing is an exchange
     last = exchanges[-1]
@@ -161,7 +161,7 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
         if is_talk(last) and not telling(message.text, SHORT):
             message = message.replace(kind=SMALL_TALK)
         exchanges = _without_replaced(exchanges, message)
-    return _bounded((*exchanges, message))
+    return within_room((*exchanges, message))
 
 
 def _without_replaced(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange, ...]:
@@ -214,7 +214,7 @@ def answer_before_last(answers: Sequence[Exchange]) -> tuple[Exchange, ...]:
     return tuple(full or (ended if answers[0].kind == UNFINISHED else ()))[:1]
 
 
-def _bounded(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+def within_room(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
     """Shorten, and then drop, what there is no room for.
 
     The oldest go first, but of prompts those that the fewest later messages came back to. The

@@ -114,3 +114,20 @@ def test_a_field_of_one_line_is_counted_compared_searched_and_reported(extended:
     assert ("environment", "The staging cluster") in entries
     stays = extended("note", "--goal", "Fix the login page")
     assert "what was noted for it stays: 2 risks, 1 environment." in stays
+
+
+def test_a_field_of_one_line_is_joined_with_what_other_writers_made_of_it(
+    extended: Extended,
+) -> None:
+    joined = extended.python(
+        "-c",
+        "from gitguard.state.joining import join_lanes\n"
+        "from tests.support.lanes import begun, noted\n"
+        "start = begun('a')\n"
+        "a = noted(start, risks=['The disk is full'], environment='Staging')\n"
+        "b = noted(join_lanes([start], 'b'), risks=['The quota ends'], environment='Production')\n"
+        "both = join_lanes([a, b])\n"
+        "print(*sorted(risk.text for risk in both.state.risks), both.state.environment, sep=', ')\n"
+        "print(*(conflict.field for conflict in both.conflicts))",
+    )
+    assert joined == "The disk is full, The quota ends, Production\nenvironment\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import deque
 from typing import Any, NamedTuple
 
 from gitguard.model.codec import decode_json
@@ -55,7 +56,7 @@ class Fleet:
         start = begun("start")
         self.lanes = [join_lanes([start], name) for name in self._names]
         self._heard: list[frozenset[int]] = [frozenset()] * writers
-        self._sent = [[(lane, heard)] for lane, heard in zip(self.lanes, self._heard, strict=True)]
+        self._sent = [deque([(lane, frozenset[int]())], _LATEST) for lane in self.lanes]
 
     @property
     def recorded(self) -> int:
@@ -77,7 +78,9 @@ class Fleet:
 
     def exchange_all(self) -> None:
         """Let each writer receive the newest lane of every other one."""
-        for writer, name in enumerate(self._names):
+        order = list(enumerate(self._names))
+        self._random.shuffle(order)
+        for writer, name in order:
             lanes = list(self.lanes)
             self._random.shuffle(lanes)
             self.lanes[writer] = join_lanes(lanes, name)
@@ -191,7 +194,7 @@ class Fleet:
         """Receive lanes of whoever can be reached, some of them late."""
         near = [n for n, side in enumerate(self._partition) if side == self._partition[writer]]
         senders = self._random.sample(near, self._random.randint(1, len(near)))
-        sent = [self._random.choice(self._sent[sender][-_LATEST:]) for sender in senders]
+        sent = [self._random.choice(self._sent[sender]) for sender in senders]
         self.lanes[writer] = join_lanes(
             [self.lanes[writer], *(lane for lane, _ in sent)], self._names[writer]
         )
