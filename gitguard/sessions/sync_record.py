@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, NotReadable
+from gitguard.errors import InvalidDocument, NewerFormat, NotReadable
 from gitguard.model import fields
 from gitguard.model.codec import dump_json
 from gitguard.model.record import Record
@@ -13,7 +13,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.last_event import time_since
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, load_record
-from gitguard.store.session.lanes import kept_lanes, read_lane, writers_here
+from gitguard.store.session.lanes import kept_lanes, newest_of, writers_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,19 +95,18 @@ class OtherLane(Value):
 def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane, ...]:
     """Return the lanes that are kept here and that no worktree of this machine writes."""
     own, trusted = writers_here(workspace), SyncFile(workspace).read().trusted
-    others = []
-    for lane in kept_lanes(repository):
-        if lane.writer in own and lane.writer not in trusted:
-            continue
-        try:
-            checkpoint = read_lane(repository, lane).checkpoint
-        except GitguardError:
-            continue  # it could be read when it was kept; a sync tells what is wrong with it
-        at, is_trusted = timestamp(checkpoint.at), lane.writer in trusted
-        others.append(
-            OtherLane(lane.session, lane.writer, checkpoint.name, at, is_trusted=is_trusted)
+    passed_over = own.difference(trusted)
+    lanes = {lane.ref: lane for lane in kept_lanes(repository) if lane.writer not in passed_over}
+    return tuple(
+        OtherLane(
+            lanes[ref].session,
+            lanes[ref].writer,
+            checkpoint.name,
+            timestamp(checkpoint.at),
+            is_trusted=lanes[ref].writer in trusted,
         )
-    return tuple(others)
+        for ref, checkpoint in sorted(newest_of(repository, lanes.values()).items())
+    )
 
 
 def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:

@@ -34,7 +34,7 @@ from gitguard.store.session.lanes import (
     WriterFile,
     kept_lanes,
     lanes_of,
-    read_lane,
+    newest_of,
     writers_here,
 )
 from gitguard.store.session.workspace import Session
@@ -213,6 +213,12 @@ class _Sync:
             self._tell(f"fetching {counted(len(new), 'lane')}")
             self._lanes.fetch({lane.ref: self._fetched(lane) for lane in new})
             self._workspace.at_step("lanes-fetched")
+        new = [x.replace(commit=self._repository.ref_id(self._fetched(x))) for x in new]
+        readable = newest_of(self._repository, new)
+        self._problems += (
+            f"`{lane.ref}` holds no lane of its writer" for lane in new if lane.ref not in readable
+        )
+        new = [lane for lane in new if lane.ref in readable]
         return sum(self._keep(lane, kept.get(lane.ref, "")) for lane in new)
 
     def _first_of(self, lanes: list[Lane], trusted: tuple[str, ...]) -> list[Lane]:
@@ -230,12 +236,6 @@ class _Sync:
 
     def _keep(self, lane: Lane, kept: str) -> bool:
         """Keep a lane that was fetched, if it goes on from what is kept of it."""
-        lane = lane.replace(commit=self._repository.ref_id(self._fetched(lane)))
-        try:
-            read_lane(self._repository, lane)
-        except GitguardError as error:
-            self._problems.append(f"`{lane.ref}` cannot be read as a lane: {error.message}")
-            return False
         if kept and not self._repository.is_ancestor(kept, lane.commit):
             what = (
                 "went back" if self._repository.is_ancestor(lane.commit, kept) else "was replaced"

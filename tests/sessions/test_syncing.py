@@ -12,6 +12,7 @@ import pytest
 from gitguard.errors import InvalidInput
 from gitguard.state.items import HostSummary
 from tests.conftest import Clock, Git
+from tests.support import keys
 from tests.support.leaked_secrets import TOKEN, UNKNOWN, Blind, contents, holders
 from tests.support.staged import staged
 from tests.support.synced_machines import (
@@ -20,6 +21,8 @@ from tests.support.synced_machines import (
     Remote,
     hook,
     machine,
+    make_machine,
+    make_remote,
     write_three,
 )
 
@@ -194,13 +197,15 @@ def test_a_lane_with_another_writers_commits_is_not_joined(
     introduced(a, b)
     c.learn("not of a")
     c.settled()
-    forged = f"{LANES}main/{'f' * 16}"
-    remote("update-ref", forged, remote.lanes[c.lane])
-    synced = b.sync()
-    b.guard.lanes.trust("f" * 16)
-    synced = b.sync()
-    assert any("is not of the lane" in problem for problem in synced.problems)
+    forged = f"{LANES}main/{a.writer}"
+    message = remote("log", "-1", "--format=%B", forged)
+    newest = remote("commit-tree", f"{c.lane}^{{tree}}", "-p", c.lane, "-m", message)
+    remote("update-ref", f"{LANES}main/{'f' * 16}", remote.lanes[c.lane])
+    remote("update-ref", forged, newest)
+    problems = b.sync().problems
+    assert f"`{LANES}main/{'f' * 16}` holds no lane of its writer" in problems
     assert b.learned == set()
+    assert b.lanes[a.lane] == a.lanes[a.lane]
 
 
 # What leaves
@@ -380,7 +385,8 @@ def test_a_lane_that_was_replaced_is_neither_joined_nor_overwritten(
     introduced(a, b)
     c.learn("forged")
     c.settled()
-    forged = remote.lanes[c.lane]
+    message = remote("log", "-1", "--format=%B", a.lane)
+    forged = remote("commit-tree", f"{c.lane}^{{tree}}", "-m", message)
     remote("update-ref", a.lane, forged)
     synced = b.sync()
     assert "was replaced" in synced.problems[0]
@@ -397,8 +403,7 @@ def test_what_a_remote_has_beside_lanes_is_passed_over(
     for name in ("main/short", f"Main/{'a' * 16}", f"a/b/{'a' * 16}", f"main/{'a' * 16}"):
         remote("update-ref", f"{LANES}{name}", commit)
     synced = b.sync()
-    assert len(synced.problems) == 1
-    assert "cannot be read as a lane" in synced.problems[0]
+    assert synced.problems == (f"`{LANES}main/{'a' * 16}` holds no lane of its writer",)
     assert [lane.writer for lane in synced.colleagues] == [a.writer]
 
 
@@ -406,8 +411,11 @@ def test_only_so_many_lanes_are_looked_at(
     a: Machine, b: Machine, remote: Remote, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     introduced(a, b)
-    for number in range(5):
-        remote("update-ref", f"{LANES}main/{number:016x}", remote.lanes[a.lane])
+    message = remote("log", "-1", "--format=%B", a.lane)
+    for writer in (f"{number:016x}" for number in range(5)):
+        copied = message.replace(a.writer, writer)
+        commit = remote("commit-tree", f"{a.lane}^{{tree}}", "-m", copied)
+        remote("update-ref", f"{LANES}main/{writer}", commit)
     a.learn("one")
     a.settled()
     monkeypatch.setattr("gitguard.sessions.syncing.MOST_LANES", 2)
@@ -532,3 +540,65 @@ def test_a_sync_that_was_killed_loses_nothing_and_the_next_one_ends_it(
     assert remote.lanes[b.lane] == b.lanes[b.lane]
     never_forced(remote)
     b.git.fsck()
+
+
+# Repositories of other kinds
+
+
+def test_each_worktree_of_a_repository_is_a_writer_of_its_own(
+    a: Machine, b: Machine, remote: Remote, tmp_path: Path, clock: Clock
+) -> None:
+    (first,) = a.settled().pushed
+    a.git("worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    side = Machine(tmp_path / "side", a.home, clock, str)
+    side.guard.ensure()
+    side.learn("beside")
+    (pushed,) = side.settled().pushed
+    assert pushed.startswith(f"{LANES}side/")
+    assert pushed.rpartition("/")[2] != first.rpartition("/")[2]
+    assert a.settled().colleagues == side.settled().colleagues == ()
+    assert {lane.session for lane in b.settled().colleagues} == {"main", "side"}
+
+
+def test_two_machines_with_sha256_sync_as_well(tmp_path: Path, clock: Clock) -> None:
+    folder = tmp_path / "sha256"
+    folder.mkdir()
+    remote = make_remote(folder, "--object-format=sha256")
+    a, b = (make_machine(folder, name, remote, clock) for name in "ab")
+    introduced(a, b)
+    a.learn("one")
+    for each in (a, b):
+        each.settled()
+    assert b.learned == {"one"}
+    assert len(remote.lanes[a.lane]) == 64
+    b.git.fsck()
+
+
+def test_a_shallow_clone_syncs(remote: Remote, a: Machine, tmp_path: Path, clock: Clock) -> None:
+    a.learn("one")
+    a.settled()
+    root = tmp_path / "shallow"
+    Git(tmp_path)("clone", "--quiet", "--depth=1", f"file://{remote.root}", str(root))
+    Git(root)("config", "user.name", "s")
+    shallow = Machine(root, tmp_path / "shallow-home", clock, str)
+    shallow.guard.ensure()
+    shallow.settled()
+    shallow.trust(a)
+    shallow.settled()
+    assert shallow.learned == {"one"}
+
+
+def test_the_newest_commit_of_a_lane_is_signed_where_checkpoints_are(
+    a: Machine,
+) -> None:
+    user = keys.Machine(Path(os.environ["HOME"]))
+    pairs = keys.SshKeys(user.home / "pairs")
+    user.use_ssh(pairs.make("laptop"), pairs.allowed)
+    (a.home / "config").mkdir(exist_ok=True)
+    (a.home / "config" / "config.yaml").write_text("sign: true\n")
+    a.learn("one")
+    a.learn("two")
+    a.guard.checkpoint("Signed.")
+    a.settled()
+    kinds = a.git("log", "--format=%G?", a.lane).splitlines()
+    assert kinds == ["G", *"N" * (len(kinds) - 1)]

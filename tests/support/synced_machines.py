@@ -108,15 +108,17 @@ def lanes_in(git: Git) -> dict[str, str]:
     return dict(line.split(" ") for line in listed.splitlines())
 
 
-def make_remote(folder: Path) -> Remote:
-    """Make a bare repository with one commit on `main`."""
+def make_remote(folder: Path, *options: str) -> Remote:
+    """Make a bare repository with one commit on `main`; options are those of `git init`."""
     seed = Git(folder / "seed")
     seed.root.mkdir()
-    seed.start()
+    seed.start(*options)
     remote = Remote(folder / "remote.git")
     seed("clone", "--quiet", "--bare", str(seed.root), str(remote.root))
     for setting in ("denyNonFastForwards", "denyDeletes"):
         remote("config", f"receive.{setting}", "true")
+    for setting in ("user.name", "user.email"):
+        remote("config", setting, "outsider")
     remote("config", "core.logAllRefUpdates", "always")
     return remote
 

@@ -19,7 +19,7 @@ from gitguard.model.codec import STATE_FILE, dump_json, load_json, sha256
 from gitguard.model.commit import flat_tree, parse_commit
 from gitguard.model.record import Record
 from gitguard.model.value import Value
-from gitguard.state.checkpoint import LaneMark, is_writer, lane_message
+from gitguard.state.checkpoint import LaneMark, is_writer, lane_message, read_checkpoint
 from gitguard.state.task import read_state
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, load_record
@@ -198,6 +198,29 @@ def read_lane(repository: Repository, lane: Lane) -> Verified:
         walk = Verification(reader, session, way_out=LEAVE, may_have=VERSIONS_FILE)
         (link,) = walk.links(lane.commit, None, most=1)
     return refuse(link)
+
+
+def newest_of(repository: Repository, lanes: Iterable[Lane]) -> dict[str, Checkpoint]:
+    """Return the newest commit of each lane, by the lane's ref; what is no lane's is left out.
+
+    Nothing beyond these commits is read, so all of them take one git.
+    """
+    lanes = tuple(lanes)
+    with repository.reader() as reader:
+        commits = [lane.commit for lane in lanes]
+        bodies = reader.read_all(commits, "commit", limit=_COMMIT_LIMIT)
+    newest = {}
+    for lane in lanes:
+        body = bodies[lane.commit]
+        try:
+            if isinstance(body, InvalidDocument):
+                continue
+            checkpoint, _ = read_checkpoint(lane.commit, body)
+        except InvalidDocument:
+            continue
+        if checkpoint.lane is not None and checkpoint.lane.writer == lane.writer:
+            newest[lane.ref] = checkpoint
+    return newest
 
 
 # Our own
