@@ -14,44 +14,14 @@ from gitguard.state.items import HostSummary
 from tests.conftest import Clock, Git
 from tests.support import keys
 from tests.support.leaked_secrets import TOKEN, UNKNOWN, Blind, contents, holders
-from tests.support.staged import staged
 from tests.support.synced_machines import (
     LANES,
     Machine,
     Remote,
     hook,
-    machine,
     make_machine,
     make_remote,
-    write_three,
 )
-
-tmp_path = staged(three=write_three)
-
-
-@pytest.fixture
-def remote(three: Path) -> Remote:
-    return Remote(three / "remote.git")
-
-
-@pytest.fixture
-def three(tmp_path: Path) -> Path:
-    return tmp_path
-
-
-@pytest.fixture
-def a(three: Path, clock: Clock) -> Machine:
-    return machine(three, "a", clock)
-
-
-@pytest.fixture
-def b(three: Path, clock: Clock) -> Machine:
-    return machine(three, "b", clock)
-
-
-@pytest.fixture
-def c(three: Path, clock: Clock) -> Machine:
-    return machine(three, "c", clock)
 
 
 def introduced(*machines: Machine) -> None:

@@ -3,40 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gitguard.errors import OwnerOnly
-from tests.conftest import Clock, Git
+from tests.conftest import Git
+from tests.support.command_place import Place
 from tests.support.hostile import Outcome, gitguard, inside
-from tests.support.staged import staged
-from tests.support.synced_machines import Machine, Remote, hook, machine, write_three
-
-tmp_path = staged(three=write_three)
-
-Typed = Callable[..., Outcome]
+from tests.support.synced_machines import Machine, Remote, hook
+from tests.support.terminal import on_terminal
 
 
 @pytest.fixture
-def remote(three: Path) -> Remote:
-    return Remote(three / "remote.git")
-
-
-@pytest.fixture
-def three(tmp_path: Path) -> Path:
-    return tmp_path
-
-
-@pytest.fixture
-def a(three: Path, clock: Clock) -> Machine:
-    return machine(three, "a", clock)
-
-
-@pytest.fixture
-def b(three: Path, clock: Clock) -> Machine:
-    return machine(three, "b", clock)
+def place(three: Path) -> Place:
+    folder = three / "place"
+    folder.mkdir()
+    return Place(folder)
 
 
 def typed(at: Machine, *words: str, **environment: str) -> Outcome:
@@ -58,6 +41,23 @@ def test_the_first_sync_without_a_terminal_is_queued_and_ends_well(
     assert f"Pushed {a.lane} to origin" in outcome.out
     assert "In sync with origin" in outcome.out
     assert "queued" not in typed(a, "status").out
+
+
+@pytest.mark.parametrize(("answer", "is_pushed"), [(b"y\n", True), (b"n\n", False)])
+def test_on_a_terminal_it_shows_what_would_leave_and_asks_once(
+    place: Place, tmp_path: Path, answer: bytes, is_pushed: bool
+) -> None:
+    place.type("gitguard ensure; git init --quiet --bare ../away.git")
+    place.type("git remote add origin ../away.git")
+    code, seen = on_terminal(place, "gitguard sync", answer)
+    assert code == 0
+    assert "main: 1 new checkpoint, " in seen
+    assert "Push these sessions there, now and at each sync?" in seen
+    assert bool(Remote(place.root.parent / "away.git").lanes) == is_pushed
+    assert ("nobody agreed yet" in seen) == (not is_pushed)
+    place.type("gitguard note --goal Ours")
+    _, seen = on_terminal(place, "gitguard sync", b"n\n")
+    assert ("Push these sessions there" in seen) == (not is_pushed)
 
 
 def test_a_second_machine_goes_on_by_three_commands(a: Machine, b: Machine) -> None:
