@@ -6,8 +6,9 @@ from gitguard.errors import GitguardError
 from gitguard.model import triggers
 from gitguard.model.text import counted
 from gitguard.model.value import Value
+from gitguard.state.capture import within_bounds
 from gitguard.state.circumstances import Circumstances
-from gitguard.state.joining import LaneState, join_lanes
+from gitguard.state.joining import LaneState, advance, join_lanes
 from gitguard.store.session.anchor import marked, not_ours
 from gitguard.store.session.joined_lanes import joined_path, write_joined
 from gitguard.store.session.lane_state import KnownLane, read_lane_state
@@ -64,6 +65,7 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: str) -> Joined
 def _join(store: SessionStore, ready: OwnState, theirs: list[LaneState], writer: str) -> OwnState:
     known = KnownLane(store)
     joined = join_lanes([known.advanced(writer, ready.state), *theirs], writer)
+    joined = advance(joined, within_bounds(joined.state))
     state = joined.state.replace(host_summary=ready.state.host_summary)
     if state != marked(ready.state, ()):
         ready = store.save(marked(state, not_ours(state, ready.state)), ready)
