@@ -400,6 +400,8 @@ HOSTS: tuple[Host, ...] = (
     Alike("droid", "0.225.2"),
     Alike("kimi", "2.1.0"),
     Alike("codex", "0.171.0"),
+    Alike("opencode", "1.18.34"),
+    Alike("pi", "1.5.0"),
 )
 
 
