@@ -93,6 +93,7 @@ def resume_block(
             spiral=spiral,
             notes=(*notes, *verdict.notes),
             conversation=conversation,
+            by_own_call=bool(conversation),
         )
 
     return store.at_one_moment(build)
@@ -163,12 +164,14 @@ def resume_of(
     conversation: str = "",
     beside: Beside | None = None,
     has_context: bool = False,
+    by_own_call: bool = False,
 ) -> str:
     """Return the block of a state in force, with notes for its reader.
 
     spiral says why a new conversation would keep more than a compaction, if it would. beside is who
     is at work beside the reader; it is looked up unless it is passed. has_context says that the
-    block does not stand alone (`tokens_for`).
+    block does not stand alone (`tokens_for`). by_own_call says that a call of the reader
+    asks, which so was not interrupted.
 
     The newest checkpoints are verified first; raises `Tampered` where they are not ours as written.
     """
@@ -195,7 +198,8 @@ def resume_of(
         own_code=standing_of_code(store.repository(), store.workspace.redactor, head.code),
         whole_summary=whole_summary(store, state, conversation),
     )
-    entries = tuple(e for e in part.entries if e.host_session not in beside.at_work)
+    at_work = (*beside.at_work, *([conversation] if by_own_call else []))
+    entries = tuple(e for e in part.entries if e.host_session not in at_work)
     work = capture.work_of(entries, state, store.clock())
     max_tokens = tokens_for(store.config.resume, state, has_context=has_context)
     return build_resume(state, work, header, max_tokens=max_tokens)
