@@ -137,7 +137,9 @@ def _say_outcome(
     about_clone = second_clone(console, startup) if startup is not None else ""
     lines += [about_clone] if about_clone else []
     if startup is not None and not dry_run:
-        shown = " or ".join(names) if WITHOUT_HOOKS not in names else "the host"
+        *others, last = names
+        shown = f"{', '.join(others)} or {last}" if others else last
+        shown = "the host" if WITHOUT_HOOKS in names else shown
         lines.append(f"Start {shown} here as before; `gitguard status` shows what is saved.")
     document = {
         "dry_run": dry_run,
