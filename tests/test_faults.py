@@ -52,10 +52,15 @@ _APPENDED = {"transcript-opened", "transcript-ended", "transcript-parted", "tran
 """Of entries that are added to a transcript; `test_transcript_compaction.py` stops there."""
 _MOVES = {"record-relocated", "record-moved", "record-copied"}
 """Of a repository that was moved or copied; `test_identity.py` kills there."""
+_LANES = {
+    *("lanes-fetched", "lanes-joined", "lane-kept", "lane-known", "lane-written", "lane-pending"),
+    *("lane-moved", "lane-counted", "lanes-pushed", "join-noted"),
+}
+"""Of a sync; `tests/sessions/sync/` kills there."""
 
 
 def test_the_list_of_steps_is_whole() -> None:
-    assert announced() == set(step_faults.STEPS) | _ELSEWHERE | _APPENDED | _MOVES
+    assert announced() == set(step_faults.STEPS) | _ELSEWHERE | _APPENDED | _MOVES | _LANES
 
 
 def test_every_step_is_reached_by_a_scenario(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def newest_calls(
             continue
         for block in reversed(fields.get("blocks", ())):
             if block.kind == RESULT:
-                results[block.id] = block, fields.get("time", 0)
+                results.setdefault(block.id, (block, fields.get("time", 0)))
             elif block.kind == CALL:
                 yield _recorded(block, *results.pop(block.id, (None, 0)))
 

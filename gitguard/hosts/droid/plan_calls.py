@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from gitguard.model.plan_calls import PlanChange, whole_plan
+from gitguard.model.plan_calls import PlanChange, whole_plan, written_list
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def plan_change(
     """Return the plan that a call wrote; cut is as `whole_plan` has it."""
     todos = parameters.get("todos")
     if not isinstance(todos, str):
-        return whole_plan(todos, cut)
+        return whole_plan(written_list(parameters), cut)
     steps = map(_STEP.match, todos[:_READ].splitlines())
     return whole_plan([{"status": step[1], "step": step[2]} for step in steps if step], cut)
 

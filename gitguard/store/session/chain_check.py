@@ -71,7 +71,7 @@ class Verification:
         self._reader = reader
         self._session = session
         self._way_out = way_out
-        self._allowed = (_FILES, tuple(sorted((*_FILES, may_have))))
+        self._allowed = {_FILES, tuple(sorted((*_FILES, may_have)))} if may_have else {_FILES}
         self._blobs: dict[str, InvalidDocument | None] = {}
         self._ahead: Contents = {}
         self._order: Sequence[str] = ()

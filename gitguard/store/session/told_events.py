@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 _FOLDER = "_told"
 _KEPT = 60.0
 """Seconds for which an event is known by its mark."""
-_AT_ONCE = 1.0
-"""Seconds within which events without a mark that say the same are one."""
 _NAME_SIZE = 12
 """Bytes of the digest by which an event is known."""
 _REPEATED = (events.STATUS_LINE, events.BOOTSTRAP, events.OTHER, events.TOOL_START)
@@ -35,15 +33,15 @@ def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
 
     Where nothing can be remembered, no event was told before.
     """
-    if event.kind in _REPEATED or not workspace.is_recorded:
-        return False
+    if not event.mark or event.kind in _REPEATED or not workspace.is_recorded:
+        return False  # without a mark nothing tells a repetition from the same event once more
     folder = os.path.join(workspace.state_folder, _FOLDER)
     path = os.path.join(folder, _name(event))
     now = workspace.clock()
     try:
         if event.kind == events.PROMPT:
             _forget(folder, now)
-        return not _leave(folder, path, now, _KEPT if event.mark else _AT_ONCE)
+        return not _leave(folder, path, now)
     except (OSError, GitguardError):
         return False
 
@@ -59,13 +57,13 @@ def _name(event: HookEvent) -> str:
     return blake2b(data, digest_size=_NAME_SIZE).hexdigest()
 
 
-def _leave(folder: str, path: str, now: float, window: float) -> bool:
+def _leave(folder: str, path: str, now: float) -> bool:
     """Leave a file behind; say whether none was there that still counts."""
     for _ in range(2):
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            is_over = not -window < now - os.stat(path).st_mtime < window
+            is_over = not abs(now - os.stat(path).st_mtime) < _KEPT
             if is_over:
                 os.utime(path, (now, now))
             return is_over

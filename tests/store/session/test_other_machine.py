@@ -50,6 +50,15 @@ def line_with(text: str, words: str) -> str:
     return line
 
 
+def line_and_title(block: str, words: str) -> str:
+    """Return the line with the words, behind the title of its list."""
+    lines = block.splitlines()
+    place = lines.index(line_with(block, words))
+    titles = [line for line in lines[:place] if line.endswith(":") and line[:2] != "- "]
+    is_listed = lines[place].startswith("- ")
+    return f"{titles[-1] if is_listed and titles else ''} {lines[place]}"
+
+
 def take(here: Conversation, there: Conversation) -> None:
     """Take what the other machine made of the session, as a person would who reviewed it."""
     here.git("fetch", "-q", str(there.root), REF)
@@ -71,8 +80,8 @@ def test_what_is_said_here_afterwards_is_not_labelled_and_the_rest_stays_so(
     there.send("Stop", last_assistant_message="The report has semicolons now.")
     for session in ("S10", "S11"):  # what a checkpoint wrote is read again
         block = there.beside(session).prompt("where were we?")
-        assert FROM_ELSEWHERE in line_with(block, LIMIT)
-        assert FROM_ELSEWHERE not in line_with(block, THEIR_LIMIT)
+        assert FROM_ELSEWHERE in line_and_title(block, LIMIT)
+        assert FROM_ELSEWHERE not in line_and_title(block, THEIR_LIMIT)
 
 
 def test_what_was_said_here_comes_back_from_another_machine_without_a_label(

@@ -171,7 +171,11 @@ def test_a_shallow_line_in_the_chain_changes_nothing(begun: Guard, git: Git) -> 
     (git.root / ".git" / "shallow").write_text(git("rev-parse", f"{BRANCH}~2") + "\n")
     assert git("rev-list", "--count", BRANCH) == "3"
     assert "Goal 5" in begun.resume()
-    assert len(begun.log()) == len(set(begun.log())) == begun.checkpoint("Goes on.").sequence - 1
+    assert (
+        len(begun.log())
+        == len({each.id for each in begun.log()})
+        == begun.checkpoint("Goes on.").sequence - 1
+    )
 
 
 def test_a_shallow_clone_ends_where_it_ends(
