@@ -184,8 +184,9 @@ def assert_of_the_task(block: str, most: int) -> None:
     assert GOAL in next(line for line in block.splitlines() if line.startswith("Goal"))
     assert LIMIT in block, block
     assert NEWER in block, block
-    newer, former = block.find("mesecno.json"), block.find("mesecno.xml")
-    assert former < 0 or newer < former, block
+    # Turns stand oldest first; the request and the answer behind them are the newest.
+    newer, former = block.rfind("mesecno.json"), block.rfind("mesecno.xml")
+    assert former < newer, block
     fields = [line.partition(": ") for line in block.splitlines()]
     talk = [text for name, _, text in fields if name.startswith(("Goal", "Last request", "Next"))]
     assert not set(talk) & set(TALK), block
