@@ -33,12 +33,15 @@ def hosts_to_set_up(
             "nothing was changed: several hosts are here",
             "Use --yes for all of them, or name one with --host",
         )
-        found = [fields_of(host) for host in choice.present]
-        console.say(listed, {"present_hosts": found}, problem)
+        documents = [fields_of(host) for host in choice.present]
+        console.say(listed, {"present_hosts": documents}, problem)
     click.echo(listed)
     confirmed = [name for name in choice.asked if _is_confirmed(name)]
     if not confirmed and not choice.chosen:
-        raise NotConfirmed("nothing was changed")
+        raise NotConfirmed(
+            "nothing was changed: you took none of the hosts",
+            "For an agent of another host, use --host none",
+        )
     return (*choice.chosen, *confirmed)
 
 

@@ -1,6 +1,6 @@
 """What the host wrote into its transcript and told no hook of: prompts, answers, ends of calls.
 
-The words count as read: no event vouches for them.
+A prompt from there counts as read: no event vouches for it.
 """
 
 from __future__ import annotations
@@ -14,10 +14,6 @@ from gitguard.model.transcript import AGENT, USER
 from gitguard.state import entries
 
 TYPE_CHECKING = False
-_ENDS = (entries.ENDED, entries.FAILED)
-_COMPARED = 80
-"""Characters of a call's parameters by which it is known again."""
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -26,6 +22,10 @@ if TYPE_CHECKING:
     from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.state_file import OwnState
+
+_ENDS = (entries.ENDED, entries.FAILED)
+_COMPARED = 80
+"""Characters of a call's parameters by which it is known again."""
 
 
 def untold_prompt(conversation: Conversation) -> str:
@@ -75,7 +75,14 @@ def _last_result_at(conversation: Conversation) -> float | None:
 
 
 def _is_of(entry: JournalEntry, call: RecordedCall) -> bool:
-    """Say whether a call is the one of an entry, whose tool may have another name there."""
+    """Say whether a call is the one of an entry, by its id or by what it was given.
+
+    Where hooks tell no id, the tool may have another name there.
+    """
+    from gitguard.model.call_ids import invented_id
+
+    if entry.id in (call.id, invented_id(call.name, call.given or {})):
+        return True
     words = entry.summary[:_COMPARED]
     return any(words in one_line(str(value)) for value in (call.given or {}).values())
 
@@ -83,8 +90,8 @@ def _is_of(entry: JournalEntry, call: RecordedCall) -> bool:
 def newest_entries(conversation: Conversation, ready: OwnState) -> dict[str, JournalEntry]:
     """Return the newest entry of each conversation's own, by the host's id of it."""
     part = conversation.store.journal.read(ready.journal_id, ready.journal_offset)
-    own = (entry for entry in part.entries if not entry.sub_agent and not entry.is_found_later)
-    return {entry.host_session: entry for entry in own}
+    main = (entry for entry in part.entries if not entry.sub_agent and not entry.is_found_later)
+    return {entry.host_session: entry for entry in main}
 
 
 def _since_last_turn(conversation: Conversation) -> list[Message]:
@@ -117,9 +124,9 @@ def take_in_ends(conversation: Conversation) -> None:
         return
     key = conversation.event.host_session
     begun = {call.id: call for call in conversation.store.journal.open_calls()}
-    own = {name: call for name, call in begun.items() if call.host_session == key}
-    for name, end in _ends(conversation, frozenset(own)).items():
-        conversation.store.journal.append(_ended(conversation, own[name], end))
+    calls = {name: call for name, call in begun.items() if call.host_session == key}
+    for name, end in _ends(conversation, frozenset(calls)).items():
+        conversation.store.journal.append(_ended(conversation, calls[name], end))
 
 
 def take_exit_code(conversation: Conversation) -> None:

@@ -503,12 +503,9 @@ def _sub_agent(conversation: Conversation) -> HookReply:
 
 
 def _session_end(conversation: Conversation) -> HookReply:
-    from gitguard.hooks.unfinished import take_in_late_answer
-
     if not conversation.bring_back():
         return NEUTRAL
     with conversation.recording():
-        take_in_late_answer(conversation)
         _note_ended_turn(conversation, awaits_answer=conversation.record.awaits_answer)
         capture.take_in_stopped_calls(conversation)
         conversation.checkpoint(triggers.SESSION_END, "The conversation ended.")

@@ -80,16 +80,6 @@ def take_in_cut_off_turns(conversation: Conversation) -> None:
     take_in_stopped_calls(conversation)
 
 
-def take_in_late_answer(conversation: Conversation) -> None:
-    """Journal the answer of the conversation's own newest turn, if the host has written it now."""
-    ready = newest_own(conversation.store.states.read())
-    record = conversation.with_transcript(conversation.record)
-    if ready is None or not record.awaits_answer or conversation.is_apart:
-        return
-    key = conversation.event.host_session
-    conversation.record = _with_late_answer(conversation, key, record, ready)
-
-
 def _with_late_answer(
     conversation: Conversation, key: str, record: HostSession, ready: OwnState
 ) -> HostSession:
@@ -104,18 +94,31 @@ def _with_late_answer(
     except GitguardError as error:
         conversation.note_fault(error)
         return record
-    if not answers:
+    if not answers or not _is_behind_calls(conversation, record, answers[-1]):
         return record
     newest = answers[-1]
     words = conclusions(conversation.workspace.redactor.text(newest.text[-_READ:]), AT_LENGTH)
-    known = {exchange.text for exchange in conversation.store.folded(ready)[0].exchanges}
-    if words and words not in known:
+    texts = {exchange.text for exchange in conversation.store.folded(ready)[0].exchanges}
+    if words and words not in texts:
         now = conversation.store.now
         at = min(timestamp(newest.at), now) if newest.at else now
         entry = conversation.entry(entries.TURN_ENDED, summary=words).without_call()
         conversation.store.journal.append(entry.replace(host_session=key, at=at, turn=record.turns))
     since_answer = max(newest.at, record.turn_since)
     return record.replace(awaits_answer=False, heard_upto=upto, turn_since=since_answer)
+
+
+def _is_behind_calls(conversation: Conversation, record: HostSession, answer: Message) -> bool:
+    """Say whether a message comes after the result of the newest call, as an answer does."""
+    from gitguard.transcripts import recorded_calls
+
+    transcript = record.host_transcript
+    try:
+        newest = next(recorded_calls(transcript), None) if transcript is not None else None
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return False
+    return newest is None or (newest.has_ended and answer.at >= newest.at)
 
 
 def _take_in_writes(conversation: Conversation, ready: OwnState, keys: Container[str]) -> None:

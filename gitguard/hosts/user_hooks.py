@@ -55,13 +55,13 @@ class UserHooks(Value):
         """
         name = self.dialect.name
         run = f"gitguard hook {name}"
-        found = f"if command -v gitguard >/dev/null 2>&1; then {run}; fi"
+        line = f"if command -v gitguard >/dev/null 2>&1; then {run}; fi"
         if executable:
             path = quote(executable)
-            found = f"if [ -x {path} ]; then {path} hook {name}; el{found}"
+            line = f"if [ -x {path} ]; then {path} hook {name}; el{line}"
         if self.dialect.refusal == FAILS:
-            return f"{found}; test $? -ne 2 || exit 2"
-        return f"{found} || true"
+            return f"{line}; test $? -ne 2 || exit 2"
+        return f"{line} || true"
 
     def is_ours(self, value: Any) -> bool:
         """Say whether a hook runs gitguard for this host."""

@@ -201,6 +201,17 @@ def test_an_event_that_two_hooks_tell_of_counts_once(
     assert is_told_before(talk.guard.workspace, told[1]) is is_the_same
 
 
+def test_an_event_is_known_though_older_ones_cannot_be_forgotten(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    workspace = talk.guard.workspace
+    folder = Path(workspace.state_folder) / "_told"
+    folder.mkdir(parents=True)
+    (folder / "gone").symlink_to("nowhere")  # as where another process removed it meanwhile
+    payload = json.loads((PAYLOADS.parent / "copilot" / "UserPromptSubmit.json").read_text())
+    event = find_host("copilot").parse_event(payload, {"HOME": "/nowhere"}, talk.clock())
+    assert [is_told_before(workspace, event), is_told_before(workspace, event)] == [False, True]
+
+
 def test_what_has_no_mark_is_no_repetition(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     payload = json.loads((PAYLOADS.parent / "droid" / "PostToolUse.Execute.json").read_text())

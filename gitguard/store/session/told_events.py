@@ -39,11 +39,14 @@ def is_told_before(workspace: Workspace, event: HookEvent) -> bool:
     path = os.path.join(folder, _name(event))
     now = workspace.clock()
     try:
+        if not _leave(folder, path, now):
+            return True
+        # Only now, and by this process alone: the other one may remove the same files.
         if event.kind == events.PROMPT:
             _forget(folder, now)
-        return not _leave(folder, path, now)
     except (OSError, GitguardError):
         return False
+    return False
 
 
 def _name(event: HookEvent) -> str:
@@ -63,7 +66,7 @@ def _leave(folder: str, path: str, now: float) -> bool:
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            is_over = not abs(now - os.stat(path).st_mtime) < _KEPT
+            is_over = abs(now - os.stat(path).st_mtime) >= _KEPT
             if is_over:
                 os.utime(path, (now, now))
             return is_over
