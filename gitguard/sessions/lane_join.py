@@ -18,6 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gitguard.store.session.lanes import LaneWriter
     from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import Saved, SessionStore
 
@@ -33,10 +34,10 @@ class Joined(Value):
     problems: tuple[str, ...] = ()
 
 
-def join_into(store: SessionStore, lanes: Iterable[Lane], writer: str) -> Joined:
+def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) -> Joined:
     """Join lanes that are believed into a session, and take a checkpoint of what is new.
 
-    The lock is held. writer is this worktree's id. A lane that does not verify is not joined.
+    The lock is held. A lane that does not verify is not joined.
     Raises what reading the session's state raises.
     """
     seen = seen_by(store)
@@ -62,9 +63,12 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: str) -> Joined
     return Joined(store.session.key, tuple(theirs), saved, tuple(problems))
 
 
-def _join(store: SessionStore, ready: OwnState, theirs: list[LaneState], writer: str) -> OwnState:
+def _join(
+    store: SessionStore, ready: OwnState, theirs: list[LaneState], writer: LaneWriter
+) -> OwnState:
     known = KnownLane(store)
-    joined = join_lanes([known.advanced(writer, ready.state), *theirs], writer)
+    ours = known.advanced(writer.id, writer.earlier, ready.state)
+    joined = join_lanes([ours, *theirs], writer.id)
     joined = advance(joined, within_bounds(joined.state))
     state = joined.state.replace(host_summary=ready.state.host_summary)
     if state != marked(ready.state, ()):

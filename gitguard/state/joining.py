@@ -136,6 +136,37 @@ def advance(lane: LaneState, state: TaskState, writer: str = "") -> LaneState:
     return _ChangeSet.of(lane).advanced(lane.state, state, writer).lane(writer)
 
 
+def renamed(lane: LaneState, writer: str) -> LaneState:
+    """Return a lane whose worktree goes on as another writer, because its id may be in use twice.
+
+    What the earlier id changed is the new one's, and nothing of the earlier id was seen: its
+    counters may stand for other changes on another machine. What is known of all others stays.
+    """
+    earlier, changes = lane.writer, _ChangeSet.of(lane)
+    seen = {who: counter for who, counter in changes.seen.items() if who != earlier}
+    seen[writer] = changes.seen.get(earlier, 1)
+    values = {
+        part: _renamed_value(part, dots, earlier, writer) for part, dots in changes.values.items()
+    }
+    places = {
+        part: _renamed(moves, earlier, writer) if earlier not in values.get(part, {}) else moves
+        for part, moves in changes.places.items()
+    }
+    under_new_id = _ChangeSet(seen, values, places)
+    # Items of one counter stand by writer, so each is put where it stood.
+    return under_new_id.advanced(lane.state, lane.state, writer).lane(writer)
+
+
+def _renamed_value(part: Part, dots: Dots, earlier: str, writer: str) -> Dots:
+    """Return changes under the new id, or as they are where the state would show another one."""
+    under_new_id = _renamed(dots, earlier, writer)
+    return under_new_id if _pick(part, under_new_id) == _pick(part, dots) else dots
+
+
+def _renamed(dots: Dots, earlier: str, writer: str) -> Dots:
+    return {writer if who == earlier else who: dot for who, dot in dots.items()}
+
+
 def open_conflicts(state: TaskState) -> tuple[Conflict, ...]:
     """Return the conflicts about what has not changed since they were found."""
     if not state.conflicts:
@@ -212,8 +243,8 @@ class _ChangeSet:
     def advanced(self, before: TaskState, after: TaskState, writer: str) -> _ChangeSet:
         """Return what is known once a writer who knew all of this has changed the state."""
         counter = max(self.seen.values(), default=0) + 1
-        left = {conflict.id for conflict in after.conflicts}
-        settled = {(c.field, c.key) for c in before.conflicts if c.id not in left}
+        left = {(conflict.field, conflict.key) for conflict in after.conflicts}
+        settled = {(c.field, c.key) for c in before.conflicts} - left
         shown = dict(_parts_of(before))
         values: dict[Part, Dots] = {}
         places: dict[Part, Dots] = {}

@@ -21,6 +21,7 @@ from gitguard.state.joining import (
     advance,
     join_lanes,
     open_conflicts,
+    renamed,
     settle,
 )
 from gitguard.state.task import TaskState, following, goal_of, new_task, read_state
@@ -368,6 +369,33 @@ def test_a_list_stands_as_its_writer_left_it() -> None:
     for order in itertools.permutations(a.state.learnings):
         moved = advance(a, a.state.replace(learnings=order))
         assert moved.state.learnings == join_lanes([a, moved]).state.learnings == order
+
+
+def test_a_writer_with_a_new_id_knows_what_it_knew_of_others() -> None:
+    a, b = pair(open_issues=["Close me", "Keep me"])
+    b = advance(b, b.state.replace(open_issues=b.state.open_issues[1:]))
+    b = noted(renamed(b, "new"), learnings=["After the backup"])
+    both = join_lanes([a, b])
+    assert [note.text for note in both.state.open_issues] == ["Keep me"]
+    assert [note.text for note in both.state.learnings] == ["After the backup"]
+
+
+@pytest.mark.parametrize("name", ["0", "z"])
+def test_a_writer_with_a_new_id_shows_and_holds_each_conflict(name: str) -> None:
+    before = in_conflict()
+    after = renamed(before, name)
+    assert after.state.replace(conflicts=()) == before.state.replace(conflicts=())
+    assert [c.field for c in after.conflicts] == [c.field for c in before.conflicts]
+    for old, new in zip(before.conflicts, after.conflicts, strict=True):
+        assert [v.value for v in old.variants] == [v.value for v in new.variants]
+    assert advance(after, before.state).conflicts == after.conflicts
+
+
+def test_what_a_copy_changed_under_the_same_id_and_counter_is_kept() -> None:
+    a, b = pair(goal="Begin")
+    original, copy = noted(b, learnings=["Of the original"]), noted(b, learnings=["Of the copy"])
+    both = join_lanes([original, renamed(copy, "new"), a])
+    assert {note.text for note in both.state.learnings} == {"Of the original", "Of the copy"}
 
 
 def test_an_unchanged_state_makes_no_version() -> None:

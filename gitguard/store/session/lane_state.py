@@ -1,8 +1,8 @@
 """What this worktree knows of who changed what in a session, for a join with others' lanes.
 
 It is remembered in the state directory, because the counters of changes that somebody else has seen
-may never stand for others. A worktree that became a new writer begins again with the state alone:
-then all of it counts as changed by the new writer, and a join with other lanes loses none of it.
+may never stand for others. A worktree that became a new writer keeps what it knows of all others;
+what it changed under its earlier id counts as changed by the new one.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.codec import STATE_FILE, check_format, dump_line, load_json
-from gitguard.state.joining import LaneState, advance, join_lanes
+from gitguard.state.joining import LaneState, advance, join_lanes, renamed
 from gitguard.state.task import read_state
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
@@ -35,13 +35,19 @@ class KnownLane:
         """Keep it beside the session's anchor."""
         self._path = os.path.join(store.workspace.anchor_folder(store.session), "lane.json")
 
-    def advanced(self, writer: str, state: TaskState) -> LaneState:
-        """Return our lane with the state as it is now; its writer changed what differs."""
+    def advanced(self, writer: str, earlier: Container[str], state: TaskState) -> LaneState:
+        """Return our lane with the state as it is now; its writer changed what differs.
+
+        earlier are the ids that this worktree had before. A lane of another worktree of this
+        machine is continued as it is, because both share this memory.
+        """
         state = leaving(state)
         before = self._read()
-        if before is None or before.writer != writer:
+        if before is None:
             return join_lanes([LaneState(writer, {}, state)], writer)
-        return advance(before, state)
+        if before.writer in earlier:
+            return renamed(advance(before, state), writer)
+        return advance(before, state, writer)
 
     def write(self, lane: LaneState) -> None:
         """Remember it, durable, before anybody else can see it."""

@@ -249,12 +249,12 @@ class OwnLane:
         self._workspace = store.workspace
         self._repository = store.repository()
 
-    def writer(self) -> str:
-        """Return whose lane it is: this worktree's id, a new one where the old one is in use.
+    def writer(self) -> LaneWriter:
+        """Return whose lane it is: this worktree, with a new id where the old one is in use.
 
         Only then may anything of the session's state be given a version.
         """
-        return self._settled()[0].id
+        return self._settled()[0]
 
     def extend(
         self,
@@ -359,7 +359,7 @@ class OwnLane:
             assert link.checkpoint is not None  # it was refused otherwise
             look(link.checkpoint, link.contents, messages[link.id])
         known, counter, parent = KnownLane(self._store), count.counter, newest.commit
-        lane_state = known.advanced(writer.id, state)
+        lane_state = known.advanced(writer.id, writer.earlier, state)
         known.write(lane_state)
         self._workspace.at_step("lane-known")
         copies = _Copies(links, versions_of(lane_state))

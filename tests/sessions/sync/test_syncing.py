@@ -437,6 +437,32 @@ def test_a_machine_restored_from_a_backup_becomes_a_new_writer(
     assert b.learned == {"lost by the backup", "after the backup"}
 
 
+def test_a_machine_that_became_a_new_writer_still_knows_what_it_saw_of_others(
+    a: Machine, b: Machine, tmp_path: Path
+) -> None:
+    introduced(a, b)
+    a.guard.note({"open_issues": ["close me", "keep me"], "goal": "Of a"})
+    for each in (a, b):
+        each.settled()
+    for folder in (b.git.root, b.home):
+        shutil.copytree(folder, tmp_path / "backup" / folder.name, symlinks=True)
+    b.learn("of the original")
+    b.settled()
+    for folder in (b.git.root, b.home):
+        put_back(folder, tmp_path / "backup" / folder.name)
+    first, (keep,) = b.writer, [n for n in b.guard.state().open_issues if n.text == "keep me"]
+    b.guard.update({"open_issues": [{"id": keep.id, "text": keep.text}]})
+    b.guard.note({"goal": "Of b, who saw the goal of a"})
+    b.settled()
+    assert b.writer != first
+    a.sync()
+    a.trust(b)
+    a.settled()
+    assert [note.text for note in a.guard.state().open_issues] == ["keep me"]
+    assert a.guard.state().goal == "Of b, who saw the goal of a"
+    assert (a.guard.state().conflicts, a.learned) == ((), {"of the original"})
+
+
 @pytest.mark.parametrize("half", ["repository", "state folder"])
 def test_a_backup_of_one_half_is_noticed_without_a_remote(
     a: Machine, half: str, tmp_path: Path
