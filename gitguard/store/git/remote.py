@@ -30,6 +30,8 @@ _DECIDING = (
 """Settings that name a program by which git reaches a remote, or put another address in place."""
 _SAID = ("!", "remote:", "fatal:", "error:", "ERROR:", "ssh:")
 """How lines begin that say why a remote was not reached, or did not take something."""
+_NO_REASON = "fatal: Could not read from remote repository."
+"""What git says where the program that connects has said why, in words of its own."""
 _LONGEST_COMPLAINT = 600
 _ADDRESS = re.compile(r"[\w./~][^\s]*")
 """What is looked up as an address: a path, `host:path` or a URL, never an option."""
@@ -136,10 +138,10 @@ class Remote:
     def _failure(self, what: str, outcome: GitOutcome) -> GitFailed:
         text = f"{outcome.stdout.decode('utf-8', 'replace')}\n"
         text += outcome.stderr.decode("utf-8", "replace")
-        lines = [line.strip() for line in visible(text).splitlines()]
-        said = [line for line in lines if line.startswith(_SAID)] or [
-            line for line in lines if line
-        ]
+        lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
+        said = [line for line in lines if line.startswith(_SAID)]
+        if said in ([], [_NO_REASON]):
+            said = lines
         words = _USER_INFO.sub("//", one_line("; ".join(said))) or "nothing"
         return GitFailed(
             f"{what}; it said: {shorten(words, _LONGEST_COMPLAINT)}",

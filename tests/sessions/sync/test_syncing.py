@@ -19,26 +19,11 @@ from tests.support.synced_machines import (
     Machine,
     Remote,
     hook,
+    introduced,
     make_machine,
     make_remote,
+    never_forced,
 )
-
-
-def introduced(*machines: Machine) -> None:
-    """Let each machine push once, and trust all others."""
-    for each in machines:
-        each.settled()
-    for each in machines:
-        each.settled()
-        each.trust(*(other for other in machines if other is not each))
-
-
-def never_forced(remote: Remote) -> None:
-    """Fail where a lane of the remote was ever moved to what does not follow."""
-    for name in remote.lanes:
-        log = (remote.root / "logs" / name).read_text().splitlines()
-        for old, new in (line.split(" ")[:2] for line in log):
-            assert not old.strip("0") or Git(remote.root)("merge-base", old, new) == old
 
 
 def died(machine: Machine, step: str) -> bool:
