@@ -54,6 +54,7 @@ def places(environment: Mapping[str, str], session: str = "") -> UserDirs:
         session=session or environment.get("GITGUARD_SESSION", ""),
         environment=environment,
         home=home,
+        machine=environment.get("GITGUARD_MACHINE", os.uname().nodename),
         caller=os.getppid(),
         at_step=at_step,
         program=program,

@@ -201,7 +201,7 @@ def test_the_table_of_trailers_has_each_one_that_a_checkpoint_can_have() -> None
         seen={"5" * 16: "6" * 40},
     )
     written = format_message(record)
-    copied = lane_message(written, LaneMark("7" * 16, 1, "8" * 40))
+    copied = lane_message(written, LaneMark("7" * 16, 1, "8" * 40, "laptop"))
     message = f"{purged_message(written, ('aws',))}\n{copied}"
     page = (ROOT / "references/design/formats.md").read_text()
     rows = re.findall(r"^\| (`Gitguard-.*?) \|", page, re.MULTILINE)

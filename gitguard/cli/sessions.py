@@ -145,7 +145,7 @@ def _overview_text(overview: Overview, more: int = 0) -> str:
 
 def lane_line(lane: OtherLane) -> str:
     """Describe what another machine pushed, and say how it is joined where it is not."""
-    text = f"session {lane.session} of writer {lane.writer}, {lane.checkpoint} at {lane.at}"
+    text = one_line(f"session {lane.session} of {lane.author}, {lane.checkpoint} at {lane.at}")
     if lane.is_trusted:
         return f"Another machine: {local_times(text)}"
     return (

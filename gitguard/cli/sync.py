@@ -16,16 +16,20 @@ from gitguard.cli.console import (
     named,
     with_console,
 )
-from gitguard.cli.process_environment import refuse_agents
+from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.cli.sessions import lane_line
-from gitguard.model.text import counted, one_line
+from gitguard.model.text import counted, local_times, one_line
 from gitguard.sessions.syncing import SyncRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from gitguard.sessions.lane_join import Joined
+    from gitguard.sessions.sync_record import OtherLane
     from gitguard.sessions.syncing import Leaving, Synced
+
+_MOST_SESSIONS = 5
+"""Sessions that are named of a new writer."""
 
 
 @click.command()
@@ -50,7 +54,8 @@ def sync(
 
     Fetches what other machines pushed, joins the lanes that you trust, pushes this machine's
     sessions, and reads back what arrived. Never forces or deletes anything on the remote, and never
-    touches your branches. Before the first push to a remote it shows what would leave and asks.
+    touches your branches. On a terminal it asks once about each new writer whether to join it, and
+    before the first push to a remote it shows what would leave and asks.
     What cannot be done now is queued for the next sync, with exit code 0.
 
     Example: `gitguard sync --remote origin`
@@ -66,7 +71,9 @@ def sync(
         remote, console.chosen_session, fetches=not push, pushes=not fetch, dry_run=dry_run
     )
     with activity() as tell:
-        synced = console.guard.lanes.sync(request, _asks(console, yes=yes), tell)
+        synced = console.guard.lanes.sync(
+            request, _asks(console, yes=yes), tell, _introduces(console)
+        )
     console.say("\n".join(_lines(synced, dry_run=dry_run)), fields_of(synced))
 
 
@@ -82,6 +89,29 @@ def _asks(console: Console, *, yes: bool) -> Callable[[Leaving], bool]:
     return may_leave
 
 
+def _introduces(console: Console) -> Callable[[tuple[OtherLane, ...]], bool | None]:
+    """Return what asks a person about a new writer; --yes says nothing of whose words count."""
+
+    def may_join(lanes: tuple[OtherLane, ...]) -> bool | None:
+        if not can_ask() or is_agents_shell():
+            return None
+        console.remark("\n".join(_writer_lines(lanes)))
+        return click.confirm("Is it yours, to join now and at each sync?", default=False)
+
+    return may_join
+
+
+def _writer_lines(lanes: tuple[OtherLane, ...]) -> Iterator[str]:
+    yield f"New: {one_line(lanes[0].author)} pushed"
+    for lane in lanes[:_MOST_SESSIONS]:
+        branch = f", on branch {lane.branch}" if lane.branch else ""
+        text = f"session {lane.session}, {lane.checkpoint} at {lane.at}{branch}"
+        yield f"  {one_line(local_times(text))}"
+    if len(lanes) > _MOST_SESSIONS:
+        yield f"  and {counted(len(lanes) - _MOST_SESSIONS, 'more session')}"
+    yield "  Your agent reads what you join as its own memory."
+
+
 def _leaving_lines(leaving: Leaving) -> Iterator[str]:
     yield f"To {one_line(leaving.remote)} ({one_line(leaving.address)}):"
     for session in leaving.sessions:
@@ -91,6 +121,8 @@ def _leaving_lines(leaving: Leaving) -> Iterator[str]:
             f"{session.size:,} bytes, {words if session.messages else 'without messages'}"
         )
     yield "  Snapshots of files and the host's own summaries stay here."
+    if leaving.machine:
+        yield f"  Others see it as the work of {one_line(leaving.machine)} (GITGUARD_MACHINE)."
 
 
 def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
@@ -105,10 +137,19 @@ def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
         yield f"Put back {ref}, which {where} had lost."
     yield from (f"Warning: {one_line(problem)}." for problem in synced.problems)
     yield from map(lane_line, synced.colleagues)
+    yield from map(_not_begun_line, synced.not_begun)
     if synced.queued:
         yield f"Queued for the next `gitguard sync`: {one_line(synced.queued)}."
     elif not dry_run:
         yield f"In sync with {where}."
+
+
+def _not_begun_line(lane: OtherLane) -> str:
+    begin = f"`gitguard session use {lane.session}`"
+    if lane.branch:
+        begin = f"check out {lane.branch}, or run {begin}"
+    text = f"Not here yet: session {lane.session} of {lane.author}, {lane.checkpoint} at {lane.at}"
+    return one_line(f"{local_times(text)}; to continue it, {begin}")
 
 
 def _joined_line(joined: Joined) -> str:

@@ -23,15 +23,17 @@ class Lanes:
         request: SyncRequest,
         may_leave: Callable[[Leaving], bool],
         tell: Callable[[str], object] = str,
+        may_join: Callable[[tuple[OtherLane, ...]], bool | None] | None = None,
     ) -> Synced:
         """Fetch and join others' lanes, and push ours; what cannot be done now is queued.
 
-        may_leave is asked before sessions go to a remote for the first time. tell is called with
-        what is done next. Raises `InvalidInput` for a remote that is not there.
+        may_leave is asked before sessions go to a remote for the first time. may_join is asked once
+        about each new writer, with its lanes; it returns None where there is nobody to ask. tell is
+        called with what is done next. Raises `InvalidInput` for a remote that is not there.
         """
-        from gitguard.sessions.syncing import sync
+        from gitguard.sessions.syncing import nobody_says, sync
 
-        return sync(self._sessions, request, may_leave, tell)
+        return sync(self._sessions, request, may_leave, tell, may_join or nobody_says)
 
     def others(self) -> tuple[OtherLane, ...]:
         """Return the lanes of other machines that are kept here."""

@@ -165,7 +165,7 @@ def _has_its_own_task(conversation: Conversation) -> bool:
 
 
 def _line(branch: str, followed: BranchFollowing, source_key: str) -> str:
-    from gitguard.sessions.following import BEGUN, REOPENED
+    from gitguard.sessions.following import BEGUN, JOINED, REOPENED
 
     session, source = _name(followed.session.key), _name(source_key)
     if followed.moved:
@@ -177,6 +177,11 @@ def _line(branch: str, followed: BranchFollowing, source_key: str) -> str:
         )
     elif followed.how == BEGUN:
         what = f"its new session {session} begins empty; the previous task stays in {source}"
+    elif followed.how == JOINED:
+        what = (
+            f"its session {session} continues from another machine; the previous task stays in "
+            f"{source}"
+        )
     elif followed.how == REOPENED:
         what = f"its archived session {session} was reopened; the previous task stays in {source}"
     else:

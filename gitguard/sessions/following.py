@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.host_session import SessionRecord
     from gitguard.store.session.workspace import Workspace
 
-BEGUN, REOPENED, CONTINUED = "begun", "reopened", "continued"
+BEGUN, JOINED, REOPENED, CONTINUED = "begun", "joined", "reopened", "continued"
 _BRANCHES = "refs/heads/"
 _MOST_NAMESAKES = 100
 
@@ -41,7 +41,7 @@ class BranchFollowing(Value):
 
     session: Session
     how: str
-    """begun, reopened or continued."""
+    """begun, joined with other machines' work as it began, reopened or continued."""
     origin: str = ""
     """The key of the session that a begun one copied from, empty where there was none."""
     moved: bool = False
@@ -190,8 +190,9 @@ def _bring_up(
         start_up(target, Circumstances())
         return REOPENED
     if origin is None:
-        start_up(target, Circumstances())
-    elif moves:
+        startup = start_up(target, Circumstances())
+        return JOINED if startup.joined else BEGUN
+    if moves:
         fork_state(origin, target, lambda state: state.replace(earlier=()))
     else:
         fork_state(origin, target, lambda state: begun_from(state, target.now))

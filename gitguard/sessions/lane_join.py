@@ -9,10 +9,22 @@ from gitguard.model.value import Value
 from gitguard.state.capture import within_bounds
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.joining import LaneState, advance, join_lanes
+from gitguard.store.disk.lock import Lock
 from gitguard.store.session.anchor import marked, not_ours
 from gitguard.store.session.joined_lanes import joined_path, write_joined
 from gitguard.store.session.lane_state import KnownLane, read_lane_state
-from gitguard.store.session.lanes import Lane, seen_by, verify_lane
+from gitguard.store.session.lanes import (
+    Lane,
+    OwnLane,
+    WriterFile,
+    kept_lanes,
+    newest_of,
+    seen_by,
+    verify_lane,
+)
+
+_MOST_AT_BEGIN = 500
+"""Commits of lanes up to which they are joined as a session begins, which a prompt may wait for."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +73,35 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) ->
     why = f"Joined {counted(len(theirs), 'lane')}." if theirs else "What is new is synced."
     saved = store.checkpoint(triggers.RECOVERY, why, Circumstances(), ready=ready, if_changed=True)
     return Joined(store.session.key, tuple(theirs), saved, tuple(problems))
+
+
+def join_kept(store: SessionStore) -> tuple[Joined | None, tuple[str, ...]]:
+    """Join what is kept of believed lanes into a session that began here; the lock is held.
+
+    Return also sentences on what a person should hear. Nothing is raised: what is not joined now,
+    the next sync joins.
+    """
+    from gitguard.sessions.sync_record import SyncFile
+
+    workspace, name = store.workspace, store.session.name
+    try:
+        trusted = SyncFile(workspace).read().trusted
+        lanes = [lane for lane in kept_lanes(store.repository()) if lane.session == name]
+        lanes = [lane for lane in lanes if lane.writer in trusted]
+        if not lanes:
+            return None, ()
+        newest = newest_of(store.repository(), lanes)
+        marks = [newest[lane.ref].lane for lane in lanes if lane.ref in newest]
+        if sum(mark.counter for mark in marks if mark is not None) > _MOST_AT_BEGIN:
+            return None, ("`gitguard sync` joins what your other machines know of this session",)
+        # Whoever syncs now holds this lock and waits for the session's, so nobody waits for it.
+        with Lock(workspace.lanes_lock, timeout=0, clock=workspace.clock):
+            joined = join_into(store, lanes, OwnLane(store, WriterFile(workspace), {}).writer())
+    except GitguardError as error:
+        return None, (f"no lane of another machine was joined: {error.message}",)
+    count = counted(len(joined.writers), "lane")
+    notes = (f"this session continues {count} of other machines",) if joined.writers else ()
+    return joined, (*notes, *joined.problems)
 
 
 def _join(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.errors import NOT_OURS, EditedState, GitguardError
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE
@@ -45,6 +47,8 @@ class Startup(Value):
     """The unified diff of a summary that differed from the state; the state won."""
     older: tuple[str, ...] = ()
     """A sentence on what is archived of a session of the same name, where this one was begun."""
+    joined: tuple[str, ...] = ()
+    """The writers on other machines whose work a session that was begun continues."""
 
 
 def begin(
@@ -136,7 +140,22 @@ def _from_nothing(
     store.write_summary(ready.state)
     store.states.end_start()
     saved = _commit(store, ready, head, circumstances)
-    return Startup(BEGUN, ready.state, notes, saved, older=older_sessions(store))
+    startup = Startup(BEGUN, ready.state, notes, saved, older=older_sessions(store))
+    return _with_lanes(store, startup)
+
+
+def _with_lanes(store: SessionStore, startup: Startup) -> Startup:
+    """Join what a sync fetched of the session before it began here."""
+    if not os.path.exists(store.workspace.sync_path):
+        return startup
+    from gitguard.sessions.lane_join import join_kept
+
+    joined, notes = join_kept(store)
+    startup = startup.replace(notes=(*startup.notes, *notes))
+    if joined is None:
+        return startup
+    saved = joined.saved if joined.saved.commit else startup.saved
+    return startup.replace(state=store.state().state, saved=saved, joined=joined.writers)
 
 
 def older_sessions(store: SessionStore) -> tuple[str, ...]:

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.workspace import Workspace
 
-_NAME = "_sync.json"
-
 
 class RemoteRecord(Record):
     """What is known of syncing with one remote."""
@@ -40,6 +38,15 @@ class SyncRecord(Record):
 
     remotes: tuple[RemoteRecord, ...] = fields.records("By address.", of=RemoteRecord, default=())
     trusted: tuple[str, ...] = fields.texts("Writers whose lanes are joined.", default=())
+    asked: tuple[str, ...] = fields.texts(
+        "Writers about whom a person was asked on a terminal.", default=()
+    )
+
+    def trusting(self, writer: str) -> SyncRecord:
+        """Return the same with one more writer whose lanes are joined."""
+        if writer in self.trusted:
+            return self
+        return self.replace(trusted=(*self.trusted, writer))
 
     def of(self, address: str, name: str) -> RemoteRecord:
         """Return what is known of a remote."""
@@ -57,7 +64,7 @@ class SyncFile:
 
     def __init__(self, workspace: Workspace) -> None:
         """Describe the file."""
-        self._path = os.path.join(workspace.state_folder, _NAME)
+        self._path = workspace.sync_path
 
     def read(self) -> SyncRecord:
         """Return the record; a damaged one is empty, so that a person is asked again."""
@@ -90,6 +97,15 @@ class OtherLane(Value):
     at: str
     """When its newest checkpoint was made, as it says."""
     is_trusted: bool
+    machine: str = ""
+    """What the writer's machine calls itself; empty where it does not say."""
+    branch: str = ""
+    """The branch that was checked out there; empty for none."""
+
+    @property
+    def author(self) -> str:
+        """Who wrote it, as people tell writers apart."""
+        return f"{self.machine} (writer {self.writer})" if self.machine else f"writer {self.writer}"
 
 
 def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane, ...]:
@@ -104,6 +120,8 @@ def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane
             checkpoint.name,
             timestamp(checkpoint.at),
             is_trusted=lanes[ref].writer in trusted,
+            machine=checkpoint.lane.machine if checkpoint.lane is not None else "",
+            branch=checkpoint.code.branch,
         )
         for ref, checkpoint in sorted(newest_of(repository, lanes.values()).items())
     )

@@ -6,7 +6,7 @@ What cannot be done now is queued, and the next sync does it.
 
 from __future__ import annotations
 
-import os
+from typing import TypeVar
 
 from gitguard.errors import GitFailed, GitguardError, InvalidInput, Locked, SecretsFound
 from gitguard.model.codec import sha256
@@ -47,12 +47,17 @@ if TYPE_CHECKING:
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
 
+T = TypeVar("T")
+A = TypeVar("A")
+
 TIME_LIMIT = 10.0
 """Seconds for all that one sync does with a remote."""
 MOST_LANES = 1_000
 _LOCK_TIMEOUT = 10.0
 _ORIGIN = "origin"
 _SHORT = 12
+_MOST_ASKED = 5
+"""New writers up to which a person is asked about each."""
 
 
 class SyncRequest(Value):
@@ -86,6 +91,8 @@ class Leaving(Value):
     is_first: bool
     """Whether nobody agreed yet that sessions go there."""
     sessions: tuple[LeavingSession, ...]
+    machine: str = ""
+    """What the lanes call this machine."""
 
 
 class Synced(Value):
@@ -102,9 +109,15 @@ class Synced(Value):
     """The refs of others that the remote had lost."""
     colleagues: tuple[OtherLane, ...] = ()
     """The lanes that are kept and not joined."""
+    not_begun: tuple[OtherLane, ...] = ()
+    """The lanes of sessions that this worktree does not have, which are joined as they begin."""
     problems: tuple[str, ...] = ()
     queued: str = ""
     """Why something waits for the next sync; empty if nothing does."""
+
+
+def nobody_says(_: tuple[OtherLane, ...]) -> None:
+    """Say of a new writer that there is nobody to ask."""
 
 
 def sync(
@@ -112,20 +125,21 @@ def sync(
     request: SyncRequest,
     may_leave: Callable[[Leaving], bool],
     tell: Callable[[str], object] = str,
+    may_join: Callable[[tuple[OtherLane, ...]], bool | None] = nobody_says,
 ) -> Synced:
     """Sync with a remote; what cannot be done now is queued.
 
-    may_leave is asked before sessions go to a remote for the first time. tell is called with what
-    is done next. Raises `InvalidInput` for a remote that is not there, and `InvalidConfig` where
-    the repository's own configuration would decide how a remote is reached.
+    may_leave is asked before sessions go to a remote for the first time. may_join is asked once
+    about each new writer, with its lanes; it returns None where there is nobody to ask. tell is
+    called with what is done next. Raises `InvalidInput` for a remote that is not there, and
+    `InvalidConfig` where the repository's own configuration would decide how a remote is reached.
     """
     repository = sessions.repository()
     remote = Remote(repository.git, request.remote or default_remote(sessions), may_be_address=True)
     run = _Sync(sessions, request, remote, tell)
-    lock_path = os.path.join(repository.place.common_dir, "gitguard", "_sync.lock")
     try:
-        with Lock(lock_path, timeout=_LOCK_TIMEOUT, clock=sessions.clock):
-            return run.run(may_leave)
+        with Lock(sessions.workspace.lanes_lock, timeout=_LOCK_TIMEOUT, clock=sessions.clock):
+            return run.run(may_leave, may_join)
     except Locked as error:
         return Synced(remote.name, remote.address, queued=error.message)
 
@@ -166,7 +180,11 @@ class _Sync:
     def _remaining(self) -> float:
         return min(TIME_LIMIT, self._deadline - self._sessions.clock())
 
-    def run(self, may_leave: Callable[[Leaving], bool]) -> Synced:
+    def run(
+        self,
+        may_leave: Callable[[Leaving], bool],
+        may_join: Callable[[tuple[OtherLane, ...]], bool | None],
+    ) -> Synced:
         """Do all of it; what fails is queued."""
         record = self._file.read()
         known = record.of(self._remote.address, self._remote.name)
@@ -176,6 +194,7 @@ class _Sync:
             there = self._lanes.refs(f"{LANES}*")
             if not self._request.dry_run:
                 fetched = self._fetch(there, record) if self._request.fetches else 0
+                record = self._meet(record, may_join)
                 joined = tuple(self._join(there, record))
                 synced = synced.replace(fetched=fetched, joined=joined)
             if self._request.pushes:
@@ -183,8 +202,12 @@ class _Sync:
         except (GitFailed, SecretsFound, Locked) as error:
             synced = synced.replace(queued=error.message)
         others = other_lanes(self._workspace, self._repository)
+        here = self._workspace.session_names()
         synced = synced.replace(
             colleagues=tuple(lane for lane in others if not lane.is_trusted),
+            not_begun=tuple(
+                lane for lane in others if lane.is_trusted and lane.session not in here
+            ),
             problems=tuple(self._problems),
         )
         if not self._request.dry_run:
@@ -251,6 +274,35 @@ class _Sync:
             self._workspace.at_step("lane-kept")
         return True
 
+    def _meet(
+        self,
+        record: SyncRecord,
+        may_join: Callable[[tuple[OtherLane, ...]], bool | None],
+    ) -> SyncRecord:
+        """Ask about each new writer, unless there are many; return what is believed then."""
+        new: dict[str, list[OtherLane]] = {}
+        for lane in other_lanes(self._workspace, self._repository):
+            if not lane.is_trusted and lane.writer not in record.asked:
+                new.setdefault(lane.writer, []).append(lane)
+        if len(new) > _MOST_ASKED:
+            return record
+        for writer, lanes in new.items():
+            answer = self._answer(may_join, tuple(lanes))
+            if answer is None:
+                continue
+            record = self._file.read()
+            record = record.replace(asked=(*record.asked, writer))
+            record = record.trusting(writer) if answer else record
+            self._file.write(record)
+        return record
+
+    def _answer(self, ask: Callable[[T], A], about: T) -> A:
+        """Return what a person answers, whose time is none of the remote's."""
+        asked_at = self._sessions.clock()
+        answer = ask(about)
+        self._deadline += self._sessions.clock() - asked_at
+        return answer
+
     def _join(self, there: Mapping[str, str], record: SyncRecord) -> Iterator[Joined]:
         kept = [lane for lane in kept_lanes(self._repository) if lane.writer in record.trusted]
         for store in self._stores():
@@ -288,6 +340,7 @@ class _Sync:
             self._remote.address,
             not known.is_agreed,
             tuple(leaving for _, leaving in extended if leaving.checkpoints),
+            self._workspace.places.machine,
         )
         lanes = [lane for lane, _ in extended]
         ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != there.get(x.ref, "")]
@@ -296,7 +349,7 @@ class _Sync:
         if self._request.dry_run or not (ours or lost):
             return synced, known
         if not known.is_agreed:
-            if not may_leave(leaving):
+            if not self._answer(may_leave, leaving):
                 return synced.replace(queued="nobody agreed yet that sessions go there"), known
             known = known.replace(is_agreed=True)
             self._note(known, "the first push has not ended")
@@ -385,7 +438,5 @@ def trust_writer(sessions: WorkspaceSessions, wanted: str) -> str:
             f"`{wanted[:40]}` names {counted(len(named), 'writer')} whose lanes are kept here",
             "`gitguard sync` lists them",
         )
-    record = file.read()
-    if named[0] not in record.trusted:
-        file.write(record.replace(trusted=(*record.trusted, named[0])))
+    file.write(file.read().trusting(named[0]))
     return named[0]

@@ -26,8 +26,10 @@ _PURGED = "Gitguard-Purged: "
 _WROTE = "Gitguard-Wrote: "
 _SEEN = "Gitguard-Seen: "
 _LANE = "Gitguard-Lane: "
+_MACHINE = "Gitguard-Machine: "
 _FILES = "Gitguard-Files: "
 _WRITER_LENGTH = 16
+_MACHINE_LIMIT = 48
 FOLLOWS = "follows"
 """What a rewritten checkpoint says from which nothing had to be taken."""
 _SHA1_LENGTH = 40
@@ -68,6 +70,8 @@ class LaneMark(Value):
     """How many commits the lane has up to here."""
     checkpoint: str
     """The commit of the checkpoint, as the writer has it."""
+    machine: str = ""
+    """What the writer's machine calls itself; empty where it does not say."""
 
 
 class CheckpointRecord(Value):
@@ -161,7 +165,8 @@ def lane_message(message: str, mark: LaneMark) -> str:
     """Return a checkpoint's message for a lane, where no snapshot of files comes along."""
     lines = message.rstrip("\n").split("\n")
     kept = [line for line in lines if not line.startswith(_FILES)]
-    return "\n".join([*kept, f"{_LANE}{mark.writer} {mark.counter} {mark.checkpoint}", ""])
+    named = [f"{_MACHINE}{_trailer_text(mark.machine)}"] if mark.machine else []
+    return "\n".join([*kept, f"{_LANE}{mark.writer} {mark.counter} {mark.checkpoint}", *named, ""])
 
 
 def is_writer(text: str) -> bool:
@@ -179,10 +184,13 @@ def _seen_in(message: str) -> Mapping[str, str]:
     return {w: commit for w, _, commit in pairs if is_writer(w) and is_object_id(commit)}
 
 
-def _lane_mark(text: str) -> LaneMark | None:
+def _lane_mark(text: str, machine: str) -> LaneMark | None:
     writer, counter, checkpoint = [*text.split(" "), "", "", ""][:3]
     is_whole = is_writer(writer) and _is_number(counter) and is_object_id(checkpoint)
-    return LaneMark(writer, int(counter), checkpoint) if is_whole else None
+    if not is_whole:
+        return None
+    name = shorten(one_line(_trailer_value(machine)), _MACHINE_LIMIT)
+    return LaneMark(writer, int(counter), checkpoint, name)
 
 
 def _written_line(file: WrittenFile) -> str:
@@ -260,7 +268,7 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             written=tuple(_written_files(commit.message)) if _WROTE in commit.message else (),
             signature="\n".join(commit.headers.get(signed, ())),
             seen=_seen_in(commit.message) if _SEEN in commit.message else {},
-            lane=_lane_mark(trailers.get("Lane", "")),
+            lane=_lane_mark(trailers.get("Lane", ""), trailers.get("Machine", "")),
         )
         (tree,) = commit.headers.get("tree", ())
         if len(parents) > 1:

@@ -486,14 +486,27 @@ def _part_of(version: PartVersion) -> Part:
 # Which change is shown
 
 
+_BEGINNING, _GATHERED, _NOTED = range(3)
+
+
 def _pick(part: Part, changes: Dots) -> Any:
-    """Return what a state shows of a part: noted before gathered, then the later version."""
+    """Return what a state shows of a part.
+
+    Noted comes before gathered, and this before what a task begins with; then the later version.
+    """
     return max(_ranked(part, changes))[-1]
 
 
-def _ranked(part: Part, changes: Dots) -> Iterator[tuple[bool, int, str, Any]]:
+def _ranked(part: Part, changes: Dots) -> Iterator[tuple[int, int, str, Any]]:
     for writer, (counter, value) in changes.items():
-        yield _is_noted(part[0], value), counter, writer, value
+        yield _weight(part[0], value), counter, writer, value
+
+
+def _weight(field: str, value: Any) -> int:
+    if _is_noted(field, value):
+        return _NOTED
+    is_beginning = isinstance(value, tuple) and value[:1] == (getattr(_untouched(), field, None),)
+    return _BEGINNING if is_beginning else _GATHERED
 
 
 def _is_noted(field: str, value: Any) -> bool:
@@ -526,8 +539,8 @@ def _conflict(part: Part, changes: Dots) -> Conflict | None:
     """Return the conflict about a part, None where at most one thing was noted of it."""
     field, key = part
     variants: dict[str, list[str]] = {}
-    for noted, _, writer, value in sorted(_ranked(part, changes), reverse=True):
-        if noted:
+    for weight, _, writer, value in sorted(_ranked(part, changes), reverse=True):
+        if weight == _NOTED:
             variants.setdefault(_write_value(part, value), []).append(writer)
     if len(variants) < 2:
         return None

@@ -69,6 +69,7 @@ ENVIRONMENT = {
     "GITGUARD_SESSION": "The session, unless you pass `--session`.",
     "GITGUARD_HOST_SESSION": "The conversation that `gate` and `override` belong to; default: "
     "the conversation of the host that runs the command, or else the session itself.",
+    "GITGUARD_MACHINE": "What lanes call this machine; default: its host name. Empty: nothing.",
     "GITGUARD_STATE_DIR": "The folder of anchors and copies; default: "
     "`$XDG_STATE_HOME/gitguard`, or else `~/.local/state/gitguard`.",
     "GITGUARD_HOOKS": "`off` switches the hooks off, for example while the `summarizer` runs.",

@@ -131,6 +131,21 @@ def test_what_a_task_begins_with_contradicts_nothing() -> None:
     assert not both.conflicts
 
 
+@pytest.mark.parametrize("other", ["0", "b"])
+def test_what_the_user_asked_for_wins_over_what_a_task_begins_with(other: str) -> None:
+    """However often the other machine saved since, and whatever its name is."""
+    a = begun("a")
+    prompt = Origin(USER, NOW, "S1", 1)
+    asked = fill_from_prompt(a.state, {"goal": "Port it", "next_action": "Port it"}, prompt)
+    a, b = advance(a, asked), begun(other)
+    for number in range(3):
+        b = noted(b, files=[f"{number}.py"])
+    both = join_lanes([a, b])
+    assert (both.state.goal, both.state.next_action) == ("Port it", "Port it")
+    assert both.state.goal_from == prompt
+    assert not both.state.earlier
+
+
 def test_two_last_actions_are_no_conflict() -> None:
     a, b = pair()
     a, b = (noted(lane, last_action={"summary": f"By {lane.writer}"}) for lane in (a, b))

@@ -33,6 +33,7 @@ class Machine:
             str(self.home / "state"),
             str(self.home / "config"),
             environment=dict(os.environ),
+            machine=self.home.name.removesuffix("-home"),
             at_step=self._at_step,
         )
         return Guard(str(self.git.root), places, self._clock)

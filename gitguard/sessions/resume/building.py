@@ -197,6 +197,7 @@ def resume_of(
         branch=redact(branch) if branch != store.session.key else "",
         own_code=standing_of_code(store.repository(), store.workspace.redactor, head.code),
         whole_summary=whole_summary(store, state, conversation),
+        elsewhere=_work_elsewhere(store, head),
     )
     at_work = (*beside.at_work, *([conversation] if by_own_call else []))
     entries = tuple(e for e in part.entries if e.host_session not in at_work)
@@ -213,6 +214,15 @@ def _by_files(store: SessionStore) -> tuple[tuple[str, str], ...]:
     from gitguard.sessions.handoff.workspace_facts import kept_by_agents
 
     return kept_by_agents(root, config, store.workspace.redactor)
+
+
+def _work_elsewhere(store: SessionStore, head: Head) -> tuple[str, ...]:
+    """Return where work was done that was joined; most machines never synced."""
+    if not os.path.exists(store.workspace.sync_path):
+        return ()
+    from gitguard.sessions.resume.other_machines import work_elsewhere
+
+    return work_elsewhere(store, head)
 
 
 def stable_block(
@@ -463,6 +473,8 @@ class Header(Value):
     """How the user's own code stands, in one line; empty where that is not told."""
     whole_summary: str = ""
     """The host's own summary, if the state has its short form."""
+    elsewhere: tuple[str, ...] = ()
+    """Where work was done that was joined, a line for each machine."""
     age: str = ""
     """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
@@ -541,9 +553,15 @@ def _about(header: Header) -> tuple[BlockSection, ...]:
     return (
         BlockSection(title, works, 6, is_list=len(works) > 1),
         BlockSection("Notes", notes, 6),
+        _of_machines(header.elsewhere),
         BlockSection("Changed since the checkpoint", changes, 4, is_list=False),
         line("Git", header.own_code, 4, is_derived=True),
     )
+
+
+def _of_machines(lines: tuple[str, ...]) -> BlockSection:
+    works = tuple(BlockItem(safe(text), is_derived=True) for text in lines)
+    return BlockSection("Work from another machine", works, 8, is_list=len(works) > 1)
 
 
 def _of_files(header: Header) -> tuple[BlockSection, ...]:

@@ -49,7 +49,9 @@ def _mark(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:
     if artifact.path not in reader.gone:
         return " (by shell)" if artifact.by_shell else ""
     moved_to = _moved_to(artifact, state, reader)
-    return f" (moved to {safe(moved_to)})" if moved_to else " (gone)"
+    if moved_to:
+        return f" (moved to {safe(moved_to)})"
+    return " (not here)" if artifact.origin.elsewhere else " (gone)"
 
 
 def _moved_to(artifact: Artifact, state: TaskState, reader: BlockReader) -> str:

@@ -359,6 +359,7 @@ class OwnLane:
             assert link.checkpoint is not None  # it was refused otherwise
             look(link.checkpoint, link.contents, messages[link.id])
         known, counter, parent = KnownLane(self._store), count.counter, newest.commit
+        machine = self._workspace.redactor.text(self._workspace.places.machine)
         lane_state = known.advanced(writer.id, writer.earlier, state)
         known.write(lane_state)
         self._workspace.at_step("lane-known")
@@ -367,7 +368,7 @@ class OwnLane:
             trees = {link.id: copies.tree(link, objects) for link in links}
             for link in reversed(links):
                 counter += 1
-                mark = LaneMark(writer.id, counter, link.id)
+                mark = LaneMark(writer.id, counter, link.id, machine)
                 message, at = lane_message(messages[link.id], mark), _time_of(link)
                 if link is not links[0]:
                     body = self._repository.commit_body(trees[link.id], parent, message, at)

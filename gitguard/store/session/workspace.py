@@ -118,6 +118,8 @@ class UserDirs(Value):
     """The user's home folder, where hosts keep settings of their own."""
     program: str = ""
     """The path of our own command; empty where nothing tells."""
+    machine: str = ""
+    """What the user calls this machine; empty where nothing tells."""
     caller: int = 0
     """The number of the process that started ours; 0 where nothing tells."""
     at_step: Callable[[str], object] = str
@@ -202,6 +204,16 @@ class Workspace:
         return FileStore(self.place, repository.git, self.clock, self.at_step, seal=self.seal)
 
     # Folders
+
+    @property
+    def sync_path(self) -> str:
+        """Where is kept what this machine knows of syncing; most repositories have none."""
+        return os.path.join(self.state_folder, "_sync.json")
+
+    @property
+    def lanes_lock(self) -> str:
+        """The lock that whoever writes lanes, or gives versions to a state, holds."""
+        return os.path.join(self.place.common_dir, "gitguard", "_sync.lock")
 
     @property
     def is_recorded(self) -> bool:

@@ -24,7 +24,11 @@ def place(three: Path) -> Place:
 
 def typed(at: Machine, *words: str, **environment: str) -> Outcome:
     """Type a command on a machine, without a terminal."""
-    places = {"GITGUARD_STATE_DIR": str(at.home / "state"), "XDG_CONFIG_HOME": str(at.home)}
+    places = {
+        "GITGUARD_STATE_DIR": str(at.home / "state"),
+        "XDG_CONFIG_HOME": str(at.home),
+        "GITGUARD_MACHINE": at.git.root.name,
+    }
     with inside(at.git.root, **places, **environment):
         return gitguard(*words)
 
@@ -70,7 +74,32 @@ def test_a_second_machine_goes_on_by_three_commands(a: Machine, b: Machine) -> N
     taken = typed(b, "sync", "--trust", a.writer, "--yes").out
     assert "Joined 1 lane into main" in taken
     assert "Goal: Port the parser (from another machine)" in typed(b, "resume").out
-    assert f"Another machine: session main of writer {a.writer}" in typed(b, "status").out
+    assert f"Another machine: session main of a (writer {a.writer})" in typed(b, "status").out
+
+
+@pytest.mark.parametrize(("answer", "is_joined"), [(b"y\nn\n", True), (b"n\nn\n", False)])
+def test_on_a_terminal_it_asks_once_about_a_new_writer(
+    a: Machine, place: Place, remote: Remote, answer: bytes, is_joined: bool
+) -> None:
+    a.guard.note({"goal": "Port the parser"})
+    typed(a, "sync", "--yes")
+    place.type(f"gitguard ensure; git remote add origin {remote.root}")
+    code, seen = on_terminal(place, "gitguard sync", answer)
+    assert code == 0
+    assert f"New: a (writer {a.writer}) pushed" in seen
+    assert "session main, cp_002 at " in seen
+    assert "on branch main" in seen
+    assert "Is it yours, to join now and at each sync?" in seen
+    assert ("Port the parser" in place.type("gitguard resume")) == is_joined
+    assert "Is it yours" not in on_terminal(place, "gitguard sync", b"n\n")[1]
+    assert ("Not joined" in place.type("gitguard status")) == (not is_joined)
+
+
+def test_yes_says_nothing_of_whose_words_count(a: Machine, b: Machine) -> None:
+    a.guard.note({"goal": "Port the parser"})
+    typed(a, "sync", "--yes")
+    typed(b, "sync", "--yes")
+    assert b.guard.state().stated_goal == ""
 
 
 def test_a_dry_run_tells_what_would_leave(a: Machine, remote: Remote) -> None:

@@ -1,0 +1,157 @@
+"""Where joined work was done: on which machine, how long ago, and what differs here.
+
+A lane tells which commit was checked out there, and by its id what the agent wrote into files that
+git tracks. Nothing else of the other worktree is known, so nothing else is said.
+"""
+
+from __future__ import annotations
+
+from itertools import islice
+
+from gitguard.errors import GitguardError
+from gitguard.model.text import one_line, shorten
+from gitguard.model.value import Value
+from gitguard.sessions.resume.own_code import files_named
+from gitguard.sessions.resume.reader import duration
+from gitguard.state.checkpoint import read_checkpoint
+from gitguard.store.session.chain_check import VERIFIED
+from gitguard.store.session.joined_lanes import joined_path, read_joined
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from gitguard.state.checkpoint import Checkpoint, Code
+    from gitguard.store.git.reader import ObjectReader
+    from gitguard.store.session.standing import Head
+    from gitguard.store.session.store import SessionStore
+
+_MOST = 3
+"""Machines that are told of, those whose work is newest."""
+_MOST_READ = 20
+"""Lanes whose newest commit is read for that."""
+_SHORT_ID = 7
+_NAME, _LINE = 48, 320
+_COMMIT_LIMIT = 64 * 1024
+_FUTURE = 60
+"""Seconds by which clocks may differ before no age is told."""
+
+
+class WorkElsewhere(Value):
+    """The newest of what one writer did, as its lane tells it."""
+
+    newest: Checkpoint
+    written: Mapping[str, str]
+    """What the agent wrote last into files that git tracks there: path and content's id."""
+
+
+def work_elsewhere(store: SessionStore, head: Head) -> tuple[str, ...]:
+    """Return a line for each machine whose lane the session joined, the newest work first.
+
+    Once this machine has worked on since, only machines that have something this one lacks.
+    """
+    seen, is_news = _joined(store, head)
+    if not seen:
+        return ()
+    with store.repository().reader() as reader:
+        works = sorted(_works(reader, seen), key=lambda work: -work.newest.at)
+        lines = [_line(store, reader, work, head.code, is_news=is_news) for work in works[:_MOST]]
+    return tuple(line for line in lines if line)
+
+
+def _joined(store: SessionStore, head: Head) -> tuple[Mapping[str, str], bool]:
+    """Return the lanes that the state holds, and whether nothing was saved here since."""
+    noted = read_joined(joined_path(store.workspace, store.session))
+    if noted or not head.committed:
+        return noted, True
+    for age, checkpoint in enumerate(islice(store.chain.history(head.committed), VERIFIED)):
+        if checkpoint.seen:
+            return checkpoint.seen, age == 0
+    return {}, False
+
+
+def _works(reader: ObjectReader, seen: Mapping[str, str]) -> Iterator[WorkElsewhere]:
+    for writer, commit in list(seen.items())[:_MOST_READ]:
+        newest: Checkpoint | None = None
+        written: dict[str, str] = {}
+        try:
+            for checkpoint in _lane(reader, commit, writer):
+                newest = newest or checkpoint
+                for file in checkpoint.written:
+                    written.setdefault(file.path, file.new)
+        except GitguardError:
+            pass  # what was read until here holds all the same
+        if newest is not None:
+            yield WorkElsewhere(newest, written)
+
+
+def _lane(reader: ObjectReader, commit: str, writer: str) -> Iterator[Checkpoint]:
+    """Yield the newest commits of a lane, which was verified when it was joined."""
+    for _ in range(VERIFIED):
+        if not commit:
+            return
+        body = reader.read(commit, "commit", limit=_COMMIT_LIMIT)
+        checkpoint, _tree = read_checkpoint(commit, body)
+        if checkpoint.lane is None or checkpoint.lane.writer != writer:
+            return
+        yield checkpoint
+        commit = checkpoint.parent
+
+
+def _line(
+    store: SessionStore, reader: ObjectReader, work: WorkElsewhere, here: Code, *, is_news: bool
+) -> str:
+    redactor, there = store.workspace.redactor, work.newest.code
+    has_commit = not there.head or reader.exists(there.head)
+    lacking = [
+        f"HEAD {there.head[:_SHORT_ID]} there, a commit that this repository does not have"
+        if not has_commit
+        else "",
+        files_named(
+            "the agent wrote there, and no commit here has",
+            _in_no_commit(store, reader, work),
+            redactor,
+        ),
+    ]
+    if not is_news and not any(lacking):
+        return ""
+    lane = work.newest.lane
+    assert lane is not None  # `_lane` yields no others
+    name = redactor.text(one_line(lane.machine))
+    author = f"{name} (writer {lane.writer})" if name else f"writer {lane.writer}"
+    apart = (_branch_apart(there, here), _commit_apart(there, here) if has_commit else "")
+    differences = [part for part in (*apart, *lacking) if part]
+    told = "; ".join(redactor.text(part) for part in differences)
+    same = "the same commit is checked out here" if there.head and there.head == here.head else ""
+    text = f"{author}, saved{_age(store, work.newest)}: {told or same or 'commit unknown'}"
+    return shorten(text, _LINE)
+
+
+def _age(store: SessionStore, newest: Checkpoint) -> str:
+    """Return how old a checkpoint is, or nothing where its clock is ahead of ours."""
+    age = store.clock() - newest.at
+    return f" {duration(age)} ago" if age >= -_FUTURE else " at a time that is not known"
+
+
+def _branch_apart(there: Code, here: Code) -> str:
+    if not there.branch or not here.branch or there.branch == here.branch:
+        return ""
+    branches = (shorten(one_line(code.branch), _NAME) for code in (there, here))
+    return "branch {} there, {} here".format(*branches)
+
+
+def _commit_apart(there: Code, here: Code) -> str:
+    if not there.head or there.head == here.head:
+        return ""
+    return f"HEAD {there.head[:_SHORT_ID]} there, {here.head[:_SHORT_ID] or 'no commit'} here"
+
+
+def _in_no_commit(
+    store: SessionStore, reader: ObjectReader, work: WorkElsewhere
+) -> tuple[str, ...]:
+    """Return the files whose newest content is not here; of a partial clone nobody knows it."""
+    paths = tuple(path for path, new in work.written.items() if not reader.exists(new))
+    git = store.repository().git
+    if paths and git.attempt("config", "--get-regexp", r"^remote\..*\.promisor$").stdout:
+        return ()
+    return paths

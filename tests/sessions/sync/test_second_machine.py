@@ -1,0 +1,181 @@
+"""The first prompt on a second machine: whose memory it has, how old, and what differs here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from gitguard.sessions.sync_record import OtherLane
+from gitguard.sessions.syncing import Leaving, SyncRequest
+from gitguard.store.session.workspace import Session
+from tests.conftest import Clock, Git
+from tests.support.conversation import Clock as TurnClock
+from tests.support.conversation import Conversation
+from tests.support.synced_machines import Machine, Remote
+
+
+def joined(giver: Machine, taker: Machine) -> None:
+    """Push what the giver has, and take it on the other machine."""
+    giver.settled()
+    taker.sync(pushes=False)
+    taker.trust(giver)
+    taker.sync(pushes=False)
+
+
+def block(machine: Machine) -> str:
+    return machine.guard.resume()
+
+
+def test_the_block_says_from_which_machine_the_work_is_and_how_old(
+    a: Machine, b: Machine, clock: Clock
+) -> None:
+    a.guard.note({"goal": "Port the parser"})
+    a.settled()
+    clock.advance(3 * 3600)
+    joined(a, b)
+    expected = f"Work from another machine: a (writer {a.writer}), saved 3 h ago"
+    assert f"{expected}: the same commit is checked out here" in block(b)
+
+
+def test_another_branch_and_commit_are_told(a: Machine, b: Machine) -> None:
+    a.git("switch", "--quiet", "-c", "tokenizer")
+    a.guard.sessions.use(Session.of("main"))
+    first = a.git("rev-parse", "HEAD")
+    a.git("commit", "--quiet", "--allow-empty", "-m", "Begin the tokenizer")
+    there = a.git("rev-parse", "HEAD")
+    a.learn("The tokenizer is hand-written")
+    joined(a, b)
+    text = block(b)
+    assert "branch tokenizer there, main here" in text
+    assert f"HEAD {there[:7]} there, a commit that this repository does not have" in text
+    a.git("push", "--quiet", "origin", "tokenizer")
+    b.git("fetch", "--quiet")
+    assert f"HEAD {there[:7]} there, {first[:7]} here" in block(b)
+    b.git("switch", "--quiet", "tokenizer")
+    b.guard.sessions.use(Session.of("main"))
+    assert "the same commit is checked out here" in block(b)
+
+
+def a_desk(three: Path, name: str, clock: TurnClock) -> tuple[Machine, Conversation]:
+    """Return one more machine, and a conversation of a host there."""
+    folder = three / name
+    Git(three)("clone", "--quiet", str(three / "remote.git"), str(folder / "repo"))
+    for setting, value in (("user.name", name), ("user.email", f"{name}@example.invalid")):
+        Git(folder / "repo")("config", setting, value)
+    machine = Machine(folder / "repo", folder, clock, str)
+    machine.guard.ensure()
+    return machine, Conversation(folder, f"at-{name}", clock)
+
+
+def writes(desk: Conversation, path: str, content: str) -> None:
+    """The agent writes a file."""
+    place = {"file_path": str(desk.root / path), "content": content}
+    desk.send("PreToolUse.Write", tool_input=place, tool_use_id=f"call-{content}")
+    (desk.root / path).write_text(content, encoding="utf-8")
+    desk.send("PostToolUse.Write", tool_input=place, tool_use_id=f"call-{content}")
+
+
+def test_the_first_prompt_names_files_whose_work_stayed_there(three: Path) -> None:
+    clock = TurnClock()
+    giver, giving = a_desk(three, "giver", clock)
+    taker, taking = a_desk(three, "taker", clock)
+    giving.prompt("Explain the parser in the README, and begin it.")
+    writes(giving, "README.md", "# The parser\n")
+    writes(giving, "parser.py", "PARSER = 1\n")
+    giving.send("Stop")
+    joined(giver, taker)
+    told = taking.prompt("Where do we stand?")
+    assert "Explain the parser in the README" in told
+    assert "the agent wrote there, and no commit here has: README.md" in told
+    assert "parser.py (not here)" in told
+    # Once this machine works on, it is told as long as it lacks something.
+    writes(taking, "notes.txt", "a\n")
+    taking.send("Stop")
+    later = Conversation(three / "taker", "later", clock)
+    assert "no commit here has: README.md" in later.prompt("And now?")
+    later.send("Stop")
+    giver.git("commit", "--quiet", "--all", "-m", "Explain the parser")
+    giver.git("push", "--quiet", "origin", "HEAD:main")
+    taker.git("pull", "--quiet")
+    last = Conversation(three / "taker", "last", clock)
+    assert "Work from another machine" not in last.prompt("And now?")
+
+
+def test_of_a_partial_clone_nobody_says_what_it_lacks(three: Path) -> None:
+    clock = TurnClock()
+    giver, giving = a_desk(three, "giver", clock)
+    taker, taking = a_desk(three, "taker", clock)
+    taker.git("config", "remote.origin.promisor", "true")
+    giving.prompt("Explain the parser in the README.")
+    writes(giving, "README.md", "# The parser\n")
+    giving.send("Stop")
+    joined(giver, taker)
+    told = taking.prompt("Where do we stand?")
+    assert "Work from another machine: giver" in told
+    assert "no commit here has" not in told
+
+
+def test_a_session_that_begins_after_the_sync_has_the_memory_at_once(
+    three: Path,
+) -> None:
+    """As on a machine where another branch was checked out when it synced."""
+    clock = TurnClock()
+    giver, giving = a_desk(three, "giver", clock)
+    taker, taking = a_desk(three, "taker", clock)
+    giver.git("switch", "--quiet", "-c", "feature/tokenizer")
+    giver.git("push", "--quiet", "origin", "feature/tokenizer")
+    giving.prompt("Write the tokenizer by hand.")
+    giving.send("Stop")
+    giver.settled()
+    taker.sync()
+    taker.trust(giver)
+    synced = taker.sync()
+    assert [lane.branch for lane in synced.not_begun] == ["feature/tokenizer"]
+    taker.git("fetch", "--quiet")
+    taker.git("switch", "--quiet", "feature/tokenizer")
+    told = taking.prompt("Where do we stand?")
+    assert "its session `feature/tokenizer` continues from another machine" in told
+    assert "Write the tokenizer by hand." in told
+    assert "Work from another machine: giver" in told
+    taking.send("Stop")
+    assert taker.sync().problems == ()
+
+
+def test_a_clock_that_is_ahead_tells_no_age(a: Machine, b: Machine, clock: Clock) -> None:
+    clock.advance(365 * 24 * 3600)
+    a.guard.note({"goal": "Port the parser"})
+    a.settled()
+    clock.advance(-365 * 24 * 3600)
+    joined(a, b)
+    assert "saved at a time that is not known" in block(b)
+
+
+def test_the_time_of_a_persons_answer_is_none_of_the_remotes(
+    a: Machine, remote: Remote, clock: Clock
+) -> None:
+    def may_leave(_: Leaving) -> bool:
+        clock.advance(3600)
+        return True
+
+    synced = a.guard.lanes.sync(SyncRequest(), may_leave)
+    assert synced.queued == ""
+    assert list(remote.lanes) == [a.lane]
+
+
+def test_a_person_is_asked_once_about_a_writer(a: Machine, b: Machine) -> None:
+    a.settled()
+    asked: list[str] = []
+
+    def may_join(lanes: tuple[OtherLane, ...]) -> bool:
+        asked.extend(lane.writer for lane in lanes)
+        return False
+
+    for _ in range(2):
+        b.guard.lanes.sync(SyncRequest(), lambda _: True, may_join=may_join)
+    assert asked == [a.writer]
+    a.learn("Tests take 3 minutes")
+    a.settled()
+    b.settled()
+    assert b.learned == set()
+    b.trust(a)
+    b.settled()
+    assert b.learned == {"Tests take 3 minutes"}
