@@ -33,7 +33,8 @@ class Lanes:
         """
         from gitguard.sessions.syncing import nobody_says, sync
 
-        return sync(self._sessions, request, may_leave, tell, may_join or nobody_says)
+        may_join = may_join or nobody_says
+        return sync(self._sessions, request, may_leave, tell=tell, may_join=may_join)
 
     def others(self) -> tuple[OtherLane, ...]:
         """Return the lanes of other machines that are kept here."""

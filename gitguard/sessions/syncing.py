@@ -340,7 +340,7 @@ class _Sync:
             self._remote.address,
             not known.is_agreed,
             tuple(leaving for _, leaving in extended if leaving.checkpoints),
-            self._workspace.places.machine,
+            machine=self._workspace.places.machine,
         )
         lanes = [lane for lane, _ in extended]
         ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != there.get(x.ref, "")]
