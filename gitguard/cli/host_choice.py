@@ -19,12 +19,17 @@ def hosts_to_set_up(
 ) -> tuple[str, ...]:
     """Return the hosts that need no question and those that the user confirms, all with yes.
 
-    Without a terminal the others are listed; raises `NotConfirmed` where none is left.
+    Without a terminal the others are listed; raises `NotConfirmed` where none is left. dry_run
+    shows what happens without a question, and where each is asked for, what all of them change.
     """
     choice = console.guard.hosts.choose(options)
-    if yes or dry_run or not choice.asked:
+    if yes or not choice.asked:
         return (*choice.chosen, *choice.asked)
     listed = "\n".join(_host_line(host) for host in choice.present)
+    if dry_run:
+        asked = " and ".join(filter(None, (", ".join(choice.asked[:-1]), choice.asked[-1])))
+        console.remark(f"{listed}\nNot set up before you confirm, or with --yes: {asked}.")
+        return choice.chosen or choice.asked
     if console.as_json or not can_ask():
         if choice.chosen:
             console.remark(f"{listed}\nTo set gitguard up for all of them, use --yes.")

@@ -300,10 +300,11 @@ _PATHS = 5
 
 def hook_lines(overview: Overview) -> Iterator[str]:
     """Yield how it stands with each host, and when the last event came."""
-    if not any(status.is_installed for status in overview.hosts):
+    is_any_installed = any(status.is_installed for status in overview.hosts)
+    if not is_any_installed:
         yield "Hooks: none installed here by this user; `gitguard init` installs them"
     for status in overview.hosts:
-        yield one_line(f"Hooks: {_host_text(status)}")
+        yield one_line(f"Hooks: {_host_text(status, beside_installed=is_any_installed)}")
     if overview.session:
         yield one_line(f"Last event of a host: {_event_text(overview.last_event)}")
 
@@ -316,10 +317,10 @@ _TRUST = {  # a note says why it is unknown
 }
 
 
-def _host_text(status: HostStatus) -> str:
+def _host_text(status: HostStatus, *, beside_installed: bool) -> str:
     parts = []
     if not status.is_installed:
-        parts.append("not installed here by this user")
+        parts += ["not installed here by this user"] * beside_installed
     elif status.problems:
         parts.append("do not all run, see the warnings")
     elif status.where:

@@ -9,18 +9,20 @@ from __future__ import annotations
 from gitguard.errors import GitguardError, MissingState
 from gitguard.hooks import capture, gate
 from gitguard.model import triggers
-from gitguard.model.events import NEUTRAL, HookReply
+from gitguard.model.events import AUTOMATIC, NEUTRAL, HookReply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
+    from gitguard.store.session.host_session import Halt
 
 _ONE_COMPACTION = 60.0
 """Seconds within which two events that a compaction begins may mean the same one."""
 
 
 def start(conversation: Conversation) -> HookReply:
-    """Save everything before a compaction."""
+    """Save everything before a compaction, and end the turn in its place where that is halted."""
+    halt = _halt_of_turn(conversation)
     try:
         conversation.ensure_session()
     except MissingState as error:
@@ -38,16 +40,35 @@ def start(conversation: Conversation) -> HookReply:
             take_in_running_turn(conversation)
             capture.take_in_stopped_calls(conversation)
         conversation.keep_proof(pressure)
-        conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=again)
-        conversation.record = conversation.record.replace(
-            compacting_since=now, compacting_unconfirmed=not conversation.is_believed
-        )
+        unless_same = again or halt is not None
+        conversation.checkpoint(triggers.COMPACTION, why, pressure=pressure, if_changed=unless_same)
+        if halt is None:
+            conversation.record = conversation.record.replace(
+                compacting_since=now, compacting_unconfirmed=not conversation.is_believed
+            )
     if conversation.config.handoff.enabled and not conversation.is_apart:
         from gitguard.sessions.handoff.handoff_file import write_handoff
 
         write_handoff(conversation.store, conversation.config.handoff)
     notice = conversation.edit_notice()
+    if halt is not None:
+        from gitguard.hooks.halting import compaction_refusal
+
+        refusal = compaction_refusal(conversation.event, conversation.abilities, halt)
+        return HookReply(stop=refusal, notice=notice)
     return HookReply(notice=notice) if notice else NEUTRAL
+
+
+def _halt_of_turn(conversation: Conversation) -> Halt | None:
+    """Return the halt of a running turn that a compaction would let go on, None for none.
+
+    A compaction that the user asks for, or that comes before a new prompt's turn, is the way out.
+    """
+    event, record = conversation.event, conversation.record
+    if not conversation.abilities.stops_compactions or event.source != AUTOMATIC:
+        return None
+    goes_on = bool(event.turn_id) and event.turn_id == record.turn_id and record.is_in_turn
+    return record.halt if goes_on else None
 
 
 def end(conversation: Conversation) -> HookReply:
@@ -98,7 +119,9 @@ def take_in_untold(conversation: Conversation) -> bool:
     """
     before = conversation.record
     has_begun = bool(before.compacting_since) and not before.compacting_unconfirmed
-    if has_begun and not conversation.abilities.tells_compactions:
+    # One that runs beside the work may not have ended yet, and a halt ends with one that has.
+    is_held = before.halt is not None
+    if has_begun and not conversation.abilities.tells_compactions and not is_held:
         _count(conversation)
     else:
         conversation.record = conversation.noticed()

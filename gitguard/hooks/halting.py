@@ -44,12 +44,15 @@ def is_exempt(
 
 def deny(event: HookEvent, abilities: Abilities, halt: Halt, path: str, now: float) -> HookReply:
     """Deny a tool call of a halted conversation, whose record lies at path; count it there."""
-    return denial(event, abilities, halt, ends=count_denial(abilities, path, now))
+    return denial(event, abilities, halt, ends=count_denial(event, abilities, path, now))
 
 
-def count_denial(abilities: Abilities, path: str, now: float) -> bool:
+def count_denial(event: HookEvent, abilities: Abilities, path: str, now: float) -> bool:
     """Count a denial; say whether the turn ends with it, also where it cannot be counted."""
-    return abilities.ends_turns and add_denial(path, now) != 1
+    if not abilities.ends_turns:
+        return False
+    call = event.mark or (event.tool.id if event.tool is not None else "")
+    return add_denial(path, now, call, is_unique=bool(event.mark)) != 1
 
 
 def denial(event: HookEvent, abilities: Abilities, halt: Halt, *, ends: bool) -> HookReply:
@@ -63,6 +66,15 @@ def denial(event: HookEvent, abilities: Abilities, halt: Halt, *, ends: bool) ->
         f"{_saved(halt)}{ways}"
     )
     return HookReply(refuse=agent, stop="\n".join((HALT_STATUS, *_gauge(halt), person)))
+
+
+def compaction_refusal(event: HookEvent, abilities: Abilities, halt: Halt) -> str:
+    """Tell the person why the turn of a halted conversation ends in place of a compaction."""
+    ended = (
+        f"gitguard ended the agent's turn where it would have compacted and gone on: "
+        f"{halt_reason(halt)}. {_saved(halt)}{_ways_out(event, abilities, begin='Run')}"
+    )
+    return "\n".join((HALT_STATUS, *_gauge(halt), ended))
 
 
 def _denied(abilities: Abilities, halt: Halt, *, ends: bool) -> str:

@@ -169,7 +169,7 @@ def _halt(conversation: Conversation, verdict: GateVerdict, pressure: Pressure |
     # First, and without the session's lock, which an agent could hold.
     _keep_hold(conversation, record.replace(halt=halt))
     path = hold_path(workspace, conversation.store.session, event.host_session, event.host)
-    ends = count_denial(conversation.abilities, path, workspace.clock())
+    ends = count_denial(conversation.event, conversation.abilities, path, workspace.clock())
     conversation.decide(denial(event, conversation.abilities, halt, ends=ends))
     _make_usable(conversation)
     if not halt.saved:

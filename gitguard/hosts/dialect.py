@@ -46,6 +46,7 @@ TIMEOUTS = {"UserPromptSubmit": 30, "PreCompact": 60, "SessionStart": 30, "Sessi
 TIMEOUT = 15
 """Seconds that hosts are told to wait."""
 
+_VERSION_LIMIT = 40
 NESTED, TOP, PLAIN = "nested", "top", "plain"
 """Where a context is read: in `hookSpecificOutput`, beside it, or as text that is no JSON."""
 BLOCKS, STOPS, FAILS = "blocks", "stops", "fails"
@@ -85,6 +86,10 @@ class DialectHost(Value):
     project: str = ""
     """The variable that names the project's folder to hooks."""
     version: Callable[[Mapping[str, str]], str] | None = None
+    """Returns the host's version, where the environment tells it."""
+    version_in: Callable[[str], str] | None = None
+    """Returns it where only the transcript at a path does; it is asked at prompts and turns' ends.
+    """
     transcript: Callable[[dict[str, Any], str], str] | None = None
     """Finds the transcript for a payload that does not name it, below the folder of the user."""
     words: Callable[[str], str] | None = None
@@ -151,7 +156,7 @@ class DialectHost(Value):
             project_dir=self.project_dir(environment) or read.required(payload, "cwd"),
             folder=read.path(payload, "cwd"),
             host=self.name,
-            version=self.version(environment) if self.version is not None else "",
+            version=self._version(kind, payload, environment, path),
             source=self.sources.get(source, source) or read.name_of(payload, "trigger"),
             prompt=self.words(prompt) if prompt and self.words is not None else prompt,
             turn_id=read.name_of(payload, "prompt_id") or read.name_of(payload, "turn_id"),
@@ -165,6 +170,16 @@ class DialectHost(Value):
             model=_model(payload),
             mark=_first(payload, ("timestamp", "message_id", *self.ids)),
         )
+
+    def _version(
+        self, kind: str, payload: dict[str, Any], environment: Mapping[str, str], transcript: str
+    ) -> str:
+        told = read.name_of(payload, "host_version")  # by a plugin of ours
+        if not told and self.version is not None:
+            told = self.version(environment)
+        if not told and self.version_in is not None and kind in (events.PROMPT, events.TURN_END):
+            told = self.version_in(transcript)
+        return read.cut(told, _VERSION_LIMIT) if told else ""
 
     def _tool(self, payload: dict[str, Any]) -> ToolCall:
         name = read.name_of(payload, "tool_name")
@@ -241,6 +256,8 @@ class DialectHost(Value):
             return self._refused_prompt(why)
         if event.kind == events.STEP:
             return _dump({"decision": "block", "reason": reply.stop} if reply.stop else {})
+        if event.kind == events.COMPACTION_START and reply.stop:
+            return _dump({"continue": False, "stopReason": reply.stop})
         context = reply.context if event.kind in self.abilities.hears else ""
         if self.context == PLAIN:
             return HookAnswer(context)

@@ -91,6 +91,11 @@ class HookHealth(Value):
     """The host's, where its program was asked for it."""
 
     @property
+    def sentences(self) -> tuple[str, ...]:
+        """Return each problem with the host's name, without its period."""
+        return tuple(f"hooks of {self.host}: {problem}" for problem in self.problems)
+
+    @property
     def sentence(self) -> str:
         """Return all problems in one sentence; empty without any."""
         return f"hooks of {self.host}: {'; '.join(self.problems)}" if self.problems else ""

@@ -36,6 +36,8 @@ A tool call that sends one of them would speak in the host's name.
 WITNESSES = (TOOL_START, TOOL_END, TOOL_FAILED, TURN_END)
 """Events that show which turn is going on, and so confirm or discard what came unconfirmed."""
 
+AUTOMATIC = "auto"
+"""The `source` of a compaction that the host began by itself."""
 STARTED_AFTER_COMPACTION = "compact"
 """The `source` of a session start that follows a compaction."""
 RESUMED = "resume"
@@ -108,6 +110,8 @@ class Abilities(Value):
     """Whether an event tells that a compaction ended, before the model is asked again."""
     ends_turns: bool = True
     """Whether the answer to a tool call can end the turn."""
+    stops_compactions: bool = False
+    """Whether the answer to the beginning of a compaction can end the turn in its place."""
     marks_sub_agents: bool = True
     """Whether a sub-agent's events name it; else only its beginning and its end are told."""
     keeps_refused_prompts: bool = False

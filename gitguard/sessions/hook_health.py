@@ -86,8 +86,9 @@ def _asked(module: AskedHealth, health: HookHealth, site: InstalledSite) -> Hook
 
 
 def hook_problems(workspace: Workspace) -> tuple[str, ...]:
-    """Return a sentence on each host whose hooks do not run as they were installed."""
-    return tuple(health.sentence for health in hook_health(workspace) if health.problems)
+    """Return a sentence on each thing that keeps hooks from running; hosts' programs are asked."""
+    every = hook_health(workspace, asks=True)
+    return tuple(sentence for health in every for sentence in health.sentences)
 
 
 def read_settings(path: str) -> dict[str, Any]:

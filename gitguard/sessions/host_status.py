@@ -43,9 +43,9 @@ class HostStatus(Value):
     """The versions that this gitguard was tried with."""
 
     @property
-    def sentence(self) -> str:
-        """Return all problems in one sentence; empty without any."""
-        return HookHealth(self.host, self.where, self.problems).sentence
+    def sentences(self) -> tuple[str, ...]:
+        """Return each problem with the host's name, without its period."""
+        return HookHealth(self.host, self.where, self.problems).sentences
 
 
 def host_statuses(

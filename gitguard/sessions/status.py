@@ -167,7 +167,8 @@ def _heard(
 
 def _hook_warnings(hosts: tuple[HostStatus, ...]) -> Iterator[str]:
     """Warn of hooks that do not run."""
-    yield from (status.sentence for status in hosts if status.problems)
+    for status in hosts:
+        yield from status.sentences
 
 
 def _others(workspace: Workspace, session: Session) -> tuple[str, ...]:

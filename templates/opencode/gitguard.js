@@ -47,9 +47,12 @@ export const Gitguard = async ({ client, directory }) => {
   async function begun(id) {
     const known = { id, root: id, held: new Held(), open: new Map() };
     try {
-      const { parentID, time } = (await within(client.session.get({ path: { id } })))?.data ?? {};
+      const kept = (await within(client.session.get({ path: { id } })))?.data ?? {};
+      const { parentID, time, version } = kept;
       if (parentID) known.root = (await session(parentID)).root;
       known.isResumed = time?.created < loadedAt;
+      // The version that a session was begun with.
+      if (!known.isResumed) known.version = version;
     } catch {
       // A session of which the host says nothing counts as a conversation.
     }
@@ -58,11 +61,12 @@ export const Gitguard = async ({ client, directory }) => {
 
   function tell(known, event, payload) {
     const agent = known.root === known.id ? {} : { agent_id: known.id, parent_agent_id: known.root };
-    const { model, tokens } = known;
+    const { model, tokens, version } = known;
     return send(event, {
       session_id: known.root,
       ...agent,
       cwd: directory,
+      host_version: version,
       transcript_path: database(),
       model,
       prompt_id: known.turn,

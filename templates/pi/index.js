@@ -4,6 +4,9 @@ import { connect, ending, Held, quiet } from "./dialect.js";
 
 const TYPE = "gitguard";
 
+// The host gives itself to extensions under its package's name.
+const host = import("@earendil-works/pi-coding-agent").catch(() => ({}));
+
 const send = connect("pi", ["PI_SESSION_ID", "PI_SESSION_FILE", "PI_CODING_AGENT", "AI_AGENT"]);
 
 export default function (pi) {
@@ -12,12 +15,14 @@ export default function (pi) {
   let answer;
   let afterCompaction;
 
-  function tell(ctx, event, payload) {
+  async function tell(ctx, event, payload) {
+    const { VERSION: version } = await host;
     const { tokens, contextWindow } = ctx.getContextUsage() ?? {};
     const { provider, id } = ctx.model ?? {};
     return send(event, {
       session_id: ctx.sessionManager.getSessionId(),
       cwd: ctx.cwd,
+      host_version: version,
       transcript_path: ctx.sessionManager.getSessionFile(),
       model: provider && id ? `${provider}/${id}` : id,
       prompt_id: turn,

@@ -26,6 +26,8 @@ _ASKS_FOR_SUMMARY = (
     "You are a context summarization a",  # OpenClaw and pi: assistant, opencode: agent
 )
 """Of which a summarizing request has one, in its first message, its last or its instructions."""
+SUBAGENT_PROMPT = "Look around as a sub-agent."
+"""By which a sub-agent's requests are told where no header marks them."""
 _EXTRACTS_MEMORY = "You are now acting as the managed memory extraction subagent"  # Qwen Code
 _AGENT_HEADER = "x-claude-code-agent-id"
 _HOLD_LIMIT_SECONDS = 60.0
@@ -277,6 +279,11 @@ def subagent(prompt: str, *, background: bool = False) -> ToolCall:
     return ToolCall("Agent", {**arguments, "run_in_background": background})
 
 
+def _is_asked_as_sub_agent(messages: Sequence[Mapping[str, Any]]) -> bool:
+    asked = (message for message in messages if message.get("role") == "user")
+    return any(SUBAGENT_PROMPT in text for text in _texts(list(asked)))
+
+
 def kind_of(path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> Kind:
     """Tell requests apart as the hosts send them, each in its pinned version.
 
@@ -294,6 +301,6 @@ def kind_of(path: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> K
         return Kind.COMPACTION
     if not body.get("tools") or _EXTRACTS_MEMORY in text:
         return Kind.SIDE
-    if _AGENT_HEADER in headers:
+    if _AGENT_HEADER in headers or _is_asked_as_sub_agent(told):
         return Kind.SUBAGENT
     return Kind.MAIN

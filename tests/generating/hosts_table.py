@@ -67,7 +67,11 @@ def _warnings(host: Host) -> str:
 
 
 def _halt(host: Host) -> str:
-    return YES if host.abilities.ends_turns else "partly: every call is denied, the turn goes on"
+    if host.abilities.ends_turns:
+        return YES
+    if host.abilities.stops_compactions:
+        return "partly: every call is denied, and the turn ends where it would compact"
+    return "partly: every call is denied, the turn goes on"
 
 
 def _sub_agents(host: Host) -> str:
@@ -116,12 +120,15 @@ CAPABILITIES = (
         _halt,
         (
             f"{_LIVE}::test_a_halted_conversation_runs_no_further_call_and_goes_on_after_an_override",
+            f"{_LIVE}::test_a_halted_turn_ends_where_the_host_would_compact_and_the_next_prompt_"
+            "compacts",
         ),
     ),
     Capability(
         "sub-agents told apart",
         _sub_agents,
         (
+            f"{_LIVE}::test_the_calls_of_a_sub_agent_are_recorded_as_its_own_and_never_denied",
             f"{_DIALECT}::test_a_sub_agent_is_its_parents",
             f"{_LIVES}::test_calls_of_a_sub_agent_without_a_name_are_journaled_and_never_gated",
         ),
@@ -134,7 +141,11 @@ CAPABILITIES = (
     Capability(
         "works on where gitguard does not",
         lambda _: YES,
-        (f"{_LIVE}::test_a_gitguard_that_does_not_work_keeps_no_host_from_its_work",),
+        (
+            f"{_LIVE}::test_a_gitguard_that_does_not_work_keeps_no_host_from_its_work",
+            f"{_LIVE}::test_a_gitguard_that_hangs_keeps_no_host_from_its_work_and_status_says_"
+            "what_it_missed",
+        ),
     ),
     Capability(
         "`uninstall` gives every byte back",

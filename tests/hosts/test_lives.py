@@ -31,6 +31,8 @@ class Life:
         """Send a recorded payload with changes; share is how full the context is."""
         self.talk.clock.pass_by(1)
         payload = json.loads((self.folder / f"{name}.json").read_text())
+        if "timestamp" in payload:
+            payload["timestamp"] = str(self.talk.clock())
         payload |= {"cwd": str(self.talk.root), "session_id": "S9", **changes}
         payload.pop("transcript_path", None)
         event = self.host.parse_event(payload, {"HOME": "/nowhere"}, self.talk.clock())
@@ -75,6 +77,20 @@ def test_after_a_compaction_of_which_no_end_is_told_the_first_call_brings_the_bl
     life.call("make test")
     assert BLOCK not in life.end("make test").text
     assert BLOCK not in life.send("UserPromptSubmit").text
+
+
+def test_a_halt_outlives_a_compaction_that_runs_beside_the_work_until_it_is_known_to_have_ended(
+    tmp_path: Path,
+) -> None:
+    life = Life("copilot", tmp_path)
+    life.send("UserPromptSubmit")
+    life.send("PreCompact.auto")
+    life.call("make")
+    assert "deny" in life.call("make test", 0.97).text
+    life.end("make")
+    assert "deny" in life.call("make once more").text
+    assert "STATUS:HALT_CONTEXT_LIMIT" in life.send("UserPromptSubmit").text
+    assert "deny" in life.call("make again").text
 
 
 def test_after_such_a_compaction_without_a_call_the_next_prompt_brings_the_block(
@@ -141,6 +157,19 @@ def test_the_second_denied_call_ends_the_turn_where_results_are_carried_back(
     assert "STATUS:HALT_CONTEXT_LIMIT" in ended["reason"]
 
 
+@pytest.mark.parametrize("host", ["qwen", "droid"])
+def test_a_denied_call_that_two_hooks_tell_of_counts_once(host: str, tmp_path: Path) -> None:
+    life = Life(host, tmp_path)
+    life.send("UserPromptSubmit")
+    first = life.call("make", 0.97).text
+    life.talk.clock.pass_by(-1)
+    assert life.call("make", 0.97).text == first
+    life.talk.clock.pass_by(9)
+    again = life.call("make again", 0.97).text
+    assert "Your turn ends here." in again
+    assert "Your turn ends here." not in first
+
+
 @pytest.mark.parametrize("host", ["copilot", "kimi"])
 def test_where_nothing_ends_a_turn_every_call_of_a_halted_one_is_denied(
     host: str, tmp_path: Path
@@ -154,6 +183,46 @@ def test_where_nothing_ends_a_turn_every_call_of_a_halted_one_is_denied(
     refused = life.send("UserPromptSubmit")
     assert (refused.code == 2) is (host == "kimi")
     assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text + refused.error
+
+
+def halted_codex(folder: Path) -> Life:
+    """A turn of Codex in which a call was denied at critical pressure."""
+    life = Life("codex", folder)
+    life.send("UserPromptSubmit", turn_id="T1")
+    assert "deny" in life.send("PreToolUse", 0.97, turn_id="T1").text
+    return life
+
+
+def test_a_halted_turn_of_codex_ends_where_it_would_compact_by_itself_and_go_on(
+    tmp_path: Path,
+) -> None:
+    life = halted_codex(tmp_path)
+    stopped = json.loads(life.send("PreCompact.auto", turn_id="T1").text)
+    assert stopped.keys() == {"continue", "stopReason"}
+    assert stopped["continue"] is False
+    assert stopped["stopReason"].startswith("STATUS:HALT_CONTEXT_LIMIT\n")
+    assert "/compact" in stopped["stopReason"]
+    record = life.talk.guard.status().host_sessions["S9"]
+    assert (record.epoch, record.compacting_since) == (0, 0)
+    assert record.halt is not None
+
+
+@pytest.mark.parametrize(
+    ("event", "turn"), [("PreCompact.manual", "T1"), ("PreCompact.auto", "T2")]
+)
+def test_a_compaction_that_is_the_way_out_of_the_halt_is_not_stopped(
+    tmp_path: Path, event: str, turn: str
+) -> None:
+    life = halted_codex(tmp_path)
+    assert life.send(event, turn_id=turn).text == ""
+    life.send("PostCompact", turn_id=turn)
+    assert life.talk.guard.status().host_sessions["S9"].halt is None
+
+
+def test_without_a_halt_codex_compacts(tmp_path: Path) -> None:
+    life = Life("codex", tmp_path)
+    life.send("UserPromptSubmit", turn_id="T1")
+    assert life.send("PreCompact.auto", turn_id="T1").text == ""
 
 
 def test_calls_of_a_sub_agent_without_a_name_are_journaled_and_never_gated(

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from gitguard.cli.sessions import _overview_text
-from gitguard.hosts import find_speaker
+from gitguard.hosts import find_host, find_speaker
 from gitguard.hosts.claude_code import health, hooks
 from gitguard.hosts.openclaw import health as openclaw_health
 from tests.e2e import claude_code, openclaw_install
@@ -90,3 +90,23 @@ def test_a_version_of_the_host_that_was_not_tried_is_marked_so(
     talk.guard.handle(hooks.HOST.parse_event(document, around, talk.clock()), hooks.HOST.abilities)
     lines = _overview_text(talk.guard.status()).splitlines()
     assert any("Conversation S2" in line and shown in line for line in lines)
+
+
+def test_the_version_of_a_host_that_only_its_transcript_tells_is_read_there_at_prompts() -> None:
+    codex, rollout = recorded("codex"), str(PAYLOADS / "codex" / "rollout.jsonl")
+
+    def version(event: str, transcript: str | None) -> str:
+        payload = {**codex[event], "transcript_path": transcript}
+        return find_host("codex").parse_event(payload, HOME, 1.0).version
+
+    assert version("UserPromptSubmit", rollout) == version("Stop", rollout) == "0.169.0"
+    assert version("PreToolUse", rollout) == "", "a call waits for no file"
+    assert version("UserPromptSubmit", None) == ""
+    assert version("UserPromptSubmit", __file__) == ""
+
+
+@pytest.mark.parametrize("host", ["opencode", "pi"])
+def test_a_plugin_tells_the_version_of_its_host(host: str) -> None:
+    payload = {"hook_event_name": "UserPromptSubmit", "session_id": "S", "cwd": "/repo"}
+    event = find_host(host).parse_event({**payload, "host_version": "1.5.0"}, HOME, 1.0)
+    assert event.version == "1.5.0"

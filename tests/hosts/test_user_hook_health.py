@@ -197,8 +197,8 @@ def test_status_says_what_the_program_says(
     installed.answer({"method": "configWarning", "params": {}}, INITIALIZED, answer)
     (host,) = installed.guard.status().hosts
     assert (host.trust, host.version) == (trust, "0.171.0")
-    assert problem in host.sentence
-    assert bool(problem) == bool(host.sentence)
+    assert problem in "".join(host.sentences)
+    assert bool(problem) == bool(host.sentences)
 
 
 @only_codex

@@ -184,7 +184,19 @@ def test_a_preview_shows_all_of_them_and_asks_nothing(repo: Path, hermetic_seal:
     shown = gitguard(repo, "init", "--dry-run")
     assert shown.returncode == 0
     assert all(f"{hermetic_seal}/{file}" in shown.stdout for file in FILES.values())
+    assert "Not set up before you confirm, or with --yes: qwen and codex." in shown.stderr
     assert not any((hermetic_seal / file).exists() for file in FILES.values())
+
+
+def test_a_preview_shows_only_what_would_change_without_a_question(
+    repo: Path, hermetic_seal: Path
+) -> None:
+    gitguard(repo, "init", "--host", "codex")
+    have(hermetic_seal, "qwen")
+    shown = gitguard(repo, "init", "--dry-run")
+    assert FILES["qwen"] not in shown.stdout
+    assert "Not set up before you confirm, or with --yes: qwen." in shown.stderr
+    assert FILES["qwen"] in gitguard(repo, "init", "--dry-run", "--yes").stdout
 
 
 def test_a_second_run_renews_what_is_set_up_and_lists_the_others(

@@ -6,6 +6,8 @@ compaction does, and every denied call is told why.
 
 from __future__ import annotations
 
+import os
+
 from gitguard.hosts import payload as read
 from gitguard.hosts.dialect import KINDS, DialectHost
 from gitguard.model.events import Abilities
@@ -21,6 +23,8 @@ _LEFT_OUT = ("PostToolUseFailure", "SessionEnd")
 the midst of a checkpoint."""
 _READ = 1 << 18
 """Characters of a patch that are read for the files it names."""
+_FIRST = 4096
+"""Bytes of a rollout's first line that name the version, before any text of others."""
 _NAMED = r"^\*\*\* (?:Add|Update|Delete) File: (.+)$|^\*\*\* Move to: (.+)$"
 
 
@@ -33,16 +37,33 @@ def _patched_files(parameters: dict[str, Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(map(str.strip, files)))
 
 
+def _version_in(transcript: str) -> str:
+    """Return the version that a conversation began with, from the first line of its rollout."""
+    import re
+
+    if not os.path.isfile(transcript):
+        return ""
+    try:
+        with open(transcript, "rb") as file:
+            first = file.read(_FIRST).partition(b"\n")[0].partition(b'"base_instructions"')[0]
+    except OSError:
+        return ""
+    version = re.search(rb'"cli_version": ?"([\w.+-]+)"', first)
+    return version[1].decode() if version else ""
+
+
 HOST = DialectHost(
     NAME,
     Abilities(
         tells_results=False,
         ends_turns=False,
+        stops_compactions=True,
         compact_command="/compact",
         new_conversation="/new",
     ),
     kinds={name: kind for name, kind in KINDS.items() if name not in _LEFT_OUT},
     writing=frozenset(("apply_patch",)),
     planning=frozenset(("update_plan",)),
+    version_in=_version_in,
     paths_written=_patched_files,
 )

@@ -13,6 +13,7 @@ INSTALLATION = UserHooks(
     notes=(
         "Codex runs no hook before you approve it: start `codex` and choose to trust the hooks, or "
         "type `/hooks` there",
-        "Codex has no way to end a turn: a halt denies every further tool",
+        "Codex has no way to end a turn at a call: a halt denies every further tool, and ends the "
+        "turn where Codex would compact by itself",
     ),
 )

@@ -37,6 +37,8 @@ _HOLDS = "conversations"
 _LARGEST_HOLD = 1 << 16
 _MOST_HOLDS = 500
 """So many records are kept; of those above, the overrides that are oldest go."""
+_SAME_MOMENT = 0.5
+"""Seconds within which the hooks of one call begin; a model that repeats it takes longer."""
 _DEAD_AFTER = 90 * 86_400
 """Seconds behind the newest record after which a halted conversation is over."""
 
@@ -91,23 +93,33 @@ def write_hold(path: str, hold: Hold, now: float) -> bool:
     if before is not None and (before.halt, before.override) == (hold.halt, hold.override):
         return True
     if before is not None and before.halt is not None and hold.halt is not None:
-        hold = hold.replace(denied=before.denied)  # the same halt, with what was saved since
+        # The same halt, with what was saved since.
+        hold = hold.replace(
+            denied=before.denied, denied_call=before.denied_call, denied_at=before.denied_at
+        )
     return _replace_hold(path, hold, now)
 
 
-def add_denial(path: str, now: float) -> int:
-    """Count a denied tool call; return how many there are since the last prompt, 0 if unknown."""
+def add_denial(path: str, now: float, call: str = "", *, is_unique: bool = False) -> int:
+    """Count a denied tool call; return how many there are since the last prompt, 0 if unknown.
+
+    A host whose hooks stand in two places tells twice of a call, which counts once. call is what it
+    is known by, and is_unique whether no other call of the conversation can have the same.
+    """
     hold = read_hold(path)
     if hold is None or not hold.conversation:
         return 0
-    counted = hold.replace(denied=hold.denied + 1)
+    is_near = is_unique or abs(now - hold.denied_at) < _SAME_MOMENT
+    if call and hold.denied_call == call and is_near:
+        return hold.denied
+    counted = hold.replace(denied=hold.denied + 1, denied_call=call, denied_at=now)
     return counted.denied if _replace_hold(path, counted, now) else 0
 
 
 def forget_denials(path: str, hold: Hold, now: float) -> None:
     """Count denied tool calls from 0 again, because the user has said something."""
     if hold.denied:
-        _replace_hold(path, hold.replace(denied=0), now)
+        _replace_hold(path, hold.replace(denied=0, denied_call="", denied_at=0), now)
 
 
 def _replace_hold(path: str, hold: Hold, now: float) -> bool:

@@ -298,6 +298,8 @@ class Hold(Record):
     halt: Halt | None = fields.record("The halt in force.", of=Halt, default=None)
     override: Halt | None = fields.record("The override in force.", of=Halt, default=None)
     denied: int = fields.count("Tool calls that were denied since the last prompt.", default=0)
+    denied_call: str = fields.text("What tells the newest of them from others.", default="")
+    denied_at: float = fields.number("Unix seconds when it was denied.", default=0)
     worktree: str = fields.text("Where the conversation worked, for people.", default="")
 
 
