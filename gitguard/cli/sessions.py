@@ -10,6 +10,7 @@ from gitguard.cli import maintenance, session_listing
 from gitguard.cli.completing import offer_sessions
 from gitguard.cli.console import Console, fields_of, named, with_console
 from gitguard.cli.file_changes import path_word
+from gitguard.cli.live import live_lines
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import host_session, refuse_agents
 from gitguard.cli.startup_lines import say_startup, where_it_stands
@@ -52,15 +53,18 @@ def ensure(console: Console) -> None:
 @click.command()
 @click.option("--clear", is_flag=True, help="Forget the FAULT lines after showing them")
 @click.option("--files", is_flag=True, help="Show instead what is kept of your files")
-@click.option("--all", "every", is_flag=True, help="Show conversations of other branches too")
+@click.option(
+    "--all", "every", is_flag=True, help="Show conversations of other branches and worktrees too"
+)
 @with_console
 def status(console: Console, clear: bool, files: bool, every: bool) -> None:
     """Show session status, gitguard errors first
 
     Shows the conversations of this branch's session; the last line says how many more there are.
     Exits with 0, also when the task is complete, or with the code of a problem that would stop an
-    agent. --files shows how many snapshots of your files are kept, what the newest one left out,
-    and which restores can be undone.
+    agent. --all adds who is at work in all worktrees of the repository, and of whom other machines'
+    lanes tell. --files shows how many snapshots of your files are kept, what the newest one left
+    out, and which restores can be undone.
 
     Example: `gitguard status`
     """
@@ -71,15 +75,21 @@ def status(console: Console, clear: bool, files: bool, every: bool) -> None:
         overview = console.guard.status()
     except GitguardError as problem:
         _say_faults(console, problem)
-        return
+    else:
+        _say_overview(console, overview, clear=clear, every=every)
+
+
+def _say_overview(console: Console, overview: Overview, *, clear: bool, every: bool) -> None:
     shown, more = (overview, 0) if every else _of_this_branch(overview)
-    text = _overview_text(shown, more)
+    live = console.guard.lanes.live() if every else ()
+    text = "\n".join([_overview_text(shown, more), *live_lines(live)])
     if clear and overview.faults:
         console.guard.forget_faults()
         text += "\nThe FAULT lines above are forgotten."
     elif overview.faults:
         text += "\nForget the FAULT lines with `gitguard status --clear`."
-    console.say(text, {**_overview_document(shown), "more_conversations": more}, overview.error)
+    document = {**_overview_document(shown), "more_conversations": more}
+    console.say(text, {**document, "live": live} if every else document, overview.error)
 
 
 def _of_this_branch(overview: Overview) -> tuple[Overview, int]:

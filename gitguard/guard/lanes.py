@@ -6,6 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitguard.sessions.live import LiveConversation
     from gitguard.sessions.sync_record import OtherLane
     from gitguard.sessions.syncing import Leaving, Synced, SyncRequest
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
@@ -35,6 +36,12 @@ class Lanes:
 
         may_join = may_join or nobody_says
         return sync(self._sessions, request, may_leave, tell=tell, may_join=may_join)
+
+    def live(self) -> tuple[LiveConversation, ...]:
+        """Return who is at work in all worktrees, and of whom other machines' lanes tell."""
+        from gitguard.sessions.live import live_conversations
+
+        return live_conversations(self._sessions.workspace, self._sessions.config)
 
     def others(self) -> tuple[OtherLane, ...]:
         """Return the lanes of other machines that are kept here."""

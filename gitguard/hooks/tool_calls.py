@@ -13,7 +13,7 @@ from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.model.text import one_line
 from gitguard.state import entries
 from gitguard.store.session import state_file
-from gitguard.store.session.conversations import hold_path, keep_hold
+from gitguard.store.session.conversations import hold_path, keep_hold, may_have_company
 from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
@@ -109,6 +109,11 @@ def _begin_tool(conversation: Conversation, remark: str = "") -> HookReply:
 
             conversation.offer(BRANCH, f"[{edit}]")
         notices = [edit, lacking]
+    may_write = tool.paths_written or not is_plainly_harmless(tool.command)
+    if may_write and may_have_company(conversation.workspace):
+        from gitguard.hooks.collisions import offer_collisions
+
+        offer_collisions(conversation)
     with conversation.store.lock():
         entry = conversation.entry(entries.STARTED)
         conversation.store.journal.append(entry.replace(remark=remark) if remark else entry)
@@ -250,6 +255,11 @@ def _after_tool(conversation: Conversation, calls: int) -> HookReply:
 
         with conversation.recording():
             offer_missing_hooks(conversation)
+    if conversation.record.untold_collision and conversation.abilities.hears_after_tools:
+        from gitguard.hooks.collisions import offer_untold_collision
+
+        with conversation.recording():
+            offer_untold_collision(conversation)
     if "gitguard" in conversation.tool.command:
         _adopt_own_head(conversation)
         if conversation.abilities.hears_after_tools and (complete := _say_complete(conversation)):

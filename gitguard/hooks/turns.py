@@ -87,6 +87,10 @@ def _offer_lines(conversation: Conversation, reading: OwnState | UnusableState, 
     if not outranks(conversation.lines, CONVERSATION):
         notice = take_unsaid(conversation.workspace)
         conversation.offer(CONVERSATION, notice and f"[gitguard: {notice}]")
+    if conversation.record.untold_collision and not outranks(conversation.lines, CONVERSATION):
+        from gitguard.hooks.collisions import offer_untold_collision
+
+        offer_untold_collision(conversation)
     for text in conversation.unread:
         line = f"[gitguard: {text}. Decisions made in between may be missing from the state.]"
         conversation.offer(CONVERSATION, line)
@@ -195,6 +199,11 @@ def _count_prompt(conversation: Conversation, *, begins_turn: bool) -> None:
             turns=record.turns + 1, sub_agents=0, turn_id=conversation.event.turn_id, untold=()
         )
     )
+    if not conversation.is_apart:
+        from gitguard.store.session.announced import announce
+
+        key, session = conversation.event.host_session, conversation.store.session
+        announce(conversation.workspace, session, key, conversation.record)
 
 
 def _with_version(conversation: Conversation) -> HostSession:
@@ -484,6 +493,7 @@ def _note_return(conversation: Conversation) -> None:
 def _begin_anew(conversation: Conversation) -> HookReply:
     """Forget what belonged to the conversation that the host ended under the same name."""
     if conversation.is_believed and conversation.bring_back():
+        _withdraw(conversation)
         with conversation.recording():
             conversation.record = HostSession(
                 started_at=conversation.store.now, host=conversation.event.host
@@ -507,9 +517,16 @@ def _session_end(conversation: Conversation) -> HookReply:
         return NEUTRAL
     with conversation.recording():
         _note_ended_turn(conversation, awaits_answer=conversation.record.awaits_answer)
+        _withdraw(conversation)
         capture.take_in_stopped_calls(conversation)
         conversation.checkpoint(triggers.SESSION_END, "The conversation ended.")
     return NEUTRAL
+
+
+def _withdraw(conversation: Conversation) -> None:
+    from gitguard.store.session.announced import withdraw
+
+    withdraw(conversation.workspace, conversation.event.host, conversation.event.host_session)
 
 
 def _note_ended_turn(conversation: Conversation, *, awaits_answer: bool) -> None:

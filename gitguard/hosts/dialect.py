@@ -48,7 +48,10 @@ TIMEOUT = 15
 
 _VERSION_LIMIT = 40
 NESTED, TOP, PLAIN = "nested", "top", "plain"
-"""Where a context is read: in `hookSpecificOutput`, beside it, or as text that is no JSON."""
+"""Where a context is read: in `hookSpecificOutput`, beside it, or as text that is no JSON.
+
+At the start of a call, whoever reads one reads it in `hookSpecificOutput`.
+"""
 BLOCKS, STOPS, FAILS = "blocks", "stops", "fails"
 """What refuses a prompt: `decision: block`, `continue: false`, or a hook that ends with 2."""
 
@@ -262,7 +265,7 @@ class DialectHost(Value):
         if self.context == PLAIN:
             return HookAnswer(context)
         answer: dict[str, Any] = {}
-        if context and self.context == TOP:
+        if context and self.context == TOP and event.kind != events.TOOL_START:
             answer["additionalContext"] = context
         elif context:
             name = next(n for n, kind in self.kinds.items() if kind == event.kind)

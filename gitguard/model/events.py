@@ -90,12 +90,16 @@ class Transcript(Value):
     """Which conversation it is, where one place holds many."""
 
 
+HEARD = (PROMPT, TOOL_END, TOOL_FAILED, SESSION_START, BOOTSTRAP)
+"""The events whose answer reaches the agent of most hosts."""
+
+
 class Abilities(Value):
     """What a host does by itself, so that the engine need not know which one it is."""
 
     offers_pressure: bool = True
     """Whether the host tells how full the context is."""
-    hears: tuple[str, ...] = (PROMPT, TOOL_END, TOOL_FAILED, SESSION_START, BOOTSTRAP)
+    hears: tuple[str, ...] = HEARD
     """The events whose answer reaches the agent."""
     forgets: tuple[str, ...] = ()
     """The events whose answer is no longer in the conversation once it is resumed."""

@@ -75,4 +75,5 @@ def _around(store: SessionStore, turn_since: float) -> tuple[str, list[str]]:
 
 
 def _is_cut_off(conversation: HostSession) -> bool:
-    return conversation.is_in_turn and process_runs(conversation) is False
+    process, last_process = conversation.process, conversation.last_process
+    return conversation.is_in_turn and process_runs(process, last_process) is False

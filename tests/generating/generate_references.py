@@ -36,6 +36,7 @@ from gitguard.state.snapshot import (
 )
 from gitguard.state.task import REQUIRED, TaskState, new_task
 from gitguard.store.session.anchor import Anchor, StateCopy
+from gitguard.store.session.announced import Announced
 from gitguard.store.session.composing import render_summary
 from gitguard.store.session.host_session import Hold, HostSession, SessionRecord
 from gitguard.store.session.identity import RepositoryRecord
@@ -60,6 +61,7 @@ PERSISTED: dict[str, tuple[type[Record], ...]] = {
     "joined.json": (JoinedLanes,),
     "_writer-*.json": (LaneWriter,),
     "_sync.json": (SyncRecord,),
+    "_conversations/": (Announced,),
 }
 """Records on disk, by file; the task state has a page of its own."""
 COMMON = ("--root", "--session", "--json", "--help")

@@ -36,9 +36,15 @@ class Conversation:
     """One Claude Code conversation in a repository, driven by recorded payloads."""
 
     def __init__(
-        self, folder: Path, session: str = "S1", clock: Clock | None = None, host_process: int = 0
+        self,
+        folder: Path,
+        session: str = "S1",
+        clock: Clock | None = None,
+        host_process: int = 0,
+        *,
+        root: Path | None = None,
     ) -> None:
-        self.root = folder / "repo"
+        self.root = root or folder / "repo"
         self.session = session
         self.clock = clock or Clock()
         self._turns = 0
@@ -61,6 +67,12 @@ class Conversation:
     def beside(self, session: str, host_process: int = 0) -> Conversation:
         """Another conversation in the same repository, by the same clock."""
         return Conversation(self.root.parent, session, self.clock, host_process)
+
+    def in_worktree(self, name: str, session: str, host_process: int = 0) -> Conversation:
+        """Another conversation in a worktree of its own, on a branch of its name."""
+        folder, root = self.root.parent, self.root.parent / name
+        self.git("worktree", "add", "--quiet", "-b", name, str(root))
+        return Conversation(folder, session, self.clock, host_process, root=root)
 
     def write(self, kind: str, text: str) -> str:
         """Write an object; return its id."""

@@ -130,6 +130,7 @@ def _count(context: dict[str, Any], name: str) -> int:
 HOST = ClaudeCode(
     NAME,
     Abilities(
+        hears=(*events.HEARD, events.TOOL_START),
         keeps_refused_prompts=True,
         settings_files=(".claude/settings.local.json", ".claude/settings.json"),
         compact_command="/compact",

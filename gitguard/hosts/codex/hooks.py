@@ -10,6 +10,7 @@ import os
 
 from gitguard.hosts import payload as read
 from gitguard.hosts.dialect import KINDS, DialectHost
+from gitguard.model import events
 from gitguard.model.events import Abilities
 
 TYPE_CHECKING = False
@@ -55,6 +56,7 @@ def _version_in(transcript: str) -> str:
 HOST = DialectHost(
     NAME,
     Abilities(
+        hears=(*events.HEARD, events.TOOL_START),
         tells_results=False,
         ends_turns=False,
         stops_compactions=True,

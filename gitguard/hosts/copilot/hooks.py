@@ -36,7 +36,10 @@ def _transcript(payload: dict[str, Any], folder: str) -> str:
 HOST = DialectHost(
     NAME,
     Abilities(
-        hears=(events.PROMPT, events.TOOL_END, events.TOOL_FAILED, events.SESSION_START),
+        hears=(
+            *(events.PROMPT, events.TOOL_START, events.TOOL_END, events.TOOL_FAILED),
+            events.SESSION_START,
+        ),
         forgets=(events.SESSION_START,),
         tells_answers=False,
         tells_compactions=False,

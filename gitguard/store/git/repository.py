@@ -403,6 +403,14 @@ class Repository:
         listed = self.git.run("ls-files", "-z", "--cached", "--full-name", "--", folder + "/")
         return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name]
 
+    def tracked_as(self, name: str) -> frozenset[str]:
+        """Return the files with a name, in whichever folder, that the index tracks."""
+        plain = "".join(f"\\{c}" if c in "*?[]\\" else c for c in name)
+        listing = ("ls-files", "-z", "--cached", "--full-name", "--", f":(top,glob)**/{plain}")
+        # The door asks for literal names elsewhere.
+        listed = self.git.run("--no-literal-pathspecs", *listing)
+        return frozenset(os.fsdecode(path) for path in listed.split(b"\0") if path)
+
     def without_tools_files(self, paths: Iterable[str]) -> tuple[str, ...]:
         """Return paths without `node_modules`, and without hidden ones that git does not track.
 

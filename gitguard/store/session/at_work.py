@@ -62,11 +62,14 @@ def judge_work(
     return AtWork(PERHAPS, UNKNOWN) if silent_for < _PATIENCE else AtWork(OVER, SILENT)
 
 
-def process_runs(record: HostSession) -> bool | None:
-    """Say whether the process of a conversation's newest turn runs; None where nothing tells."""
-    if record.process:
-        return is_running(record.process)
-    return is_running(record.last_process) or None
+def process_runs(process: str, last_process: str) -> bool | None:
+    """Say whether the process of a conversation's newest turn runs; None where nothing tells.
+
+    Both are as in the conversation's record.
+    """
+    if process:
+        return is_running(process)
+    return is_running(last_process) or None
 
 
 def at_work_beside(
@@ -90,7 +93,7 @@ def at_work_beside(
     for key, record in records.items():
         if key == own or not record.is_in_turn:
             continue
-        runs = process_runs(record)
+        runs = process_runs(record.process, record.last_process)
         is_in_place = bool(process) and process in (record.process, record.last_process)
         is_before = continues and record.last_use <= records[own].started_at
         sign = max(seconds(record.last_use), last_sign(key) if runs is None else 0)

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 _HOLD_FORMAT = 1
 _HOLDS = "conversations"
+_ANNOUNCED = "_conversations"
+"""In a repository's folder of the state directory, where names of sessions never begin with `_`."""
 _LARGEST_HOLD = 1 << 16
 _MOST_HOLDS = 500
 """So many records are kept; of those above, the overrides that are oldest go."""
@@ -165,6 +167,16 @@ def sweep_holds(folder: str, now: float) -> None:
         is_halted = hold is not None and hold.halt is not None
         if is_old or not is_halted:
             surplus -= files.remove(path)
+
+
+def announcements_folder(workspace: Workspace) -> str:
+    """Return where conversations of all worktrees say where they work (`announced`)."""
+    return os.path.join(workspace.state_folder, _ANNOUNCED)
+
+
+def may_have_company(workspace: Workspace) -> bool:
+    """Say whether more than one conversation is announced; asked at calls, so it reads no file."""
+    return len(files.names_in(announcements_folder(workspace))) > 1
 
 
 THIS_SESSION = "this-session"

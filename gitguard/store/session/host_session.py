@@ -224,6 +224,14 @@ class HostSession(Record):
     told_not_kept: str = fields.text(
         "The files without a copy that the person was told of last.", default="", sparse=True
     )
+    told_collisions: tuple[str, ...] = fields.texts(
+        "The files at which others are that it was told of, each with whom.",
+        default=(),
+        sparse=True,
+    )
+    untold_collision: str = fields.text(
+        "A line of that kind that the agent could not be told yet.", default="", sparse=True
+    )
     denied_done: str = fields.text(
         "When the task was called done after which a call that writes a file was denied.",
         default="",

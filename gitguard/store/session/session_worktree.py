@@ -293,7 +293,12 @@ class SessionWorktree:
         from gitguard.store.session.at_work import process_runs
 
         records = read_record(self._workspace, self._session).host_sessions
-        return frozenset(k for k in keys & records.keys() if process_runs(records[k]) is False)
+        known = ((key, records[key]) for key in keys & records.keys())
+        return frozenset(
+            key
+            for key, record in known
+            if process_runs(record.process, record.last_process) is False
+        )
 
     def lies_at(self, path: str) -> bool:
         """Say whether anything lies at a path."""

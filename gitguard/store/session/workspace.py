@@ -12,7 +12,7 @@ import errno
 import os
 import stat
 
-from gitguard.errors import InvalidInput, MissingState
+from gitguard.errors import InvalidInput, MissingState, NotARepository
 from gitguard.model.codec import sha256
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import encodable, one_line, timestamp
@@ -172,6 +172,18 @@ class Workspace:
         named = Workspace(self.place, self.places.replace(session=key), self._directory, self.clock)
         named.redactor = self.redactor
         return named
+
+    def in_worktree(self, root: str) -> Workspace:
+        """Return the workspace of a worktree of the same repository, which may be this one.
+
+        Raises `NotARepository` where none of this repository has that root.
+        """
+        place = self.place if root == self.place.worktree else locate(root)
+        if (place.worktree, place.common_dir) != (root, self.place.common_dir):
+            raise NotARepository(f"`{root}` is not a worktree of `{self.place.common_dir}`")
+        there = Workspace(place, self.places.replace(session=""), self._directory, self.clock)
+        there.redactor = self.redactor
+        return there
 
     def apart(self) -> Workspace:
         """Return the same workspace with working files in the state directory.
