@@ -69,6 +69,7 @@ bench-transcripts: setup
 
 faults: setup
 	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.sync_simulation
 	PYTEST_DEBUG_TEMPROOT=$(MEMORY) $(BIN)/python -m pytest -n $(JOBS) --thorough $(THOROUGH)
 
 model: setup

@@ -54,7 +54,7 @@ _MOVES = {"record-relocated", "record-moved", "record-copied"}
 """Of a repository that was moved or copied; `test_identity.py` kills there."""
 _LANES = {
     *("lanes-fetched", "lanes-joined", "lane-kept", "lane-known", "lane-written", "lane-pending"),
-    *("lane-moved", "lane-counted", "lanes-pushed", "join-noted"),
+    *("lane-moved", "lane-counted", "lanes-pushed", "join-begun", "join-noted"),
 }
 """Of a sync; `tests/sessions/sync/` kills there."""
 

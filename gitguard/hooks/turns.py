@@ -16,6 +16,7 @@ from gitguard.hooks.told_line import (
 )
 from gitguard.model import events, triggers
 from gitguard.model.config.maintenance import ENFORCE
+from gitguard.model.config.sync import AUTO_TURN_END
 from gitguard.model.events import NEUTRAL, HookReply
 from gitguard.pressure.gauge import with_reading
 from gitguard.state.entries import PROMPT_READ
@@ -399,6 +400,7 @@ def _turn_end(conversation: Conversation) -> HookReply:
             conversation.checkpoint(triggers.TURN_END, "The turn ended.", pressure=pressure)
     _keep_matches(conversation)
     _maintain(conversation)
+    _sync(conversation)
     return NEUTRAL
 
 
@@ -412,6 +414,18 @@ def _keep_matches(conversation: Conversation) -> None:
     try:
         sessions = WorkspaceSessions(conversation.workspace, conversation.config)
         keep_matches(sessions, conversation.left_commit, conversation.store.session)
+    except GitguardError as error:
+        conversation.note_fault(error)
+
+
+def _sync(conversation: Conversation) -> None:
+    """Begin a sync that goes on after the answer, where the user set it."""
+    if conversation.is_apart or conversation.config.sync.auto != AUTO_TURN_END:
+        return
+    from gitguard.sessions.auto_sync import begin_sync
+
+    try:
+        begin_sync(conversation.workspace, conversation.store.session)
     except GitguardError as error:
         conversation.note_fault(error)
 

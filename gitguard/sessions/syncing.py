@@ -23,6 +23,7 @@ from gitguard.sessions.sync_record import (
     SyncRecord,
     other_lanes,
 )
+from gitguard.sessions.sync_target import targets
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
 from gitguard.store.session.lanes import (
@@ -54,7 +55,6 @@ TIME_LIMIT = 10.0
 """Seconds for all that one sync does with a remote."""
 MOST_LANES = 1_000
 _LOCK_TIMEOUT = 10.0
-_ORIGIN = "origin"
 _SHORT = 12
 _MOST_ASKED = 5
 """New writers up to which a person is asked about each."""
@@ -64,7 +64,7 @@ class SyncRequest(Value):
     """What a sync is to do."""
 
     remote: str = ""
-    """Its name or address; empty for the remote of the current branch."""
+    """Its name or address; empty for the one that is set, or else that of the current branch."""
     session: str = ""
     """The key of the only session; empty for all of this worktree."""
     fetches: bool = True
@@ -134,8 +134,22 @@ def sync(
     called with what is done next. Raises `InvalidInput` for a remote that is not there, and
     `InvalidConfig` where the repository's own configuration would decide how a remote is reached.
     """
-    repository = sessions.repository()
-    remote = Remote(repository.git, request.remote or default_remote(sessions), may_be_address=True)
+    synced = []
+    for remote, session in targets(sessions, request.remote, request.session):
+        wanted = request.replace(remote=remote, session=session)
+        synced.append(_sync_one(sessions, wanted, may_leave, tell=tell, may_join=may_join))
+    return _together(synced)
+
+
+def _sync_one(
+    sessions: WorkspaceSessions,
+    request: SyncRequest,
+    may_leave: Callable[[Leaving], bool],
+    *,
+    tell: Callable[[str], object],
+    may_join: Callable[[tuple[OtherLane, ...]], bool | None],
+) -> Synced:
+    remote = Remote(sessions.repository().git, request.remote, may_be_address=True)
     run = _Sync(sessions, request, remote, tell)
     try:
         with Lock(sessions.workspace.lanes_lock, timeout=_LOCK_TIMEOUT, clock=sessions.clock):
@@ -144,13 +158,27 @@ def sync(
         return Synced(remote.name, remote.address, queued=error.message)
 
 
-def default_remote(sessions: WorkspaceSessions) -> str:
-    """Return the remote of the current branch, else `origin`."""
-    repository = sessions.repository()
-    branch = repository.checked_out().removeprefix("refs/heads/")
-    set_for = repository.git.attempt("config", "--get", f"branch.{branch}.remote")
-    name = set_for.stdout.decode("utf-8", "replace").strip()
-    return name if name not in ("", ".") else _ORIGIN
+def _together(synced: list[Synced]) -> Synced:
+    """Return what was done with several remotes as one; what each kept is the last one's."""
+    if len(synced) < 2:
+        return synced[0]
+    leaving = [each.leaving for each in synced if each.leaving is not None]
+    return synced[-1].replace(
+        remote=", ".join(dict.fromkeys(each.remote for each in synced)),
+        address=", ".join(dict.fromkeys(each.address for each in synced)),
+        fetched=sum(each.fetched for each in synced),
+        joined=tuple(joined for each in synced for joined in each.joined),
+        leaving=leaving[-1].replace(
+            is_first=any(each.is_first for each in leaving),
+            sessions=tuple(session for each in leaving for session in each.sessions),
+        )
+        if leaving
+        else None,
+        pushed=tuple(ref for each in synced for ref in each.pushed),
+        restored=tuple(ref for each in synced for ref in each.restored),
+        problems=tuple(dict.fromkeys(problem for each in synced for problem in each.problems)),
+        queued="; ".join(dict.fromkeys(each.queued for each in synced if each.queued)),
+    )
 
 
 class _Sync:

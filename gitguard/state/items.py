@@ -263,7 +263,8 @@ class Conflict(Item):
     variants: tuple[Variant, ...] = fields.records(
         "What they made of it; the state holds the first.", of=Variant, is_fixed=True
     )
-    key: str = fields.text(
+    # Not `key`, because what is random under that name is taken for a secret.
+    item: str = fields.text(
         "What tells the item from others of its list; empty for a field that is no list.",
         default="",
         sparse=True,

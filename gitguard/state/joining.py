@@ -175,9 +175,21 @@ def open_conflicts(state: TaskState) -> tuple[Conflict, ...]:
     return tuple(
         conflict
         for conflict in state.conflicts
-        if (part := (conflict.field, conflict.key)) in shown
+        if (part := (conflict.field, conflict.item)) in shown
         and _write_value(part, shown[part]) == conflict.variants[0].value
     )
+
+
+def gone_on_from(state: TaskState, lane: LaneState, earlier: LaneState) -> LaneState:
+    """Return which of two lanes a state goes on from, where a crash left that open.
+
+    In doubt it is the earlier one: what the other has seen then counts as not seen, and is kept.
+    """
+    now, later, before = (dict(_parts_of(each)) for each in (state, lane.state, earlier.state))
+    differing = [p for p in {**later, **before} if later.get(p) != before.get(p)]
+    as_later = sum(now.get(part) == later.get(part) for part in differing)
+    as_before = sum(now.get(part) == before.get(part) for part in differing)
+    return lane if as_later > as_before else earlier
 
 
 def settle(state: TaskState, conflict: Conflict, variant: Variant) -> TaskState:
@@ -186,7 +198,7 @@ def settle(state: TaskState, conflict: Conflict, variant: Variant) -> TaskState:
     What was removed meanwhile comes back at the end of its list. Raises `InvalidInput` for a
     variant that cannot be read.
     """
-    part = (conflict.field, conflict.key)
+    part = (conflict.field, conflict.item)
     value = _read_value(part, variant.value)
     rest = tuple(other for other in state.conflicts if other.id != conflict.id)
     return _state_of({**dict(_parts_of(state)), part: value}, rest)
@@ -243,8 +255,8 @@ class _ChangeSet:
     def advanced(self, before: TaskState, after: TaskState, writer: str) -> _ChangeSet:
         """Return what is known once a writer who knew all of this has changed the state."""
         counter = max(self.seen.values(), default=0) + 1
-        left = {(conflict.field, conflict.key) for conflict in after.conflicts}
-        settled = {(c.field, c.key) for c in before.conflicts} - left
+        left = {(conflict.field, conflict.item) for conflict in after.conflicts}
+        settled = {(c.field, c.item) for c in before.conflicts} - left
         shown = dict(_parts_of(before))
         values: dict[Part, Dots] = {}
         places: dict[Part, Dots] = {}

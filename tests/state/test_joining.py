@@ -74,7 +74,7 @@ def test_an_item_changed_on_both_sides_is_a_conflict() -> None:
     b = advance(b, b.state.replace(learnings=(note.replace(text="5 minutes"),)))
     both = join_lanes([a, b])
     (conflict,) = both.conflicts
-    assert (conflict.field, conflict.key) == ("learnings", note.id)
+    assert (conflict.field, conflict.item) == ("learnings", note.id)
     assert [variant.writers for variant in conflict.variants] == [("b",), ("a",)]
     assert [n["text"] for n in values_of(conflict, "learnings")] == ["5 minutes", "4 minutes"]
     assert [note.text for note in both.state.learnings] == ["5 minutes"]

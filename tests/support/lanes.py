@@ -188,7 +188,7 @@ class Fleet:
             self.lanes[writer] = advance(lane, settle(lane.state, conflict, variant))
             value = decode_json(variant.value)[conflict.field]
             text = value if isinstance(value, str) else value["text"]
-            self._record(writer, (conflict.field, conflict.key), text)
+            self._record(writer, (conflict.field, conflict.item), text)
 
     def _receive(self, writer: int) -> None:
         """Receive lanes of whoever can be reached, some of them late."""

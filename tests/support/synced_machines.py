@@ -47,6 +47,17 @@ class Machine:
 
         return Machine(self.git.root, self.home, self._clock, die)
 
+    def dying_after(self, steps: int) -> Machine:
+        """Return the same machine, whose processes die at so many steps from their start."""
+        left = [steps]
+
+        def die(_: str) -> None:
+            left[0] -= 1
+            if not left[0]:
+                os._exit(9)
+
+        return Machine(self.git.root, self.home, self._clock, die)
+
     def sync(
         self,
         remote: str = "",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from gitguard.model.config.handoff import HandoffConfig
     from gitguard.model.config.maintenance import MaintenanceConfig
     from gitguard.model.config.redaction import RedactionConfig
+    from gitguard.model.config.sync import SyncConfig
     from gitguard.model.config.transcripts import (
         BootstrapConfig,
         BudgetConfig,
@@ -37,6 +38,7 @@ _COMPACTION = Later("gitguard.model.config.transcripts", "CompactionConfig")
 _REDACTION = Later("gitguard.model.config.redaction", "RedactionConfig")
 _FILES = Later("gitguard.model.config.files", "FilesConfig")
 _MAINTENANCE = Later("gitguard.model.config.maintenance", "MaintenanceConfig")
+_SYNC = Later("gitguard.model.config.sync", "SyncConfig")
 
 DEFAULT_WINDOW = 200_000
 """What is assumed where nobody names a window."""
@@ -281,6 +283,7 @@ class Config(Record):
     maintenance: MaintenanceConfig = fields.record(
         "When sessions are archived.", of=_MAINTENANCE, default=_MAINTENANCE.default()
     )
+    sync: SyncConfig = fields.record("Syncing with git remotes.", of=_SYNC, default=_SYNC.default())
     sign: bool = fields.flag(
         "Sign checkpoints with your git key, and accept signed ones.", default=False
     )

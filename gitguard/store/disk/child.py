@@ -94,6 +94,24 @@ def start(
     )
 
 
+def start_detached(command: list[str], *, environment: Mapping[str, str], folder: str) -> None:
+    """Start a child that goes on without us, and that nobody hears; raise `OSError`.
+
+    It holds none of our pipes, so whoever waits for ours to end does not wait for it.
+    """
+    child = subprocess.Popen(
+        command,
+        env=environment,
+        cwd=folder,
+        stdin=NOTHING,
+        stdout=NOTHING,
+        stderr=NOTHING,
+        start_new_session=True,
+    )
+    # Nobody waits for it here, and Python would complain.
+    child.returncode = 0
+
+
 def start_on_terminal(
     command: str | list[str], *, environment: Mapping[str, str], folder: str
 ) -> Child:

@@ -11,7 +11,7 @@ import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.codec import STATE_FILE, check_format, dump_line, load_json
-from gitguard.state.joining import LaneState, advance, join_lanes, renamed
+from gitguard.state.joining import LaneState, advance, gone_on_from, join_lanes, renamed
 from gitguard.state.task import read_state
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, marked
@@ -19,13 +19,14 @@ from gitguard.store.session.anchor import FORMAT, marked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
+    from typing import Any
 
     from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
 
 VERSIONS_FILE = "versions.json"
 """Of a lane's commit: who last changed what in its state."""
-_LIMIT = 4 << 20
+_LIMIT = 8 << 20
 
 
 class KnownLane:
@@ -42,24 +43,31 @@ class KnownLane:
         machine is continued as it is, because both share this memory.
         """
         state = leaving(state)
-        before = self._read()
+        before = self._read(state)
         if before is None:
             return join_lanes([LaneState(writer, {}, state)], writer)
         if before.writer in earlier:
             return renamed(advance(before, state), writer)
         return advance(before, state, writer)
 
-    def write(self, lane: LaneState) -> None:
-        """Remember it, durable, before anybody else can see it."""
-        document = {"state": lane.state.to_document(), "lane": lane.to_document()}
+    def write(self, lane: LaneState, *, instead_of: LaneState | None = None) -> None:
+        """Remember it, durable, before anybody else can see it.
+
+        instead_of is the lane as it is while the lane's state is not saved yet: a crash leaves open
+        which of both the state goes on from.
+        """
+        document = {"format": FORMAT, **_written(lane)}
+        if instead_of is not None:
+            document["instead_of"] = _written(instead_of)
         files.make_folder(os.path.dirname(self._path))
-        files.write_bytes(self._path, dump_line({"format": FORMAT, **document}))
+        files.write_bytes(self._path, dump_line(document))
 
     def forget(self) -> None:
         """Remember nothing of it any more."""
         files.remove(self._path)
 
-    def _read(self) -> LaneState | None:
+    def _read(self, state: TaskState) -> LaneState | None:
+        """Return the lane that a state goes on from."""
         data = files.read_bytes(self._path, limit=_LIMIT)
         if data is None:
             return None
@@ -67,9 +75,19 @@ class KnownLane:
         try:
             document = load_json(data, what=what, limit=_LIMIT)
             check_format(document, FORMAT, what=what)
-            return LaneState.from_document(document["lane"], read_state(document["state"]))
+            lane = _read_lane(document)
+            earlier = document.get("instead_of")
+            return lane if earlier is None else gone_on_from(state, lane, _read_lane(earlier))
         except (InvalidInput, KeyError) as error:
             raise InvalidDocument(f"{what} is damaged: {error}") from error
+
+
+def _written(lane: LaneState) -> dict[str, Any]:
+    return {"state": lane.state.to_document(), "lane": lane.to_document()}
+
+
+def _read_lane(document: dict[str, Any]) -> LaneState:
+    return LaneState.from_document(document["lane"], read_state(document["state"]))
 
 
 def leaving(state: TaskState) -> TaskState:

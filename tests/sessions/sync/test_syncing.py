@@ -112,6 +112,26 @@ def test_three_machines_hold_one_state_two_syncs_after_the_last_change(
     never_forced(remote)
 
 
+def test_what_two_machines_made_of_one_item_stays_until_somebody_settles_it(
+    a: Machine, b: Machine
+) -> None:
+    introduced(a, b)
+    a.learn("the table has 41 rows")
+    a.settled()
+    b.settled()
+    (note,) = a.guard.state().learnings
+    a.guard.update({"learnings": [{"id": note.id, "text": "42 rows"}]})
+    b.guard.update({"learnings": [{"id": note.id, "text": "43 rows"}]})
+    for each in (a, b, a):
+        each.settled()
+        each.learn("rows are counted by hand")
+    for each in (b, a):
+        each.settled()
+        (conflict,) = each.guard.state().conflicts
+        assert (conflict.field, conflict.item) == ("learnings", note.id)
+        assert len(conflict.variants) == 2
+
+
 def test_users_branches_head_index_and_files_stay_as_they_are(a: Machine, b: Machine) -> None:
     before = a.git.traces()
     branches = a.git("branch", "--all")
@@ -490,6 +510,7 @@ def test_two_machines_that_were_copied_keep_both_works(
 STEPS = (
     "lanes-fetched",
     "lane-kept",
+    "join-begun",
     "lanes-joined",
     "join-noted",
     "objects-written",
@@ -521,6 +542,23 @@ def test_a_sync_that_was_killed_loses_nothing_and_the_next_one_ends_it(
     assert remote.lanes[b.lane] == b.lanes[b.lane]
     never_forced(remote)
     b.git.fsck()
+
+
+@pytest.mark.parametrize("step", ["join-begun", "lanes-joined", "join-noted"])
+def test_what_was_joined_before_a_kill_is_not_taken_for_a_change_of_ones_own(
+    a: Machine, b: Machine, c: Machine, step: str
+) -> None:
+    introduced(a, b, c)
+    a.guard.note({"learnings": ["the table has 41 rows", "of a"]})
+    a.settled()
+    assert died(b, step)
+    b.learn("of b")
+    c.settled()
+    kept = next(note for note in c.guard.state().learnings if note.text == "of a")
+    c.guard.update({"learnings": [{"id": kept.id, "text": kept.text}]}, replace=True)
+    for each in (c, b, c, a):
+        each.settled()
+    assert a.learned == b.learned == c.learned == {"of a", "of b"}
 
 
 # Repositories of other kinds
