@@ -12,7 +12,7 @@ from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.file_changes import asked_files, paths_from_root, say_file_changes
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
-from gitguard.cli.untrusted import mark_of, untrusted_option
+from gitguard.cli.untrusted import mark_of, untrusted_option, writer_option
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.triggers import NO_MESSAGE
@@ -51,6 +51,7 @@ def checkpoint(console: Console, message: str) -> None:
 )
 @click.argument("checkpoint", default="", shell_complete=offer_checkpoints)
 @click.option("--files", is_flag=True, help="List your files that changed in CHECKPOINT, by whom")
+@writer_option
 @untrusted_option
 @no_pager_option
 @with_console
@@ -59,6 +60,7 @@ def show(
     what: str | None,
     checkpoint: str,
     files: bool,
+    writer: str,
     untrusted: bool,
     no_pager: bool,
 ) -> None:
@@ -69,10 +71,13 @@ def show(
     state, and `show 17 --files` lists which of your files changed. `show host-summary` prints the
     whole summary with which the host replaced the conversation at the last compaction.
     For the file of a CHECKPOINT, standard error names the code commit that was checked out. Refuses
-    a checkpoint that this machine did not write, except with --untrusted.
+    a checkpoint that this machine did not write, except with --untrusted. `show 17 --writer 3f2a`
+    is about checkpoint 17 of another machine.
 
     Example: `gitguard show 17`
     """
+    if writer and (files or what == _HOST_SUMMARY):
+        raise click.UsageError("files and the host's summaries stay on the writer's machine")
     if files and what in (*_FILES, _HOST_SUMMARY):
         raise click.UsageError(f"`show {what}` prints a file of a checkpoint; leave out --files")
     if files:
@@ -81,40 +86,47 @@ def show(
         say_file_changes(console, changes, paths, no_pager=no_pager)
         return
     if what is None and not console.as_json:
-        _say_now(console, no_pager=no_pager)
+        _say_now(console, writer, untrusted=untrusted, no_pager=no_pager)
         return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
-    say = {_CHANGE: _say_change, _HOST_SUMMARY: _say_host_summary}.get(name, _say_file)
-    say(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
+    if name == _HOST_SUMMARY:
+        _say_host_summary(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
+        return
+    say = _say_change if name == _CHANGE else _say_file
+    say(console, name, chosen, writer=writer, untrusted=untrusted, no_pager=no_pager)
 
 
-def _say_now(console: Console, *, no_pager: bool) -> None:
-    stated = console.guard.history.now()
+def _say_now(console: Console, writer: str, *, untrusted: bool, no_pager: bool) -> None:
+    stated = console.guard.history.now(untrusted=untrusted, writer=writer)
+    mark = mark_of(console, writer=writer) if writer and untrusted else ""
     now = timestamp(console.guard.clock())
     lines = [*sentence_lines(stated, now), *cut_hint(stated, "gitguard show state")]
     lines = lines or [PageLine("Nothing is noted yet.")]
-    say_paged(console, lines, {}, no_pager=no_pager)
+    say_paged(console, lines, {}, mark=mark, no_pager=no_pager)
 
 
 def _say_change(
-    console: Console, name: str, chosen: str, *, untrusted: bool, no_pager: bool
+    console: Console, name: str, chosen: str, *, writer: str, untrusted: bool, no_pager: bool
 ) -> None:
-    change = console.guard.history.change(chosen, untrusted=untrusted)
-    code = console.guard.code_of(chosen, untrusted=untrusted)
-    mark = mark_of(console, chosen) if untrusted else ""
+    change = console.guard.history.change(chosen, untrusted=untrusted, writer=writer)
+    code = console.guard.code_of(chosen, untrusted=untrusted, writer=writer)
+    mark = mark_of(console, chosen, writer=writer) if untrusted else ""
     lines = change_lines(change, _code_line(code), one_line(chosen))
     document = {"what": name, "wanted": chosen, **fields_of(change), "code": code}
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
-def _say_file(console: Console, name: str, chosen: str, *, untrusted: bool, no_pager: bool) -> None:
-    data = console.guard.show(_FILES[name], chosen, untrusted=untrusted)
+def _say_file(
+    console: Console, name: str, chosen: str, *, writer: str, untrusted: bool, no_pager: bool
+) -> None:
+    data = console.guard.show(_FILES[name], chosen, untrusted=untrusted, writer=writer)
     text = data.decode("utf-8", "replace")
-    is_working = not chosen and name != "snapshot"
-    mark = mark_of(console, chosen) if untrusted and not is_working else ""
+    is_working = not chosen and name != "snapshot" and not writer
+    mark = mark_of(console, chosen, writer=writer) if untrusted and not is_working else ""
     document: dict[str, Any] = {"what": name, "checkpoint": chosen, "text": text}
     if chosen:
-        code = document["code"] = console.guard.code_of(chosen, untrusted=untrusted)
+        code = console.guard.code_of(chosen, untrusted=untrusted, writer=writer)
+        document["code"] = code
         console.remark(_code_line(code))
     lines = [PageLine(line) for line in text.rstrip("\n").split("\n")]
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
@@ -146,6 +158,7 @@ def _what_to_show(what: str, checkpoint: str) -> tuple[str, str]:
 @click.argument("paths", nargs=-1, metavar="[PATH]...", type=click.Path())
 @click.option("--text", "with_text", is_flag=True, help="Compare the stored files line by line")
 @click.option("--files", is_flag=True, help="List your files that changed, and who changed them")
+@writer_option
 @untrusted_option
 @no_pager_option
 @with_console
@@ -156,6 +169,7 @@ def diff(
     paths: tuple[str, ...],
     with_text: bool,
     files: bool,
+    writer: str,
     untrusted: bool,
     no_pager: bool,
 ) -> None:
@@ -164,12 +178,17 @@ def diff(
     Without arguments, compares the newest checkpoint with the current state. `1..3` means `1 3`.
     `+` marks what was added, `~` what changed, and `-` what was removed. The first line names the
     code commit of the newer side and counts the files that were changed by commits since the older
-    one. Refuses checkpoints that this machine did not write, except with --untrusted.
+    one. Refuses checkpoints that this machine did not write, except with --untrusted. With
+    --writer, compares checkpoints of another machine's lane, by default with its newest one.
     With --files it lists instead the files of your worktree that changed, those below PATH if it is
     given; one checkpoint alone is compared with the files as they are now.
 
     Example: `gitguard diff 1..3`
     """
+    if writer and (files or not older):
+        raise click.UsageError(
+            "--writer compares two checkpoints of a lane, as in `diff 1..3`, and none of your files"
+        )
     if files and with_text:
         raise click.UsageError("--text compares the stored files of checkpoints, not yours")
     if files:
@@ -182,18 +201,13 @@ def diff(
         older, _, newer = older.replace("...", "..").partition("..")
     if paths:
         raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
-    _say_state_changes(
-        console, older, newer, with_text=with_text, untrusted=untrusted, no_pager=no_pager
-    )
-
-
-def _say_state_changes(
-    console: Console, older: str, newer: str, *, with_text: bool, untrusted: bool, no_pager: bool
-) -> None:
     look = console.guard.history.diff
-    compared = look(older, newer, with_text=with_text, untrusted=untrusted)
-    code = console.guard.code_of(newer, compared.difference.older, untrusted=untrusted)
-    mark = mark_of(console, older, newer) if untrusted else ""
+    compared = look(older, newer, with_text=with_text, untrusted=untrusted, writer=writer)
+    newer = newer if not writer else compared.difference.newer
+    code = console.guard.code_of(
+        newer, compared.difference.older, untrusted=untrusted, writer=writer
+    )
+    mark = mark_of(console, older, newer, writer=writer) if untrusted else ""
     lines = [PageLine(_code_line(code)), *_compared_lines(console, compared, with_text=with_text)]
     document = {**fields_of(compared.difference), "sentences": compared.sentences, "code": code}
     if with_text:

@@ -12,7 +12,7 @@ import click
 
 from gitguard.cli.console import Console, named, with_console
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
-from gitguard.cli.untrusted import marked, untrusted_option
+from gitguard.cli.untrusted import marked, untrusted_option, writer_option
 from gitguard.errors import InvalidInput
 from gitguard.model.text import counted, local_times, one_line, timestamp
 from gitguard.model.triggers import MANUAL, NO_MESSAGE
@@ -116,7 +116,10 @@ class _LogCommand(click.Command):
     help="Only those whose subject or message matches",
 )
 @click.option("--files", is_flag=True, help="List which of your files changed in each, by whom")
-@click.option("--all", "every", is_flag=True, help="List every session, archived ones too")
+@click.option(
+    "--all", "every", is_flag=True, help="List every session, archived ones too, and lanes"
+)
+@writer_option
 @untrusted_option
 @no_pager_option
 @with_console
@@ -130,6 +133,7 @@ def log(
     matches: Callable[[str], bool] | None,
     files: bool,
     every: bool,
+    writer: str,
     untrusted: bool,
     no_pager: bool,
 ) -> None:
@@ -137,7 +141,8 @@ def log(
 
     `-5` means `-n 5`. `--session KEY` lists any session, also an archived one. If there are more
     checkpoints than listed, standard error says how many. Refuses a branch that this machine did
-    not write, except with --untrusted; --all names it and leaves it out.
+    not write, except with --untrusted; --all names it and leaves it out. `--writer 3f2a` lists what
+    another machine pushed with `gitguard sync`; `gitguard status` names the writers.
     With BASE..HEAD, lists these commits of your code instead, newest first, and what became known
     while the agent made each; all of them without -n. `A...B` begins where the two parted.
     With --files, lists the checkpoints in which files of your worktree changed, and who changed
@@ -146,8 +151,10 @@ def log(
 
     Example: `gitguard log -5 --oneline --since 2d`
     """
-    choosing = {"--since": since, "--grep": matches, "--all": every}
+    choosing = {"--since": since, "--grep": matches, "--all": every, "--writer": writer}
     named_options = [option for option, is_given in choosing.items() if is_given]
+    if every and writer:
+        raise click.UsageError("--all lists the lanes of every writer; leave out --writer")
     _refuse_mixed(named_options, files=files, is_range=bool(range_text), oneline=oneline)
     if files:
         words = (range_text, *paths)
@@ -162,6 +169,7 @@ def log(
             since=since,
             matches=matches,
             untrusted=untrusted,
+            writer=writer,
         )
         lines = _lines(listed, oneline=oneline, every=every)
         nothing = [_nothing(listed, is_chosen=bool(since or matches))]
@@ -205,13 +213,13 @@ def _say_files(
 
 
 def _lines(listed: Log, *, oneline: bool, every: bool) -> list[PageLine]:
-    width = max((len(entry.session) for entry in listed.entries), default=0) if every else 0
+    width = max((len(entry.label) for entry in listed.entries), default=0) if every else 0
     return [_line(entry, oneline=oneline, width=width) for entry in listed.entries]
 
 
 def _line(entry: LogEntry, *, oneline: bool, width: int) -> PageLine:
     checkpoint = entry.checkpoint
-    session = f"{entry.session:{width}}  " if width else ""
+    session = f"{entry.label:{width}}  " if width else ""
     message = _message(checkpoint)
     if entry.is_archived:
         message += "  (archived)"
@@ -243,7 +251,8 @@ def _remark(listed: Log) -> str:
         one_line(f"Left out session `{name}`: {reason}.")
         for name, reason in listed.left_out.items()
     ]
-    if listed.left_out:
+    lines += listed.notes
+    if listed.left_out or listed.has_hidden_lanes:
         lines.append("--untrusted lists what this machine did not write, and marks it.")
     lines += [
         f"The clone is shallow before {last} of `{one_line(name)}`; `git fetch --unshallow` brings "

@@ -79,7 +79,7 @@ def _knowledge_lines(knowledge: Knowledge) -> Iterator[PageLine]:
     link = knowledge.link
     if not link.is_ours:
         yield PageLine(_NOT_OURS, "red")
-    yield PageLine(f"Session {one_line(link.session)}, {link.after.name} {link.after.id[:12]}")
+    yield PageLine(f"Session {one_line(link.label)}, {link.after.name} {link.after.id[:12]}")
     yield PageLine(f"Link: {link.certainty}; {one_line(link.reason)}")
     if knowledge.state is not None:
         yield from map(PageLine, _state_lines(knowledge.state))
@@ -171,7 +171,7 @@ def _about(row: Row) -> Iterator[str]:
     yield f"{taken}, {row.automatic} automatic" if row.automatic else taken
     if row.pressure is not None:
         yield f"context up to {percent(row.pressure)}"
-    yield f"{one_line(row.link.session)}, {row.link.certainty}"
+    yield f"{one_line(row.link.label)}, {row.link.certainty}"
     if not row.link.is_ours:
         yield "NOT OURS, trust nothing of it"
     if row.problem:

@@ -44,7 +44,8 @@ def search(
     """Search the memory of all sessions for WORDS
 
     Searches the decisions, failures, learnings, issues, summaries and messages of every session,
-    archived ones as well, or of the one that --session names. Case does not matter. Quote a phrase
+    archived ones as well, or of the one that --session names, and the lanes of other machines that
+    you trust. Case does not matter. Quote a phrase
     to find its words side by side. Prints exact phrases first, then what has all words, then what
     has some, each newest first. Exits with 1 if nothing matches, with 41 if some checkpoints could
     not be read either.
@@ -98,7 +99,7 @@ def _match_text(match: Match) -> str:
 def _head_line(match: Match) -> str:
     mark = "" if match.is_ours else "NOT OURS  "
     who = match.by if match.by in ("agent", "user", "hook", "person") else "unknown"
-    where = f"{match.session}  {match.checkpoint} {match.commit[:12]}"
+    where = f"{match.label}  {match.checkpoint} {match.commit[:12]}"
     return f"{mark}{match.field} ({_state_of(match)})  {where}  {local_times(match.when)}  {who}"
 
 

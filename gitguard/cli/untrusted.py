@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from gitguard.cli.console import named
 from gitguard.model.text import one_line
 
 if TYPE_CHECKING:
@@ -15,10 +16,18 @@ untrusted_option = click.option(
     "--untrusted", is_flag=True, help="Also show what this machine did not write, and mark it"
 )
 
+writer_option = click.option(
+    "--writer",
+    default=None,
+    callback=named,
+    metavar="WRITER",
+    help="Look at another machine's lane of the session: the beginning of its writer's id",
+)
 
-def mark_of(console: Console, *checkpoints: str) -> str:
+
+def mark_of(console: Console, *checkpoints: str, writer: str = "") -> str:
     """Return the line that marks a history as not ours, empty if it is ours."""
-    return marked(console.guard.why_not_ours(*checkpoints))
+    return marked(console.guard.why_not_ours(*checkpoints, writer=writer))
 
 
 def marked(reason: str) -> str:

@@ -31,11 +31,14 @@ class CheckpointHistory:
         since: str = "",
         matches: Callable[[str], bool] | None = None,
         untrusted: bool = False,
+        writer: str = "",
     ) -> Log:
         """List checkpoints, newest first: of a session by its key or name, or of every session.
 
         By default it is the current session. since is a time such as `2h` or `2026-11-01`; matches
-        says whether a subject or message is looked for. Raises `InvalidInput` for an unknown time.
+        says whether a subject or message is looked for. writer names another writer's lane of the
+        session; every session means all lanes as well. Raises `InvalidInput` for an unknown time or
+        writer.
         """
         from gitguard.review.listing import Query, log_of, log_of_all
         from gitguard.review.times import parse_since
@@ -43,16 +46,22 @@ class CheckpointHistory:
         now = self._sessions.clock()
         query = Query(most, parse_since(since, now) if since else None, matches)
         if every_session:
-            return log_of_all(self._sessions.every_store(), query, untrusted=untrusted)
-        current = self._sessions.any_session
-        store = self._sessions.known_store(session) if session else self._sessions.store(current())
-        return log_of(store, query, untrusted=untrusted)
+            from gitguard.sessions.lane_reading import readable_lanes
 
-    def change(self, checkpoint: str, *, untrusted: bool = False) -> CheckpointChange:
-        """Return what a checkpoint of the current session changed since the one before."""
+            lanes = readable_lanes(self._sessions)
+            return log_of_all(self._sessions.every_store(), query, untrusted=untrusted, lanes=lanes)
+        return log_of(self._sessions.viewed(session, writer), query, untrusted=untrusted)
+
+    def change(
+        self, checkpoint: str, *, untrusted: bool = False, writer: str = ""
+    ) -> CheckpointChange:
+        """Return what a checkpoint of the current session changed since the one before.
+
+        writer is as in `log`.
+        """
         from gitguard.review.comparing import checkpoint_change
 
-        store = self._sessions.store(self._sessions.any_session())
+        store = self._sessions.viewed(writer=writer)
         return checkpoint_change(store, checkpoint, untrusted=untrusted)
 
     def host_summary(self, checkpoint: str = "", *, untrusted: bool = False) -> ShownSummary:
@@ -65,11 +74,11 @@ class CheckpointHistory:
         store = self._sessions.store(self._sessions.any_session())
         return shown_summary(store, checkpoint, untrusted=untrusted)
 
-    def now(self) -> tuple[Sentence, ...]:
-        """Say in sentences what the state of the current session holds."""
+    def now(self, *, untrusted: bool = False, writer: str = "") -> tuple[Sentence, ...]:
+        """Say in sentences what the state of the current session holds; writer is as in `log`."""
         from gitguard.review.comparing import current_state
 
-        return current_state(self._sessions.store(self._sessions.any_session()))
+        return current_state(self._sessions.viewed(writer=writer), untrusted=untrusted)
 
     def sentences(self, change: StateChange) -> tuple[Sentence, ...]:
         """Say in sentences what a restore or a repair changes in the state."""
@@ -113,13 +122,20 @@ class CheckpointHistory:
         return store.at_one_moment(lambda: changes_in(store, checkpoint, paths))
 
     def diff(
-        self, older: str = "", newer: str = "", *, with_text: bool = False, untrusted: bool = False
+        self,
+        older: str = "",
+        newer: str = "",
+        *,
+        with_text: bool = False,
+        untrusted: bool = False,
+        writer: str = "",
     ) -> Comparison:
         """Compare two checkpoints; by default the newest with the current state.
 
-        with_text adds the unified diff of the stored files.
+        with_text adds the unified diff of the stored files. writer is as in `log`; of a lane the
+        newest checkpoint stands for the current state.
         """
         from gitguard.review.comparing import comparison
 
-        store = self._sessions.store(self._sessions.any_session())
+        store = self._sessions.viewed(writer=writer)
         return comparison(store, older, newer, with_text=with_text, untrusted=untrusted)

@@ -6,7 +6,7 @@ from gitguard.errors import GitguardError
 from gitguard.model.codec import STATE_FILE
 from gitguard.model.value import Value
 from gitguard.review.sentences import Sentence, printable, sentences
-from gitguard.sessions.history import Difference, diff, diff_files, find, show
+from gitguard.sessions.history import Difference, diff, diff_files, find, newest, show
 from gitguard.state.checkpoint import Checkpoint
 from gitguard.state.task import TaskState
 from gitguard.store.session.state_file import decode_state
@@ -36,15 +36,21 @@ class Comparison(Value):
 def comparison(
     store: SessionStore, older: str, newer: str, *, with_text: bool = False, untrusted: bool = False
 ) -> Comparison:
-    """Compare two checkpoints; by default the newest with the current state."""
+    """Compare two checkpoints; by default the newest with the current state.
+
+    Where nobody knows the current state, as of a lane, it is the newest checkpoint's.
+    """
 
     def read() -> Comparison:
-        difference = diff(store, older, newer, untrusted=untrusted)
+        last = newer
+        if not newer and not store.has_working_files:
+            last = next((c.name for c in newest(store, 1, untrusted=untrusted)), "")
+        difference = diff(store, older, last, untrusted=untrusted)
         before, after = (
             decode_state(show(store, STATE_FILE, side, untrusted=untrusted), "the state")
-            for side in (difference.older, newer)
+            for side in (difference.older, last)
         )
-        text = diff_files(store, older, newer, untrusted=untrusted) if with_text else ""
+        text = diff_files(store, older, last, untrusted=untrusted) if with_text else ""
         return Comparison(difference, sentences(before, after), text)
 
     return store.at_one_moment(read)
@@ -74,9 +80,9 @@ def _change(store: SessionStore, wanted: str, *, untrusted: bool) -> CheckpointC
     return CheckpointChange(checkpoint, parent.name, sentences(before, after))
 
 
-def current_state(store: SessionStore) -> tuple[Sentence, ...]:
+def current_state(store: SessionStore, *, untrusted: bool = False) -> tuple[Sentence, ...]:
     """Say in sentences what the state of a session holds, as it is now."""
-    state = decode_state(show(store, STATE_FILE, ""), "the state")
+    state = decode_state(show(store, STATE_FILE, "", untrusted=untrusted), "the state")
     phase = f"Phase: {printable(state.current_phase)}"
     return tuple(
         sentence.replace(text=phase) if sentence.field == "current_phase" else sentence

@@ -22,6 +22,7 @@ from gitguard.review.report import (
     without_secrets,
 )
 from gitguard.review.timeline import StateReader
+from gitguard.sessions.lane_reading import lane_of
 from gitguard.sessions.verification import verify_known
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.checkpoint import Checkpoint
@@ -29,6 +30,7 @@ from gitguard.state.items import CONCLUSION, Item
 from gitguard.state.roles import notes_of
 from gitguard.state.task import START, TaskState
 from gitguard.store.git.repository import Repository
+from gitguard.store.session.lane_store import LaneStore
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.workspace import Session
 
@@ -49,11 +51,12 @@ class Gathered(Value):
 
 def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
     """Read all that a report of a piece of work says."""
-    by_session: dict[str, list[Link]] = {}
+    by_history: dict[tuple[str, str], list[Link]] = {}
     for link in piece.links:
-        by_session.setdefault(link.session, []).append(link)
+        by_history.setdefault((link.session, link.lane_writer), []).append(link)
     readings = [
-        _SessionReading(sessions.store(Session.of(key)), links) for key, links in by_session.items()
+        _SessionReading(_store_of(sessions, *history), links)
+        for history, links in by_history.items()
     ]
     overrides = [override for reading in readings for override in reading.overrides()]
     report = report_of(
@@ -67,13 +70,18 @@ def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
     return Gathered(redacted, _web_of(sessions.repository(), piece.head))
 
 
+def _store_of(sessions: WorkspaceSessions, session: str, writer: str) -> SessionStore:
+    return lane_of(sessions, session, writer) if writer else sessions.store(Session.of(session))
+
+
 class _SessionReading:
-    """One session's part in a piece of work."""
+    """One session's part in a piece of work, or a lane's."""
 
     def __init__(self, store: SessionStore, links: list[Link]) -> None:
         """Plan to read from the last checkpoint of the range down to the one before the first."""
         self.notes: list[str] = []
         self._store = store
+        self._lane = store if isinstance(store, LaneStore) else None
         self._is_ours = any(link.is_ours for link in links)
         links = [link for link in links if link.is_ours or not self._is_ours]
         writers = frozenset().union(*(link.writers for link in links))
@@ -92,13 +100,15 @@ class _SessionReading:
         leads_there = newest and any(c.id == self._last.id for c in chain.commits(newest))
         start = newest if leads_there else self._last.id
         try:
-            copy = chain.anchors.read_copy() if self._is_ours else None
+            is_of_here = self._is_ours and self._lane is None
+            copy = chain.anchors.read_copy() if is_of_here else None
         except GitguardError:
             copy = None  # `gitguard status` says what is wrong with it
         items = _ItemReader(
-            copy.elsewhere if copy else (), all_elsewhere=not self._is_ours, without=self._beside
+            copy.elsewhere if copy else (), all_elsewhere=not is_of_here, without=self._beside
         )
         part, is_within = SessionPart(), False
+        writer = self._lane.lane.writer if self._lane is not None else ""
         with self._store.repository().reader() as reader:
             states = StateReader(reader)
             for link in chain.links(start, head.anchor if start == head.committed else None):
@@ -112,6 +122,7 @@ class _SessionReading:
                     if is_within:
                         document = states.document(link)
                         stop = _stop(checkpoint, document, without=self._beside)
+                        stop = stop.replace(writer=writer)
                         part.add(stop, _text(document, "task_id"), items.read(document))
                 except GitguardError as error:
                     self.notes.append(f"{checkpoint.name} is left out: {error.message}")
@@ -120,7 +131,9 @@ class _SessionReading:
         return part
 
     def verdict(self) -> Verdict:
-        """Verify the session's history."""
+        """Verify the session's history, or the lane."""
+        if self._lane is not None:
+            return _lane_verdict(self._lane)
         outcome = verify_known(self._store)
         shown = counted(outcome.checkpoints, "checkpoint")
         text = f"{shown} verified, {counted(len(outcome.findings), 'finding')}"
@@ -137,6 +150,8 @@ class _SessionReading:
 
     def overrides(self) -> Iterator[Override]:
         """Yield what this machine remembers of overrides since the piece of work began."""
+        if self._lane is not None:
+            return
         from gitguard.store.session.conversations import all_conversations
 
         try:
@@ -148,6 +163,38 @@ class _SessionReading:
             lifted = conversation.override
             if lifted is not None and seconds(lifted.at) >= begun_at:
                 yield Override(lifted.at, lifted.pressure, lifted.reason)
+
+
+def _lane_verdict(store: LaneStore) -> Verdict:
+    """Verify a whole lane, and say what its signature is worth here."""
+    count, findings = 0, []
+    for link in store.chain.links(store.lane.commit, None):
+        count += 1
+        name = link.checkpoint.name if link.checkpoint is not None else link.id[:12]
+        findings += [f"{name}: {problem.message}" for problem in link.problems]
+    text = f"{counted(count, 'checkpoint')} verified, {counted(len(findings), 'finding')}"
+    if findings:
+        text = f"not verified: {counted(len(findings), 'finding')}; the first: {findings[0]}"
+    return Verdict(
+        session=store.session.key,
+        text=text,
+        is_sound=not findings,
+        is_ours=store.is_trusted,
+        is_known=store.is_trusted,
+        notes=(_signature_note(store),),
+        writer=store.lane.writer,
+        author=store.author,
+    )
+
+
+def _signature_note(store: LaneStore) -> str:
+    """Say whose signature a lane's newest commit has, which vouches for all before it."""
+    if not store.newest.signature:
+        return "the lane is not signed, so anybody who may push there can have written it"
+    verdict = store.signatures().verdict(store.lane.commit, store.newest.signature)
+    if verdict.is_good:
+        return f"the lane is signed by {verdict.signer or verdict.key}"
+    return f"the lane's signature was not verified: {verdict.reason}"
 
 
 class _ItemReader:
@@ -213,6 +260,7 @@ def _stop(
         commit="",
         why=checkpoint.why,
         purged=checkpoint.purged,
+        joins=bool(checkpoint.seen),
         goal=goal if is_stated else "",
         goal_by=_text(origin, "by") if is_stated else "",
         status=_text(document, "status"),

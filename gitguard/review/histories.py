@@ -14,6 +14,7 @@ from gitguard.model.value import Value
 from gitguard.review.entries import Before, Collected, Collector
 from gitguard.review.index import Index, Label, extended, new_index, read_index
 from gitguard.review.timeline import StateReader, named_session
+from gitguard.sessions.lane_reading import readable_lanes
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import Anchor, AnchorFile, archived_names
 from gitguard.store.session.chain_check import LEAVE, ChainLink, Verification, refuse
@@ -23,8 +24,10 @@ from gitguard.store.session.workspace import Session, Workspace, is_session_name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.session.lane_store import LaneStore
     from gitguard.store.session.store import SessionStore
 
     Tell = Callable[[int, int], None]
@@ -45,6 +48,10 @@ class IndexedHistory(Value):
     is_ours: bool = True
     archived: str = ""
     """The commit at which it was archived; empty for a session in force."""
+    writer: str = ""
+    """The writer of the lane that it is; empty for a session's own history."""
+    joins: frozenset[str] = frozenset()
+    """The commits of a lane in which other lanes were joined."""
 
 
 class Histories(Value):
@@ -64,7 +71,7 @@ def histories(
     untrusted: bool = False,
     tell: Tell | None = None,
 ) -> Histories:
-    """Return the histories of all sessions, or of the one with a key or name.
+    """Return the histories and lanes of all sessions, or of the one with a key or name.
 
     untrusted is whether those count that this machine did not write. tell is called with how many
     checkpoints of a history were read, of how many. Raises `InvalidInput` for an unknown session.
@@ -91,6 +98,8 @@ class _Walked(Value):
     """Whether the walk came to the commit at which it was to end."""
     is_damaged: bool
     """Whether a checkpoint on the way could not be read."""
+    joins: frozenset[str] = frozenset()
+    """The commits in which lanes were joined."""
 
 
 class _HistoryReader:
@@ -109,17 +118,32 @@ class _HistoryReader:
     def histories(self, only: str) -> Histories:
         workspace = self._sessions.workspace
         remote = self._sessions.remote() if self._untrusted else {}
+        lanes = readable_lanes(self._sessions)
+        self._notes += lanes.notes
         names = {*self._heads, *archived_names(workspace), *remote}
+        names |= {store.lane.session for store in lanes.stores}
         for name in [named_session(self._sessions, only, names)] if only else sorted(names):
             store = self._sessions.store(Session(name, name))
-            for look in (self._in_force, self._archived, self._kept_aside):
-                try:
-                    look(store)
-                except GitguardError as error:
-                    self._notes.append(f"session `{name:.80}` was not searched: {error.message}")
-                    self._unread += not isinstance(error, Untrusted)
+            if name in self._heads or name in remote or name in archived_names(workspace):
+                for look in (self._in_force, self._archived, self._kept_aside):
+                    self._attempt(look, store, f"session `{name:.80}`")
+            for lane in lanes.stores:
+                if lane.lane.session == name and (lane.is_trusted or self._untrusted):
+                    self._attempt(self._in_lane, lane, f"the lane of {lane.author}")
         notes = tuple(dict.fromkeys(self._notes))
         return Histories(tuple(self._searchable), notes, self._unread)
+
+    def _attempt(self, look: Callable[[Any], None], store: SessionStore, what: str) -> None:
+        try:
+            look(store)
+        except GitguardError as error:
+            self._notes.append(f"{what} was not searched: {error.message}")
+            self._unread += not isinstance(error, Untrusted)
+
+    def _in_lane(self, store: LaneStore) -> None:
+        """Look at a lane, which is read anew each time."""
+        history = self._foreign(store, store.lane.commit)
+        self._searchable.append(history.replace(is_ours=store.is_trusted, writer=store.lane.writer))
 
     def _in_force(self, store: SessionStore) -> None:
         anchors = AnchorFile(store.workspace.anchor_folder(store.session))
@@ -169,7 +193,7 @@ class _HistoryReader:
         walked = self._walked(store, links, before=Before(), of=0, end="")
         key = walked.key or store.session.key
         index = new_index(Label(key, self._rules), walked.collected, commit, walked.sequence)
-        return IndexedHistory(key, index, is_ours=False)
+        return IndexedHistory(key, index, is_ours=False, joins=walked.joins)
 
     def _own(self, store: SessionStore, anchors: AnchorFile, anchor: Anchor) -> IndexedHistory:
         kept = self._kept(anchors)
@@ -214,6 +238,7 @@ class _HistoryReader:
     ) -> _Walked:
         """Collect checkpoints down to a commit, without those that cannot be read."""
         sequence, key, done = 0, "", 0
+        joins: list[str] = []
         met_end = is_damaged = False
         with store.repository().reader() as reader:
             collector = Collector(store.workspace.redactor.text, StateReader(reader))
@@ -229,6 +254,7 @@ class _HistoryReader:
                 if not done:
                     sequence, key = verified.checkpoint.sequence, verified.checkpoint.session_key
                 collector.add(verified.checkpoint, link)
+                joins += [link.id] if verified.checkpoint.seen else []
                 done += 1
                 self._tell(done, max(of, done))
         return _Walked(
@@ -237,6 +263,7 @@ class _HistoryReader:
             key=key,
             met_end=met_end,
             is_damaged=is_damaged,
+            joins=frozenset(joins),
         )
 
     def _note_damage(self, store: SessionStore, link: ChainLink) -> None:

@@ -98,7 +98,7 @@ def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = Fals
     for link in piece.links:
         of_commit = links.setdefault(link.commit.id, [])
         # The first is the surest, and all of the same session belong to it.
-        if (link.is_ours or untrusted) and (not of_commit or of_commit[0].session == link.session):
+        if (link.is_ours or untrusted) and (not of_commit or of_commit[0].label == link.label):
             of_commit.append(link)
     with sessions.repository().reader() as reader:
         states = StateReader(reader)

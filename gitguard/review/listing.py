@@ -7,11 +7,14 @@ from heapq import merge
 from itertools import islice, takewhile
 
 from gitguard.errors import GitguardError
+from gitguard.model.text import counted
 from gitguard.model.triggers import MANUAL
 from gitguard.model.value import Value
 from gitguard.sessions.archiving import archive_of, histories_if_archived
+from gitguard.sessions.lane_reading import NO_LANES, ReadableLanes, lane_label
 from gitguard.state.checkpoint import Checkpoint
 from gitguard.store.session.archive import Archived
+from gitguard.store.session.lane_store import LaneStore
 from gitguard.store.session.standing import reading_problem
 from gitguard.store.session.store import SessionStore
 
@@ -29,6 +32,11 @@ class Query(Value):
     """Unix seconds; None for the whole history."""
     matches: Callable[[str], bool] | None = None
     """Whether a subject, or what a person said with -m, is looked for; None for every one."""
+
+    @property
+    def is_filtered(self) -> bool:
+        """Whether only some of a history's checkpoints are asked for, besides the newest."""
+        return self.since is not None or self.matches is not None
 
     def takes(self, checkpoint: Checkpoint) -> bool:
         """Return whether a checkpoint is asked for."""
@@ -49,6 +57,11 @@ class History(Value):
     doubt: str = ""
     """Why it is not known to be ours; empty if it is."""
 
+    @property
+    def writer(self) -> str:
+        """The writer of the lane that it is; empty for a session of this machine."""
+        return self.store.lane.writer if isinstance(self.store, LaneStore) else ""
+
 
 class LogEntry(Value):
     """One checkpoint of a list, and of which session it is."""
@@ -58,6 +71,13 @@ class LogEntry(Value):
     """The session's name."""
     is_archived: bool = False
     is_ours: bool = True
+    writer: str = ""
+    """The writer of the lane that has it; empty for this machine's."""
+
+    @property
+    def label(self) -> str:
+        """How a list names the session, or the lane."""
+        return lane_label(self.session, self.writer)
 
 
 class Log(Value):
@@ -72,6 +92,10 @@ class Log(Value):
     """Why a session that is listed is not known to be ours, by its name."""
     shallow: Mapping[str, str] = {}
     """The last checkpoint that a shallow clone has of a session, by the session's name."""
+    notes: tuple[str, ...] = ()
+    """Sentences on lanes that were not looked at."""
+    has_hidden_lanes: bool = False
+    """Whether lanes are left out because nobody here trusts their writers."""
 
 
 def log_of(store: SessionStore, query: Query, *, untrusted: bool = False) -> Log:
@@ -89,11 +113,17 @@ def log_of(store: SessionStore, query: Query, *, untrusted: bool = False) -> Log
     return store.at_one_moment(read)
 
 
-def log_of_all(stores: Iterable[SessionStore], query: Query, *, untrusted: bool = False) -> Log:
-    """List the checkpoints of sessions and of their archived histories, newest first.
+def log_of_all(
+    stores: Iterable[SessionStore],
+    query: Query,
+    *,
+    untrusted: bool = False,
+    lanes: ReadableLanes = NO_LANES,
+) -> Log:
+    """List the checkpoints of sessions, of their archived histories and of lanes, newest first.
 
     A session whose branch is not ours is left out, unless untrusted ones are asked for; so is one
-    that cannot be read.
+    that cannot be read, and a lane whose writer nobody here trusts.
     """
     histories: list[History] = []
     left_out: dict[str, str] = {}
@@ -108,7 +138,20 @@ def log_of_all(stores: Iterable[SessionStore], query: Query, *, untrusted: bool 
         histories += _archived(store, [each for each in archived if not each.problem])
         damaged = [f"{each.commit[:12]}: {each.problem}" for each in archived if each.problem]
         left_out.update({name: "; ".join(damaged)} if damaged else {})
-    return _log(histories, query, left_out)
+    listed = [store for store in lanes.stores if store.is_trusted or untrusted]
+    # What is newest in a lane stands at its head, so no other lane has any of the newest.
+    newest = sorted(listed, key=lambda store: -store.newest.at)
+    newest = newest if query.is_filtered else newest[: query.most]
+    histories += [_in_force(store, untrusted=untrusted) for store in newest]
+    notes = list(lanes.notes)
+    more = sum(store.newest.sequence for store in listed) - sum(
+        store.newest.sequence for store in newest
+    )
+    hidden = len(lanes.stores) - len(listed)
+    if hidden:
+        notes.append(f"Left out {counted(hidden, 'lane')} of writers whom nobody here trusts.")
+    log = _log(histories, query, left_out)
+    return log.replace(more=log.more + more, notes=tuple(notes), has_hidden_lanes=bool(hidden))
 
 
 def _in_force(store: SessionStore, *, untrusted: bool) -> History:
@@ -129,7 +172,8 @@ def _log(histories: list[History], query: Query, left_out: dict[str, str]) -> Lo
     more = 0
     doubts, shallow = {}, {}
     for history in histories:
-        name = history.store.session.name
+        writer = history.writer
+        name = lane_label(history.store.session.name, writer)
         try:
             checkpoints, others = _listed(history, query)
         except GitguardError as error:
@@ -139,11 +183,17 @@ def _log(histories: list[History], query: Query, left_out: dict[str, str]) -> Lo
             continue
         more += others
         doubts.update({name: history.doubt} if history.doubt else {})
-        if 0 < len(checkpoints) < query.most and not others and _is_whole(query):
+        if 0 < len(checkpoints) < query.most and not others and not query.is_filtered:
             last = checkpoints[-1]
             shallow.update({name: last.name} if last.parent else {})
         is_ours = not history.doubt
-        parts.append([LogEntry(c, name, history.is_archived, is_ours) for c in checkpoints])
+        session = history.store.session.name
+        parts.append(
+            [
+                LogEntry(c, session, history.is_archived, is_ours=is_ours, writer=writer)
+                for c in checkpoints
+            ]
+        )
     entries = list(merge(*parts, key=lambda entry: -entry.checkpoint.at))
     more += max(len(entries) - query.most, 0)
     return Log(
@@ -155,13 +205,9 @@ def _log(histories: list[History], query: Query, left_out: dict[str, str]) -> Lo
     )
 
 
-def _is_whole(query: Query) -> bool:
-    return query.since is None and query.matches is None
-
-
 def _listed(history: History, query: Query) -> tuple[list[Checkpoint], int]:
     """Return a history's newest checkpoints that are asked for, and how many others are."""
-    if _is_whole(query):
+    if not query.is_filtered:
         # Numbers count from the first checkpoint on, so those before need not be read.
         walk = history.store.chain.history(history.commit, whole=query.most > _FEW)
         newest = list(islice(walk, query.most))

@@ -111,10 +111,11 @@ def markdown(report: Report, web: str, *, templates: str = "") -> str:
 def _example(report: Report) -> str:
     """Return how to open the newest checkpoint here, empty where this machine would refuse to."""
     newest = report.newest
-    foreign = {verdict.session for verdict in report.verdicts if not verdict.is_ours}
-    if newest is None or newest.session in foreign or not is_session_name(newest.session):
+    foreign = {verdict.label for verdict in report.verdicts if not verdict.is_ours}
+    if newest is None or newest.label in foreign or not is_session_name(newest.session):
         return ""
-    return f"--session {newest.session} show {newest.name}"
+    writer = f" --writer {newest.writer}" if newest.writer else ""
+    return f"--session {newest.session} show {newest.name}{writer}"
 
 
 class _MarkdownPage:
@@ -128,7 +129,7 @@ class _MarkdownPage:
 
     def text(self, report: Report, templates: str) -> str:
         """Fill the template."""
-        self._sessions = {stop.session for stop in report.stops}
+        self._sessions = {stop.label for stop in report.stops}
         sections = [self._written(section) for section in sections_of(report)]
         goal = report.newest.goal if report.newest else ""
         return render_report(
@@ -167,7 +168,7 @@ class _MarkdownPage:
 
     def _place(self, stop: ReportCheckpoint, *, names_commit: bool) -> str:
         commit = (stop.commit or stop.code)[:SHORT] if names_commit else ""
-        several = f"{self._inert(stop.session)} " if len(self._sessions) > 1 else ""
+        several = f"{self._inert(stop.label)} " if len(self._sessions) > 1 else ""
         name = f"{several}{inert(stop.name)}"
         if not commit:
             return name

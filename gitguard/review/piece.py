@@ -26,6 +26,7 @@ from gitguard.review.authorship import (
 from gitguard.review.matches import HeldFile, Matches, steps_of
 from gitguard.review.steps import CourseSteps, lines_between
 from gitguard.review.timeline import Course, Courses, StateReader, gather_courses
+from gitguard.sessions.lane_reading import lane_label
 from gitguard.state.checkpoint import SHELL, TOOLS, UNSEEN, Checkpoint, read_checkpoint
 from gitguard.state.task import at_work_beside, writers_of
 from gitguard.store.git.commits import (
@@ -104,6 +105,13 @@ class Link(Value):
     """Those that were at work beside them, on something else."""
     is_ours: bool = True
     """Whether this machine wrote the session's history, or trusts it."""
+    lane_writer: str = ""
+    """The writer of the lane that has the checkpoints; empty for a session's own history."""
+
+    @property
+    def label(self) -> str:
+        """How a list names the session, or the lane."""
+        return lane_label(self.session, self.lane_writer)
 
 
 class Piece(Value):
@@ -285,13 +293,13 @@ class _Gathering:
         new: list[HeldFile] = []
         with CourseSteps(self._sessions, course, partial(self._state_at, course)) as work:
             try:
-                evidence = [work.steps() if course.is_ours else {}, work.named()]
-                matches = Matches(folder).read() if course.is_ours else ()
+                evidence = [work.steps() if course.is_of_here else {}, work.named()]
+                matches = Matches(folder).read() if course.is_of_here else ()
                 evidence.append(steps_of(matches, {c: n for n, c in enumerate(course.ids)}))
                 by_evidence = [StepIndex(steps) for steps in evidence]
                 self._written |= _written_last(evidence, held.values())
             except GitguardError as error:
-                name = one_line(course.session)
+                name = one_line(course.label)
                 self._notes.append(f"The work of {name} is left out: {error.message}")
                 return
             for commit, changes in held.items():
@@ -303,7 +311,7 @@ class _Gathering:
                         yield self._link(commits[commit], course, run, work.ends_at(run.after))
                     except InvalidDocument as error:
                         self._notes.append(f"Commit {commit[:12]} is not linked: {error.message}")
-        if course.is_ours:
+        if course.is_of_here:
             Matches(folder).add(new, matches)
 
     def _state_at(self, course: Course, place: int) -> TaskState:
@@ -348,6 +356,7 @@ class _Gathering:
             writers=writers,
             beside=beside,
             is_ours=course.is_ours,
+            lane_writer=course.writer,
         )
 
     def _checkpoints(self, ids: Sequence[str]) -> list[Checkpoint]:
@@ -372,7 +381,7 @@ class _Gathering:
                 self._notes.append(f"Commit {commit.id[:12]} cannot be read: {commit.problem}")
         if not gathered.courses:
             self._notes.append("No session of this repository has a checkpoint.")
-        foreign = sorted({course.session for course in gathered.courses if not course.is_ours})
+        foreign = sorted({course.label for course in gathered.courses if not course.is_ours})
         if foreign:
             names = ", ".join(f"`{one_line(name)}`" for name in foreign[:5])
             more = f" and {len(foreign) - 5:,} more" * (len(foreign) > 5)

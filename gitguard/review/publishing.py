@@ -146,7 +146,7 @@ def _remembered(sessions: WorkspaceSessions, remote: str) -> dict[str, str]:
 def _ours(piece: Piece) -> dict[str, list[Link]]:
     ours: dict[str, list[Link]] = {}
     for link in piece.links:
-        if link.is_ours:
+        if link.is_ours and not link.lane_writer:
             ours.setdefault(link.session, []).append(link)
     if ours:
         return ours
@@ -163,7 +163,10 @@ def _ours(piece: Piece) -> dict[str, list[Link]]:
 
 
 def _notes(piece: Piece, ours: Mapping[str, list[Link]]) -> list[str]:
-    others = sorted({link.session for link in piece.links if not link.is_ours} - ours.keys())
+    others = sorted(
+        {link.session for link in piece.links if not link.is_ours and not link.lane_writer}
+        - ours.keys()
+    )
     notes = [
         f"The session {one_line(key)} is not published: this machine has no record of writing it."
         for key in others

@@ -6,7 +6,7 @@ checkpoint: where it appeared, whether it is still there, and who it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gitguard.model.commit import is_object_id
@@ -16,6 +16,7 @@ from gitguard.model.value import Value
 from gitguard.review.authorship import CONTENT, LINES, PATCH
 from gitguard.review.piece import CodeChange, Piece
 from gitguard.review.timeline import Timeline
+from gitguard.sessions.lane_reading import lane_label
 from gitguard.state import roles
 from gitguard.state.checkpoint import FOLLOWS
 from gitguard.state.items import HOOK, Artifact, Command, Decision, Exchange, Failure, Item, Note
@@ -69,6 +70,15 @@ class ReportCheckpoint(Value):
     phase: str
     next_action: str
     confidence: float
+    writer: str = ""
+    """The writer of the lane that has it; empty for a session's own history."""
+    joins: bool = False
+    """Whether other writers' lanes were joined in it."""
+
+    @property
+    def label(self) -> str:
+        """How the report names its session, or its lane."""
+        return lane_label(self.session, self.writer)
 
 
 class TrackedItem(Value):
@@ -135,6 +145,15 @@ class Verdict(Value):
     is_known: bool = True
     """Whether this machine has a record of the session at all, with which to compare."""
     notes: tuple[str, ...] = ()
+    writer: str = ""
+    """The writer of the lane that it is about; empty for a session's own history."""
+    author: str = ""
+    """Who that is, as people tell writers apart."""
+
+    @property
+    def label(self) -> str:
+        """How the report names the session, or the lane."""
+        return lane_label(self.session, self.writer)
 
 
 class Report(Value):
@@ -181,8 +200,8 @@ class Report(Value):
         measured: list[ReportCheckpoint] = []
         sessions: set[str] = set()
         for stop in self.stops:
-            is_before = stop.session not in sessions and not stop.commit
-            sessions.add(stop.session)
+            is_before = stop.label not in sessions and not stop.commit
+            sessions.add(stop.label)
             if stop.pressure is not None and not is_before:
                 measured.append(stop)
         return max(measured, key=lambda stop: stop.pressure or 0, default=None)
@@ -276,10 +295,13 @@ def report_of(
     entries: list[TrackedItem] = []
     for part in parts:
         oldest_first = [s.replace(commit=commit_of.get(s.id, "")) for s in reversed(part.stops)]
-        listed = {entry.id for entry in entries}
+        is_lane = any(stop.writer for stop in oldest_first)
+        # What several lanes have is put together at the end, with what any of them removed.
+        listed = set() if is_lane else {entry.id for entry in entries}
         entries += part.entries(len(stops), listed, work)
         stops += oldest_first
         lasts += oldest_first[-1:]
+    entries = _each_once(entries, stops)
     return Report(
         base=piece.base,
         head=piece.head,
@@ -294,6 +316,32 @@ def report_of(
         verdicts=verdicts,
         notes=(*_ways_of_links(piece), *piece.notes, *notes),
     )
+
+
+def _each_once(
+    entries: Iterable[TrackedItem], stops: Sequence[ReportCheckpoint]
+) -> list[TrackedItem]:
+    """Return items without those that another lane has too, because it was joined there.
+
+    An item stands where it was first written. It counts as removed once any lane removed it.
+    """
+    if not any(stop.writer for stop in stops):
+        return list(entries)
+    of_id: dict[tuple[str, str], list[TrackedItem]] = {}
+    for number, entry in enumerate(entries):
+        key = (entry.field, entry.id or f"{number}")
+        of_id.setdefault(key, []).append(entry)
+    kept = []
+    for several in of_id.values():
+        first = min(several, key=lambda e: (stops[e.first].joins, stops[e.first].at, e.first))
+        gone = next((entry for entry in several if entry.removed is not None), None)
+        if gone is not None and first.removed is None:
+            first = first.replace(
+                last=gone.last, removed=gone.removed, with_task=gone.with_task, spans=gone.spans
+            )
+        kept.append(first)
+    kept.sort(key=lambda entry: FIELDS.index(entry.field))
+    return kept
 
 
 _TIED_BY = {

@@ -12,6 +12,7 @@ from gitguard.review.histories import Histories, IndexedHistory
 from gitguard.review.index import is_of_field
 from gitguard.review.times import parse_since
 from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
+from gitguard.sessions.lane_reading import lane_label
 from gitguard.state.checkpoint import checkpoint_name
 
 
@@ -41,7 +42,14 @@ class Match(Value):
     archived: bool
     """Whether the session is archived."""
     is_ours: bool
-    """Whether this machine wrote it."""
+    """Whether this machine wrote it, or trusts who did."""
+    writer: str = ""
+    """The writer of the lane that it is in; empty for a session's own history."""
+
+    @property
+    def label(self) -> str:
+        """How a list names the session, or the lane."""
+        return lane_label(self.session, self.writer)
 
 
 class SearchQuery(Value):
@@ -82,7 +90,7 @@ def question(
 
 def search(histories: Histories, asked: SearchQuery, redact: Callable[[str], str]) -> Results:
     """Return what the histories have of the words: exact phrases first, and the newest of each."""
-    ranked = [_ranked(history, asked) for history in histories.all]
+    ranked = _each_once(histories, [_ranked(history, asked) for history in histories.all])
     count = sum(len(numbers) for by_rank in ranked for numbers in by_rank.values())
     shown: list[Match] = []
     for rank in RANKS:
@@ -101,6 +109,35 @@ def search(histories: Histories, asked: SearchQuery, redact: Callable[[str], str
         notes=histories.notes,
         unread=histories.unread,
     )
+
+
+def _each_once(
+    histories: Histories, ranked: list[dict[str, list[int]]]
+) -> list[dict[str, list[int]]]:
+    """Return what was found, an item of lanes only once.
+
+    Whoever joined a lane has its items, so an item stands under the session's own history, and else
+    in the lane in which it was not joined.
+    """
+    if not any(history.writer for history in histories.all):
+        return ranked
+    places: dict[str, tuple[bool, bool, int]] = {}
+    for place, (history, by_rank) in enumerate(zip(histories.all, ranked, strict=True)):
+        for entry in history.index.entries(sorted(set().union(*by_rank.values()))):
+            mark = (bool(history.writer), entry.commit in history.joins, place)
+            places[entry.id] = min(places.get(entry.id, mark), mark)
+    once = []
+    for place, (history, by_rank) in enumerate(zip(histories.all, ranked, strict=True)):
+        kept = {
+            rank: [
+                number
+                for number, entry in zip(numbers, history.index.entries(numbers), strict=True)
+                if not (history.writer and entry.id) or places[entry.id][-1] == place
+            ]
+            for rank, numbers in by_rank.items()
+        }
+        once.append(kept)
+    return once
 
 
 def _ranked(history: IndexedHistory, asked: SearchQuery) -> dict[str, list[int]]:
@@ -165,4 +202,5 @@ def match_of(
         fixed_at=entry.fixed_at,
         archived=bool(history.archived),
         is_ours=history.is_ours,
+        writer=history.writer,
     )

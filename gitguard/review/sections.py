@@ -165,7 +165,7 @@ def unfolded(report: Report) -> tuple[Line, ...]:
     has_hooks = any(item.by == HOOK or item.field == "exchanges" for item in report.entries)
     outside = [file.path for file in report.files if has_hooks and file.author == OUTSIDE]
     groups: tuple[tuple[str, Iterable[Line]], ...] = (
-        ("Not verified", [Line(_owner(verdict), label=verdict.session) for verdict in foreign]),
+        ("Not verified", [Line(_owner(verdict), label=verdict.label) for verdict in foreign]),
         ("Removed", (line for line in _gone(report) if line.state == _REMOVED)),
         ("Never checked", _lines(report, report.of(*names_of(roles.ASSUMPTION), stands=True))),
         ("Blocked by", _lines(report, report.of(*names_of(roles.OBSTACLE), stands=True))),
@@ -352,6 +352,10 @@ def _checks_seen(number: int, failed: int) -> str:
 
 def _owner(verdict: Verdict) -> str:
     """Say how a history was checked, and what that shows."""
+    if verdict.writer:
+        trust = "trusted here" if verdict.is_ours else "whom nobody here trusts"
+        checked = "a lane that verifies as a chain" if verdict.is_sound else "a lane"
+        return f"{checked}, by {verdict.author}, {trust}"
     if not verdict.is_known:
         return "this machine has no record of the history, so only its structure was checked"
     if not verdict.is_ours:
@@ -363,7 +367,7 @@ def _owner(verdict: Verdict) -> str:
 def _verification(report: Report) -> Iterator[Line]:
     for verdict in report.verdicts:
         owner = _owner(verdict)
-        yield Line(verdict.text, label=verdict.session, detail=owner, weight=2)
+        yield Line(verdict.text, label=verdict.label, detail=owner, weight=2)
         yield from (Line(note, label="Note") for note in verdict.notes)
     if report.unlinked:
         number = counted(len(report.unlinked), "commit")

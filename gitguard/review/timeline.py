@@ -12,10 +12,12 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.value import Value
+from gitguard.sessions.lane_reading import lane_label, readable_lanes
 from gitguard.state.task import TaskState, of_our_schema
 from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.chain import Chain, own_sessions
 from gitguard.store.session.chain_check import ChainLink, Verification, refuse
+from gitguard.store.session.lane_state import VERSIONS_FILE
 from gitguard.store.session.state_file import decode_state
 from gitguard.store.session.workspace import Session, is_session_name
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from gitguard.state.checkpoint import Checkpoint, WrittenFile
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
+    from gitguard.store.session.lane_store import LaneStore
     from gitguard.store.session.standing import Head
 
     Items = Mapping[Any, Any]
@@ -60,6 +63,18 @@ class Course(Value):
     """How many of the first ones another course has too, which ties commits to them."""
     is_cut: bool = False
     """Whether there were checkpoints before the first of them that cannot be read."""
+    writer: str = ""
+    """The writer of the lane that it is; empty for a session's own history."""
+
+    @property
+    def is_of_here(self) -> bool:
+        """Whether this machine wrote it, and so knows more of it than the history says."""
+        return self.is_ours and not self.writer
+
+    @property
+    def label(self) -> str:
+        """How a note calls it."""
+        return lane_label(self.session, self.writer)
 
     def named(self, place: int) -> str:
         """Return how a reason calls a checkpoint."""
@@ -78,19 +93,25 @@ class _Source(Value):
     head: str
     is_ours: bool
     where: str
+    lane: LaneStore | None = None
+    """The lane that it is."""
 
 
 def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
     """Read the checkpoints of every session, or of the one with a key or name, as far as they read.
 
-    Raises `InvalidInput` for an unknown session.
+    Lanes count too. Raises `InvalidInput` for an unknown session.
     """
     sources: dict[tuple[str, str], _Source] = {}
-    notes: list[str] = []
+    lanes = readable_lanes(sessions)
+    notes = list(lanes.notes)
     branches = own_sessions(sessions.repository(), sessions.config.store.ref_prefix)
     archived = archived_names(sessions.workspace)
     names = sorted({*branches, *archived, *sessions.workspace.session_names()})
     aside = list(_set_aside(sessions.repository()))
+    aside += [
+        _Source(s.lane.session, s.lane.commit, s.is_trusted, s.lane.ref, s) for s in lanes.stores
+    ]
     if session:
         name = named_session(sessions, session, {*names, *(source.name for source in aside)})
         names = [name]
@@ -112,9 +133,11 @@ def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
         sources.setdefault((source.name, source.head), source)
     courses: list[Course] = []
     seen: dict[str, set[str]] = {}
-    unread = sorted(sources.values(), key=lambda source: not source.is_ours)
+    # A lane copies checkpoints, so what is here otherwise goes before it.
+    unread = sorted(sources.values(), key=lambda s: (s.lane is not None, not s.is_ours))
     for source in unread:
-        chain = sessions.store(Session(source.name, source.name)).chain
+        store = source.lane or sessions.store(Session(source.name, source.name))
+        chain = store.chain
         course, note, broken_at = _course(chain, source, seen.setdefault(source.name, set()))
         notes += [note] if note else []
         # No hash leads to what was before, and anybody who can write in the git directory can write
@@ -170,11 +193,12 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
     try:
         for link in chain.commits(source.head):
             checkpoint = link.checkpoint
-            if checkpoint is None:
+            if checkpoint is None or (source.lane is not None and link.problems):
                 broken_at, error = link.id, link.problems[0]
                 before = f" before checkpoint {rows[-1][1]}" if rows else ""
+                what = f"lane `{source.where}`" if source.lane else f"session `{source.name}`"
                 note = (
-                    f"The session `{source.name}` cannot be read at commit {link.id[:12]}{before}. "
+                    f"The {what} cannot be read at commit {link.id[:12]}{before}. "
                     f"This machine cannot verify its earlier checkpoints: {error.message}"
                 )
                 break
@@ -182,14 +206,16 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
             # Many checkpoints name the same commit: its id is kept once.
             head = heads.setdefault(checkpoint.code.head, checkpoint.code.head)
             named = checkpoint.id, checkpoint.sequence, head, checkpoint.trigger
-            rows.append((*named, checkpoint.files, checkpoint.written))
+            mark = checkpoint.lane
+            source_id = mark.checkpoint if source.lane is not None and mark else checkpoint.id
+            rows.append((*named, checkpoint.files, checkpoint.written, source_id))
     except GitguardError as refusal:
         note = f"The history at `{source.where}` is left out: {refusal.message}"
     rows.reverse()
-    columns = zip(*rows, strict=True) if rows else ((),) * 6
-    ids, sequences, code_heads, taken_for, snapshots, written = columns
-    shared = next((n for n, commit in enumerate(ids) if commit not in seen), len(ids))
-    seen.update(ids)
+    columns = zip(*rows, strict=True) if rows else ((),) * 7
+    ids, sequences, code_heads, taken_for, snapshots, written, source_ids = columns
+    shared = next((n for n, commit in enumerate(source_ids) if commit not in seen), len(ids))
+    seen.update(source_ids)
     if shared == len(ids):
         return None, note, broken_at
     fits = Session(source.name, source.name).is_known_as(key)
@@ -205,6 +231,7 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
         is_ours=source.is_ours,
         shared=shared,
         is_cut=bool(note),
+        writer=source.lane.lane.writer if source.lane is not None else "",
     )
     return course, note, broken_at
 
@@ -251,7 +278,9 @@ class StateReader:
         The last one stays, as work on the next commit begins with it.
         """
         if self._last is None or self._last[0] != checkpoint.id:
-            walk = Verification(self._reader, Session.of(checkpoint.session_key))
+            session = Session.of(checkpoint.session_key)
+            may_have = VERSIONS_FILE if checkpoint.lane is not None else ""
+            walk = Verification(self._reader, session, may_have=may_have)
             (link,) = walk.links(checkpoint.id, None, most=1)
             data = refuse(link).contents[STATE_FILE]
             self._last = checkpoint.id, decode_state(data, f"the state of {checkpoint.name}")

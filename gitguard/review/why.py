@@ -213,10 +213,10 @@ def _made(
     commit: BlamedCommit, links: Iterable[Link], histories: Iterable[IndexedHistory]
 ) -> Iterator[Made]:
     """Yield between which checkpoints the work on the file was done that a commit holds."""
-    by_session = {(h.session, h.is_ours): h for h in histories if not h.archived}
-    archived = {(h.session, h.is_ours): h for h in histories if h.archived}
+    by_session = {(h.session, h.is_ours, h.writer): h for h in histories if not h.archived}
+    archived = {(h.session, h.is_ours, h.writer): h for h in histories if h.archived}
     for link in links:
-        key = (link.session, link.is_ours)
+        key = (link.session, link.is_ours, link.lane_writer)
         history = by_session.get(key, archived.get(key))
         if link.commit.id != commit.id or history is None:
             continue

@@ -126,7 +126,7 @@ def _doubt_of_aside(store: SessionStore, head: Head, checkpoint: str) -> str:
 
 
 def _working(store: SessionStore, name: str, *, untrusted: bool) -> bytes:
-    if name not in (STATE_FILE, SUMMARY_FILE):
+    if name not in (STATE_FILE, SUMMARY_FILE) or not store.has_working_files:
         head = _head(store, untrusted=untrusted)
         if not head.id:
             raise NotInitialised("there is no checkpoint yet", "Run `gitguard checkpoint`")

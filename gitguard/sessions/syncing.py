@@ -29,6 +29,7 @@ from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
 from gitguard.store.session.lanes import (
     FETCHED,
     LANES,
+    MOST_LANES,
     Extended,
     Lane,
     OwnLane,
@@ -53,7 +54,6 @@ A = TypeVar("A")
 
 TIME_LIMIT = 10.0
 """Seconds for all that one sync does with a remote."""
-MOST_LANES = 1_000
 _LOCK_TIMEOUT = 10.0
 _SHORT = 12
 _MOST_ASKED = 5

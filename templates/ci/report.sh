@@ -4,8 +4,8 @@
 #     sh report.sh BASE [HEAD [COMMAND...]]
 #
 # COMMAND, if given, runs with the report's file as its last argument, for instance to post it.
-# REMOTE names the remote that has the checkpoints, normally `origin`; REPORT names the file to
-# write, normally `report.md`.
+# REMOTE names the remote that has the checkpoints and lanes, normally `origin`; REPORT names the file
+# to write, normally `report.md`.
 set -eu
 
 if [ $# -eq 0 ]; then
@@ -26,8 +26,10 @@ if [ "$(git rev-parse --is-shallow-repository)" = true ]; then
 elif ! git rev-parse --quiet --verify "$base^{commit}" >/dev/null; then
     git fetch --quiet "$remote" "$branches"
 fi
-# If there are no checkpoints, this fetches nothing, and the report says so.
-git fetch --quiet --no-tags "$remote" "+refs/heads/gitguard/*:refs/remotes/$remote/gitguard/*"
+# If there are no checkpoints, this fetches nothing, and the report says so. Lanes are what machines
+# pushed with `gitguard sync`; they are put where no machine's own lanes are.
+git fetch --quiet --no-tags "$remote" "+refs/heads/gitguard/*:refs/remotes/$remote/gitguard/*" \
+    "+refs/gitguard/lanes/*:refs/gitguard/remotes/$remote/lanes/*"
 
 gitguard report "$base..$head" --format markdown -o "$report"
 if [ $# -gt 0 ]; then

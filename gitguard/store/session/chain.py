@@ -52,6 +52,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator, Mapping
 
+    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Ref, Repository
     from gitguard.store.session.chain_check import ChainLink, Verified
     from gitguard.store.session.workspace import Session, Workspace
@@ -386,15 +387,13 @@ class Chain:
         if not head.committed:
             return None
         with self._repository.reader() as reader:
-            links = Verification(reader, self._session).links(
-                head.committed, head.anchor, most=most
-            )
+            links = self._walk(reader).links(head.committed, head.anchor, most=most)
             return [refuse(link) for link in links][0]
 
     def verify_foreign(self, commit: str) -> Verified:
         """Return a checkpoint that somebody else wrote, verified like our own newest one."""
         with self._repository.reader() as reader:
-            walk = Verification(reader, self._session, way_out=LEAVE)
+            walk = self._walk(reader, LEAVE)
             return [refuse(link) for link in walk.links(commit, None, most=VERIFIED)][0]
 
     def links(
@@ -407,9 +406,13 @@ class Chain:
     ) -> Iterator[ChainLink]:
         """Yield the checkpoints of a whole history, newest first, each with what is wrong."""
         with self._repository.reader() as reader:
-            walk = Verification(reader, self._session, way_out=way_out)
+            walk = self._walk(reader, way_out)
             order = self._repository.first_parents(commit)
             yield from walk.links(commit, anchor, most=MOST_COMMITS, end_at=end_at, order=order)
+
+    def _walk(self, reader: ObjectReader, way_out: str = GO_ON) -> Verification:
+        """Return what walks over the checkpoints; way_out is what to do about a damaged object."""
+        return Verification(reader, self._session, way_out=way_out)
 
     def archives(self) -> dict[str, str]:
         """Return what is kept of this session aside: full ref and commit."""
@@ -439,7 +442,7 @@ class Chain:
     def read(self, commit: str) -> Verified:
         """Read and verify a checkpoint and its three files."""
         with self._repository.reader() as reader:
-            (link,) = Verification(reader, self._session).links(commit, None, most=1)
+            (link,) = self._walk(reader).links(commit, None, most=1)
         return refuse(link)
 
     def history(self, commit: str, *, whole: bool = False) -> Iterator[Checkpoint]:
@@ -452,7 +455,7 @@ class Chain:
             return
         order = self._repository.first_parents(commit) if whole else ()
         with self._repository.reader() as reader:
-            for link in Verification(reader, self._session).commits(commit, order=order):
+            for link in self._walk(reader).commits(commit, order=order):
                 yield link.checkpoint or refuse(link).checkpoint
 
     def commits(self, commit: str) -> Iterator[ChainLink]:
@@ -462,7 +465,7 @@ class Chain:
         """
         order = self._repository.first_parents(commit)
         with self._repository.reader() as reader:
-            yield from Verification(reader, self._session).commits(commit, order=order)
+            yield from self._walk(reader).commits(commit, order=order)
 
     def before_in_reflog(self, commit: str) -> str:
         """Return where the branch was before it came to a commit, by its reflog; a guess."""

@@ -62,14 +62,22 @@ class Verification:
     """One walk over a chain; objects that several checkpoints share are looked at once."""
 
     def __init__(
-        self, reader: ObjectReader, session: Session, *, way_out: str = GO_ON, may_have: str = ""
+        self,
+        reader: ObjectReader,
+        session: Session,
+        *,
+        way_out: str = GO_ON,
+        may_have: str = "",
+        writer: str = "",
     ) -> None:
         """Verify with an open reader; way_out is what to do about an object that is damaged.
 
-        may_have is a file that a commit may hold beside a checkpoint's three.
+        may_have is a file that a commit may hold beside a checkpoint's three. writer is whose lane
+        all of it has to be; empty for a session's own checkpoints.
         """
         self._reader = reader
         self._session = session
+        self._writer = writer
         self._way_out = way_out
         self._allowed = {_FILES, tuple(sorted((*_FILES, may_have)))} if may_have else {_FILES}
         self._blobs: dict[str, InvalidDocument | None] = {}
@@ -160,6 +168,11 @@ class Verification:
                 f"commit {checkpoint.id} belongs to the session `{checkpoint.session_key[:80]}`, "
                 f"not to `{self._session.key[:80]}`",
                 LEAVE,
+            )
+        mark = checkpoint.lane
+        if self._writer and (mark is None or mark.writer != self._writer):
+            yield Tampered(
+                f"commit {checkpoint.id} is not of the lane of the writer {self._writer}", LEAVE
             )
         if sequence and checkpoint.sequence != sequence:
             yield Tampered(

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 LANES = "refs/gitguard/lanes/"
 FETCHED = "refs/gitguard/remotes/"
 """Where lanes lie as a remote has them, until they are kept under `LANES`."""
+MOST_LANES = 1_000
+"""Of a remote or a repository, how many are looked at."""
 _ID_BYTES = 8
 _COMMIT_LIMIT = 64 * 1024
 _HOST_SUMMARY = "host_summary"

@@ -32,6 +32,8 @@ DELETED = "deleted"
 UNTRUSTED = "untrusted"
 REMOTE_ONLY = "remote-only"
 SYMBOLIC = "symbolic"
+OF_OTHERS = "of-others"
+"""Another writer's lane, which nobody here trusts."""
 GONE = "gone"
 """Git no longer finds every object of the anchored checkpoint: it is gone, or damaged in a pack."""
 
@@ -53,7 +55,7 @@ class Head(Value):
     """Where the session's ref points, and how that stands to what this machine wrote."""
 
     standing: str
-    """none, ours, advanced, moved, deleted, gone, symbolic, untrusted or remote-only."""
+    """none, ours, advanced, moved, deleted, gone, symbolic, untrusted, remote-only or of-others."""
     id: str = ""
     anchor: Anchor | None = None
     code: Code = Code()
@@ -205,6 +207,12 @@ def _standing_problem(head: Head, ref: str) -> GitguardError | None:
         return symbolic(head, ref)
     if head.standing in (DELETED, GONE):
         return _absence_problem(head, ref)
+    if head.standing == OF_OTHERS:
+        writer = ref.rpartition("/")[2]
+        return Untrusted(
+            f"`{ref}` is the lane of another writer, whom nobody here trusts",
+            f"Look at it with --untrusted; if it is yours, run `gitguard sync --trust {writer}`",
+        )
     if head.standing == UNTRUSTED:
         return Untrusted(
             f"`{ref}` is at {theirs}, and this machine has no record of writing it",

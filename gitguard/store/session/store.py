@@ -67,6 +67,9 @@ class Saved(Value):
 class SessionStore:
     """Reads, writes and checkpoints one session."""
 
+    has_working_files = True
+    """Whether there can be a state that is newer than the newest checkpoint."""
+
     def __init__(
         self,
         workspace: Workspace,

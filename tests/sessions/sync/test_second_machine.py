@@ -7,18 +7,11 @@ from pathlib import Path
 from gitguard.sessions.sync_record import OtherLane
 from gitguard.sessions.syncing import Leaving, SyncRequest
 from gitguard.store.session.workspace import Session
-from tests.conftest import Clock, Git
+from tests.conftest import Clock
 from tests.support.conversation import Clock as TurnClock
 from tests.support.conversation import Conversation
+from tests.support.desks import desk, joined, writes
 from tests.support.synced_machines import Machine, Remote
-
-
-def joined(giver: Machine, taker: Machine) -> None:
-    """Push what the giver has, and take it on the other machine."""
-    giver.settled()
-    taker.sync(pushes=False)
-    taker.trust(giver)
-    taker.sync(pushes=False)
 
 
 def block(machine: Machine) -> str:
@@ -55,29 +48,10 @@ def test_another_branch_and_commit_are_told(a: Machine, b: Machine) -> None:
     assert "the same commit is checked out here" in block(b)
 
 
-def a_desk(three: Path, name: str, clock: TurnClock) -> tuple[Machine, Conversation]:
-    """Return one more machine, and a conversation of a host there."""
-    folder = three / name
-    Git(three)("clone", "--quiet", str(three / "remote.git"), str(folder / "repo"))
-    for setting, value in (("user.name", name), ("user.email", f"{name}@example.invalid")):
-        Git(folder / "repo")("config", setting, value)
-    machine = Machine(folder / "repo", folder, clock, str)
-    machine.guard.ensure()
-    return machine, Conversation(folder, f"at-{name}", clock)
-
-
-def writes(desk: Conversation, path: str, content: str) -> None:
-    """The agent writes a file."""
-    place = {"file_path": str(desk.root / path), "content": content}
-    desk.send("PreToolUse.Write", tool_input=place, tool_use_id=f"call-{content}")
-    (desk.root / path).write_text(content, encoding="utf-8")
-    desk.send("PostToolUse.Write", tool_input=place, tool_use_id=f"call-{content}")
-
-
 def test_the_first_prompt_names_files_whose_work_stayed_there(three: Path) -> None:
     clock = TurnClock()
-    giver, giving = a_desk(three, "giver", clock)
-    taker, taking = a_desk(three, "taker", clock)
+    giver, giving = desk(three, "giver", clock)
+    taker, taking = desk(three, "taker", clock)
     giving.prompt("Explain the parser in the README, and begin it.")
     writes(giving, "README.md", "# The parser\n")
     writes(giving, "parser.py", "PARSER = 1\n")
@@ -102,8 +76,8 @@ def test_the_first_prompt_names_files_whose_work_stayed_there(three: Path) -> No
 
 def test_of_a_partial_clone_nobody_says_what_it_lacks(three: Path) -> None:
     clock = TurnClock()
-    giver, giving = a_desk(three, "giver", clock)
-    taker, taking = a_desk(three, "taker", clock)
+    giver, giving = desk(three, "giver", clock)
+    taker, taking = desk(three, "taker", clock)
     taker.git("config", "remote.origin.promisor", "true")
     giving.prompt("Explain the parser in the README.")
     writes(giving, "README.md", "# The parser\n")
@@ -119,8 +93,8 @@ def test_a_session_that_begins_after_the_sync_has_the_memory_at_once(
 ) -> None:
     """As on a machine where another branch was checked out when it synced."""
     clock = TurnClock()
-    giver, giving = a_desk(three, "giver", clock)
-    taker, taking = a_desk(three, "taker", clock)
+    giver, giving = desk(three, "giver", clock)
+    taker, taking = desk(three, "taker", clock)
     giver.git("switch", "--quiet", "-c", "feature/tokenizer")
     giver.git("push", "--quiet", "origin", "feature/tokenizer")
     giving.prompt("Write the tokenizer by hand.")

@@ -1,0 +1,128 @@
+"""The lanes of other writers that this repository has, to be looked at.
+
+A sync keeps them under `refs/gitguard/lanes/`; a job that only reports fetches them below
+`refs/gitguard/remotes/`. Nothing is fetched, joined or believed here.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import InvalidInput
+from gitguard.model.text import one_line
+from gitguard.model.value import Value
+from gitguard.sessions.sync_record import SyncFile
+from gitguard.store.session.lane_store import LaneStore
+from gitguard.store.session.lanes import (
+    FETCHED,
+    LANES,
+    MOST_LANES,
+    Lane,
+    lanes_of,
+    newest_of,
+    writers_here,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.repository import Repository
+
+_LABEL = 8
+"""Digits by which a label names a writer."""
+_LEAST = 4
+"""The fewest that a person may type."""
+
+
+class ReadableLanes(Value):
+    """The lanes that can be looked at, those of trusted writers first, and what is left out."""
+
+    stores: tuple[LaneStore, ...]
+    notes: tuple[str, ...] = ()
+    """Sentences on what was not looked at."""
+
+
+NO_LANES = ReadableLanes(())
+
+
+def lane_label(session: str, writer: str) -> str:
+    """Return how a list names a lane beside sessions; the session alone without a writer."""
+    return f"{session}@{writer[:_LABEL]}" if writer else session
+
+
+def readable_lanes(sessions: WorkspaceSessions, session: str = "") -> ReadableLanes:
+    """Return the lanes of one session, by its key or name, or of all; this machine's are left out.
+
+    At most `MOST_LANES` are looked at.
+    """
+    workspace, repository = sessions.workspace, sessions.repository()
+    trusted = SyncFile(workspace).read().trusted
+    own = writers_here(workspace).difference(trusted)
+    lanes = [lane for lane in _known_lanes(repository) if lane.writer not in own]
+    name = _name_of(sessions, session, lanes)
+    lanes = [lane for lane in lanes if name in ("", lane.session)]
+    lanes.sort(key=lambda lane: (lane.writer not in trusted, lane.session, lane.writer))
+    notes = []
+    if len(lanes) > MOST_LANES:
+        notes.append(f"There are {len(lanes):,} lanes; {MOST_LANES:,} were looked at.")
+        lanes = lanes[:MOST_LANES]
+    newest = newest_of(repository, lanes)
+    notes += [
+        f"`{lane.ref}` holds no lane of its writer, and is left out."
+        for lane in lanes
+        if lane.ref not in newest
+    ]
+    stores = (
+        LaneStore(
+            workspace,
+            lane,
+            newest[lane.ref],
+            sessions.config,
+            trusted=lane.writer in trusted,
+        )
+        for lane in lanes
+        if lane.ref in newest
+    )
+    return ReadableLanes(tuple(stores), tuple(notes))
+
+
+def lane_of(sessions: WorkspaceSessions, session: str, writer: str) -> LaneStore:
+    """Return a session's lane by the beginning of its writer's id, or its machine's whole name.
+
+    Raises `InvalidInput` where that names none, or several.
+    """
+    stores = readable_lanes(sessions, session).stores
+    named = [store for store in stores if _is_named(store, writer)]
+    if len(named) == 1:
+        return named[0]
+    known = ", ".join(one_line(store.author) for store in stores[:5]) or "none"
+    more = f" and {len(stores) - 5} more" if len(stores) > 5 else ""
+    raise InvalidInput(
+        f"`{writer:.40}` names {len(named) or 'none'} of the writers of this session",
+        f"Writers: {known}{more}. `gitguard sync` fetches lanes",
+    )
+
+
+def _is_named(store: LaneStore, writer: str) -> bool:
+    mark = store.newest.lane
+    is_machine = mark is not None and bool(writer) and mark.machine == writer
+    return is_machine or (len(writer) >= _LEAST and store.lane.writer.startswith(writer))
+
+
+def _known_lanes(repository: Repository) -> list[Lane]:
+    """Return the lanes that are kept, and those that were only fetched."""
+    refs = repository.refs(LANES.rstrip("/"), FETCHED.rstrip("/"))
+    lanes: dict[str, Lane] = {}
+    for name, ref in sorted(refs.items(), reverse=True):  # those that are kept come last
+        folder = LANES if name.startswith(LANES) else f"{FETCHED}{_remote_of(name)}/lanes/"
+        if not ref.points_to:
+            lanes.update((lane.ref, lane) for lane in lanes_of({name: ref.id}, folder))
+    return list(lanes.values())
+
+
+def _remote_of(ref: str) -> str:
+    return ref.removeprefix(FETCHED).partition("/")[0]
+
+
+def _name_of(sessions: WorkspaceSessions, wanted: str, lanes: list[Lane]) -> str:
+    if not wanted or any(lane.session == wanted for lane in lanes):
+        return wanted
+    return sessions.find(wanted).name

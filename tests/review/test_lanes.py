@@ -1,0 +1,203 @@
+"""Whoever reviews sees the work of every machine that synced, under its writer's name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gitguard.errors import InvalidInput, Untrusted
+from tests.conftest import Git
+from tests.support.conversation import Clock
+from tests.support.desks import desk, writes
+from tests.support.staged import staged_object
+from tests.support.synced_machines import LANES, Machine, make_remote
+
+
+class Work:
+    """Two machines that worked at one branch, one after the other, and synced."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.clock = Clock()
+        self.remote = make_remote(folder, *options)
+        self.a, at_a = desk(folder, "a", self.clock)
+        self.base = self.a.git("rev-parse", "HEAD")
+        at_a.prompt("Describe the parser in the README.")
+        self.a.guard.note({"decisions": [{"what": "Tables before prose", "why": "They are short"}]})
+        self.a.guard.note({"constraints": ["No new dependency", "No build step"]})
+        writes(at_a, "README.md", "# The parser\n\nIt parses.\n")
+        at_a.send("Stop")
+        self._commit(self.a, "Describe the parser")
+        self.a.settled()
+        self.b, at_b = desk(folder, "b", self.clock)
+        self.b.sync(pushes=False)
+        self.b.trust(self.a)
+        self.b.settled()
+        at_b.prompt("Add what it does not do.")
+        self.b.guard.note({"decisions": [{"what": "Name the gaps", "why": "Users ask"}]})
+        self.b.guard.update({"constraints": ["No new dependency"]})
+        writes(at_b, "README.md", "# The parser\n\nIt parses.\n\nIt does not lex yet.\n")
+        at_b.send("Stop")
+        self._commit(self.b, "Name the gaps")
+        self.b.settled()
+
+    def _commit(self, machine: Machine, subject: str) -> None:
+        machine.git("commit", "--quiet", "--all", "-m", subject)
+        machine.git("push", "--quiet", "origin", "HEAD:main")
+
+    def clone(self, name: str) -> Machine:
+        """Clone the remote as a job does, with its lanes."""
+        root = self.folder / name
+        Git(self.folder)("clone", "--quiet", str(self.remote.root), str(root))
+        fetched = f"+{LANES}*:refs/gitguard/remotes/origin/lanes/*"
+        Git(root)("fetch", "--quiet", "origin", fetched)
+        return Machine(root, self.folder / f"{name}-home", self.clock, str)
+
+
+tmp_path, work = staged_object("work", Work)
+
+
+def reported(machine: Machine, work: Work, form: str = "markdown") -> str:
+    return machine.guard.review.report(f"{work.base}..HEAD", form)
+
+
+def test_a_fresh_clone_with_lanes_alone_reports_the_work_of_each_writer(work: Work) -> None:
+    ci = work.clone("ci")
+    page = reported(ci, work)
+    assert "Tables before prose" in page
+    assert "Name the gaps" in page
+    for machine in (work.a, work.b):
+        assert f"{machine.home.name} (writer {machine.writer[:6]}" in page.replace("&#8203;", "")
+    assert "whom nobody here trusts" in page
+    assert "the lane is not signed" in page
+    assert "2 of 2 commits tied to the agent's work by the content of a file" in page
+    assert ci.git("for-each-ref", "refs/heads/gitguard") == ""
+    assert not (ci.git.root / ".gitguard").exists()
+
+
+def test_an_item_stands_once_and_in_the_lane_of_whoever_wrote_it(work: Work) -> None:
+    document = json.loads(reported(work.clone("ci"), work, "json"))
+    texts = [entry["text"] for entry in document["entries"] if entry["field"] == "decisions"]
+    assert sorted(texts) == ["Name the gaps", "Tables before prose"]
+    writers = {
+        entry["text"]: document["stops"][entry["first"]]["writer"]
+        for entry in document["entries"]
+        if entry["field"] == "decisions"
+    }
+    expected = {"Tables before prose": work.a.writer, "Name the gaps": work.b.writer}
+    assert writers == expected
+    assert all(entry["elsewhere"] for entry in document["entries"])
+    assert {verdict["writer"] for verdict in document["verdicts"]} == set(expected.values())
+    assert [verdict["is_ours"] for verdict in document["verdicts"]] == [False, False]
+
+
+def test_what_one_writer_removed_is_removed_in_the_report(work: Work) -> None:
+    ci = work.clone("ci")
+    document = json.loads(reported(ci, work, "json"))
+    limits = {e["text"]: e for e in document["entries"] if e["field"] == "constraints"}
+    removed = limits["No build step"]
+    assert document["stops"][removed["first"]]["writer"] == work.a.writer
+    assert document["stops"][removed["removed"]]["writer"] == work.b.writer
+    assert limits["No new dependency"]["removed"] is None
+    assert "**Removed** constraint: No build step" in reported(ci, work)
+
+
+def test_a_lane_that_does_not_verify_is_named_and_not_called_verified(work: Work) -> None:
+    ref = work.a.lane
+    first, *_, last = work.remote("rev-list", "--reverse", ref).splitlines()
+    # An outsider writes a state of his own into the newest commit, as who can push there could.
+    body = work.remote("cat-file", "commit", last)
+    blob = work.remote("hash-object", "-w", "--stdin", stdin="{}")
+    listed = work.remote("ls-tree", last).splitlines()
+    listed = [f"100644 blob {blob}\tstate.json" if "state.json" in x else x for x in listed]
+    tree = work.remote("mktree", stdin="\n".join(listed) + "\n")
+    forged = body.replace(body.split("\n", 1)[0], f"tree {tree}").replace(
+        f"Gitguard-Lane: {work.a.writer}", f"Gitguard-Lane: {'0' * 16}", 1
+    )
+    commit = work.remote("hash-object", "-w", "-t", "commit", "--stdin", stdin=forged + "\n")
+    work.remote("update-ref", ref, commit)
+    ci = work.clone("ci")
+    page = reported(ci, work)
+    assert f"refs/gitguard/lanes/main/{work.a.writer}" in page.replace("&#8203;", "").replace(
+        "\\", ""
+    )
+    assert "holds no lane of its writer, and is left out" in page
+    assert f"a (writer {work.a.writer})" not in page.replace("&#8203;", "")
+
+
+def test_a_lane_whose_history_does_not_verify_is_named(work: Work) -> None:
+    """Its newest commit is the writer's; one before it is another writer's."""
+    ref = work.a.lane
+    last = work.remote("rev-parse", ref)
+    other = work.remote("rev-parse", work.b.lane)
+    body = work.remote("cat-file", "commit", last)
+    parent = work.remote("rev-parse", f"{last}^")
+    forged = body.replace(f"parent {parent}", f"parent {other}")
+    commit = work.remote("hash-object", "-w", "-t", "commit", "--stdin", stdin=forged + "\n")
+    work.remote("update-ref", ref, commit)
+    page = reported(work.clone("ci"), work).replace("&#8203;", "").replace("\\", "")
+    assert f"The lane refs/gitguard/lanes/main/{work.a.writer} cannot be read" in page.replace(
+        "`", ""
+    )
+    assert "Name the gaps" in page, "the other lane is whole"
+
+
+# The commands
+
+
+def test_log_show_and_diff_read_a_lane_by_its_writer(work: Work) -> None:
+    history = work.b.guard.history
+    names = [e.checkpoint.name for e in history.log(writer=work.a.writer[:6]).entries]
+    assert names[-1] == "cp_001"
+    assert {e.writer for e in history.log(writer="a").entries} == {work.a.writer}
+    change = history.change(names[0], writer="a")
+    assert change.checkpoint.lane is not None
+    assert b"Tables before prose" in work.b.guard.show("state.json", names[0], writer="a")
+    assert "Tables before prose" in str(history.now(writer="a"))
+    compared = history.diff("1", writer="a", with_text=True)
+    assert compared.difference.newer == names[0]
+    assert "Tables before prose" in compared.text
+    with pytest.raises(InvalidInput, match="names none of the writers"):
+        history.log(writer="nobody")
+
+
+def test_a_lane_that_nobody_trusts_is_refused_and_marked(work: Work) -> None:
+    ci = work.clone("ci").guard
+    with pytest.raises(Untrusted, match="lane of another writer"):
+        ci.history.log(session="main", writer="a")
+    log = ci.history.log(session="main", writer="a", untrusted=True)
+    assert not any(entry.is_ours for entry in log.entries)
+    with pytest.raises(Untrusted) as refused:
+        ci.show("state.json", "1", writer="a")
+    assert f"gitguard sync --trust {work.a.writer}" in refused.value.hint
+    assert "whom nobody here trusts" in ci.why_not_ours(writer="a")
+    every = ci.history.log(every_session=True)
+    assert (every.entries, every.has_hidden_lanes) == ((), True)
+    assert every.notes == ("Left out 2 lanes of writers whom nobody here trusts.",)
+    every = ci.history.log(3, every_session=True, untrusted=True)
+    assert {entry.writer for entry in every.entries} <= {work.a.writer, work.b.writer}
+    assert [entry.label for entry in every.entries][0] == f"main@{work.b.writer[:8]}"
+    assert every.more > 0
+
+
+def test_search_and_why_name_the_writer(work: Work) -> None:
+    job = work.clone("ci")
+    ci, readme = job.guard.review, str(job.git.root / "README.md")
+    assert ci.search(("tables",)).matches == ()
+    (match,) = ci.search(("tables",), fields=("decision",), untrusted=True).matches
+    assert (match.writer, match.is_ours) == (work.a.writer, False)
+    (match,) = work.b.guard.review.search(("tables",), fields=("decision",)).matches
+    assert match.writer == "", "it was joined, so the own session has it"
+    answer = ci.why(f"{readme}:5", untrusted=True)
+    assert work.b.writer in {reason.item.writer for reason in answer.reasons}
+    assert "Name the gaps" in {reason.item.text[0] for reason in answer.reasons}
+    assert ci.why(f"{readme}:5").reasons == ()
+    at = ci.at("HEAD").knowledge
+    assert [k.link.lane_writer for k in at] == [work.b.writer]
+
+
+def test_nothing_of_a_lane_is_published(work: Work) -> None:
+    with pytest.raises(Untrusted):
+        work.clone("ci").guard.review.publication(f"{work.base}..HEAD")
