@@ -76,10 +76,7 @@ def show(
 
     Example: `gitguard show 17`
     """
-    if writer and (files or what == _HOST_SUMMARY):
-        raise click.UsageError("files and the host's summaries stay on the writer's machine")
-    if files and what in (*_FILES, _HOST_SUMMARY):
-        raise click.UsageError(f"`show {what}` prints a file of a checkpoint; leave out --files")
+    _refuse_unfit(what, writer, files=files)
     if files:
         paths = paths_from_root(console, (checkpoint,) if checkpoint else ())
         changes = console.guard.history.files_of(what or "", paths)
@@ -89,11 +86,16 @@ def show(
         _say_now(console, writer, untrusted=untrusted, no_pager=no_pager)
         return
     name, chosen = ("state", "") if what is None else _what_to_show(what, checkpoint)
-    if name == _HOST_SUMMARY:
-        _say_host_summary(console, name, chosen, untrusted=untrusted, no_pager=no_pager)
-        return
-    say = _say_change if name == _CHANGE else _say_file
+    say = {_CHANGE: _say_change, _HOST_SUMMARY: _say_host_summary}.get(name, _say_file)
     say(console, name, chosen, writer=writer, untrusted=untrusted, no_pager=no_pager)
+
+
+def _refuse_unfit(what: str | None, writer: str, *, files: bool) -> None:
+    """Refuse what does not go together; of a lane there is neither a file nor a host's summary."""
+    if writer and (files or what == _HOST_SUMMARY):
+        raise click.UsageError("files and the host's summaries stay on the writer's machine")
+    if files and what in (*_FILES, _HOST_SUMMARY):
+        raise click.UsageError(f"`show {what}` prints a file of a checkpoint; leave out --files")
 
 
 def _say_now(console: Console, writer: str, *, untrusted: bool, no_pager: bool) -> None:
@@ -109,7 +111,7 @@ def _say_change(
     console: Console, name: str, chosen: str, *, writer: str, untrusted: bool, no_pager: bool
 ) -> None:
     change = console.guard.history.change(chosen, untrusted=untrusted, writer=writer)
-    code = console.guard.code_of(chosen, untrusted=untrusted, writer=writer)
+    code = console.guard.history.code_of(chosen, untrusted=untrusted, writer=writer)
     mark = mark_of(console, chosen, writer=writer) if untrusted else ""
     lines = change_lines(change, _code_line(code), one_line(chosen))
     document = {"what": name, "wanted": chosen, **fields_of(change), "code": code}
@@ -119,13 +121,13 @@ def _say_change(
 def _say_file(
     console: Console, name: str, chosen: str, *, writer: str, untrusted: bool, no_pager: bool
 ) -> None:
-    data = console.guard.show(_FILES[name], chosen, untrusted=untrusted, writer=writer)
+    data = console.guard.history.show(_FILES[name], chosen, untrusted=untrusted, writer=writer)
     text = data.decode("utf-8", "replace")
     is_working = not chosen and name != "snapshot" and not writer
     mark = mark_of(console, chosen, writer=writer) if untrusted and not is_working else ""
     document: dict[str, Any] = {"what": name, "checkpoint": chosen, "text": text}
     if chosen:
-        code = console.guard.code_of(chosen, untrusted=untrusted, writer=writer)
+        code = console.guard.history.code_of(chosen, untrusted=untrusted, writer=writer)
         document["code"] = code
         console.remark(_code_line(code))
     lines = [PageLine(line) for line in text.rstrip("\n").split("\n")]
@@ -133,8 +135,9 @@ def _say_file(
 
 
 def _say_host_summary(
-    console: Console, name: str, chosen: str, *, untrusted: bool, no_pager: bool
+    console: Console, name: str, chosen: str, *, writer: str, untrusted: bool, no_pager: bool
 ) -> None:
+    assert not writer  # `_refuse_unfit` refuses one
     shown = console.guard.history.host_summary(chosen, untrusted=untrusted)
     mark = mark_of(console, chosen) if untrusted and chosen else ""
     document = {"what": name, "checkpoint": chosen, **fields_of(shown)}
@@ -201,12 +204,33 @@ def diff(
         older, _, newer = older.replace("...", "..").partition("..")
     if paths:
         raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
-    look = console.guard.history.diff
-    compared = look(older, newer, with_text=with_text, untrusted=untrusted, writer=writer)
-    newer = newer if not writer else compared.difference.newer
-    code = console.guard.code_of(
-        newer, compared.difference.older, untrusted=untrusted, writer=writer
+    compared = console.guard.history.diff(
+        older, newer, with_text=with_text, untrusted=untrusted, writer=writer
     )
+    _say_compared(
+        console,
+        compared,
+        newer,
+        writer=writer,
+        with_text=with_text,
+        untrusted=untrusted,
+        no_pager=no_pager,
+    )
+
+
+def _say_compared(
+    console: Console,
+    compared: Comparison,
+    newer: str,
+    *,
+    writer: str,
+    with_text: bool,
+    untrusted: bool,
+    no_pager: bool,
+) -> None:
+    older = compared.difference.older
+    newer = newer if not writer else compared.difference.newer
+    code = console.guard.history.code_of(newer, older, untrusted=untrusted, writer=writer)
     mark = mark_of(console, older, newer, writer=writer) if untrusted else ""
     lines = [PageLine(_code_line(code)), *_compared_lines(console, compared, with_text=with_text)]
     document = {**fields_of(compared.difference), "sentences": compared.sentences, "code": code}

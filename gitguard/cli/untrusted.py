@@ -27,7 +27,7 @@ writer_option = click.option(
 
 def mark_of(console: Console, *checkpoints: str, writer: str = "") -> str:
     """Return the line that marks a history as not ours, empty if it is ours."""
-    return marked(console.guard.why_not_ours(*checkpoints, writer=writer))
+    return marked(console.guard.history.why_not_ours(*checkpoints, writer=writer))
 
 
 def marked(reason: str) -> str:

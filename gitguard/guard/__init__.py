@@ -498,16 +498,9 @@ class Guard:
 
         return newest(self.store(self.any_session()), most, untrusted=untrusted)
 
-    def show(
-        self, name: str, wanted: str = "", *, untrusted: bool = False, writer: str = ""
-    ) -> bytes:
-        """Return a checkpoint's file, or the working one when no checkpoint is named.
-
-        writer names another writer's lane, of which only checkpoints are known.
-        """
-        from gitguard.sessions.history import show
-
-        return show(self.sessions.viewed(writer=writer), name, wanted, untrusted=untrusted)
+    def show(self, name: str, wanted: str = "", *, untrusted: bool = False) -> bytes:
+        """Return a checkpoint's file, or the working one when no checkpoint is named."""
+        return self.history.show(name, wanted, untrusted=untrusted)
 
     def diff(self, older: str = "", newer: str = "", *, untrusted: bool = False) -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
@@ -516,31 +509,17 @@ class Guard:
         return diff(self.store(self.any_session()), older, newer, untrusted=untrusted)
 
     def code_of(
-        self,
-        checkpoint: str = "",
-        older: str = "",
-        *,
-        untrusted: bool = False,
-        writer: str = "",
+        self, checkpoint: str = "", older: str = "", *, untrusted: bool = False
     ) -> CodeCommit:
         """Describe the code commit of a checkpoint, or HEAD's when none is named.
 
-        Files are counted from an older checkpoint's code commit, by default the one before. writer
-        is as in `show`.
+        Files are counted from an older checkpoint's code commit, by default the one before.
         """
-        from gitguard.sessions.history import code_of
+        return self.history.code_of(checkpoint, older, untrusted=untrusted)
 
-        store = self.sessions.viewed(writer=writer)
-        return code_of(store, checkpoint, older, untrusted=untrusted)
-
-    def why_not_ours(self, *wanted: str, writer: str = "") -> str:
-        """Say why the session's branch, or a checkpoint kept aside, is not ours; empty if it is.
-
-        writer is as in `show`.
-        """
-        from gitguard.sessions.history import why_not_ours
-
-        return why_not_ours(self.sessions.viewed(writer=writer), *wanted)
+    def why_not_ours(self, *wanted: str) -> str:
+        """Say why the session's branch, or a checkpoint kept aside, is not ours; empty if it is."""
+        return self.history.why_not_ours(*wanted)
 
     def verify(
         self, *, every_session: bool = False, tell: Callable[[int, int], None] | None = None

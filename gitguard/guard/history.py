@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from gitguard.sessions.host_summaries import ShownSummary
     from gitguard.sessions.state_comparison import StateChange
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.code_history import CodeCommit
+    from gitguard.store.session.store import SessionStore
 
 
 class CheckpointHistory:
@@ -50,7 +52,7 @@ class CheckpointHistory:
 
             lanes = readable_lanes(self._sessions)
             return log_of_all(self._sessions.every_store(), query, untrusted=untrusted, lanes=lanes)
-        return log_of(self._sessions.viewed(session, writer), query, untrusted=untrusted)
+        return log_of(self._viewed(writer, session), query, untrusted=untrusted)
 
     def change(
         self, checkpoint: str, *, untrusted: bool = False, writer: str = ""
@@ -61,8 +63,54 @@ class CheckpointHistory:
         """
         from gitguard.review.comparing import checkpoint_change
 
-        store = self._sessions.viewed(writer=writer)
+        store = self._viewed(writer)
         return checkpoint_change(store, checkpoint, untrusted=untrusted)
+
+    def show(
+        self, name: str, checkpoint: str = "", *, untrusted: bool = False, writer: str = ""
+    ) -> bytes:
+        """Return a checkpoint's file, or the working one when no checkpoint is named.
+
+        writer is as in `log`; of a lane the newest checkpoint stands for the working files.
+        """
+        from gitguard.sessions.history import show
+
+        return show(self._viewed(writer), name, checkpoint, untrusted=untrusted)
+
+    def code_of(
+        self,
+        checkpoint: str = "",
+        older: str = "",
+        *,
+        untrusted: bool = False,
+        writer: str = "",
+    ) -> CodeCommit:
+        """Describe the code commit of a checkpoint, or HEAD's when none is named.
+
+        Files are counted from an older checkpoint's code commit, by default the one before. writer
+        is as in `log`.
+        """
+        from gitguard.sessions.history import code_of
+
+        return code_of(self._viewed(writer), checkpoint, older, untrusted=untrusted)
+
+    def why_not_ours(self, *checkpoints: str, writer: str = "") -> str:
+        """Say why the session's branch, a checkpoint kept aside or a lane is not ours.
+
+        Empty if it is; writer is as in `log`.
+        """
+        from gitguard.sessions.history import why_not_ours
+
+        return why_not_ours(self._viewed(writer), *checkpoints)
+
+    def _viewed(self, writer: str, session: str = "") -> SessionStore:
+        if writer:
+            from gitguard.sessions.lane_reading import lane_of
+
+            return lane_of(self._sessions, session or self._sessions.any_session().key, writer)
+        if session:
+            return self._sessions.known_store(session)
+        return self._sessions.store(self._sessions.any_session())
 
     def host_summary(self, checkpoint: str = "", *, untrusted: bool = False) -> ShownSummary:
         """Return the host's whole summary that a checkpoint names, or the current state does.
@@ -78,7 +126,7 @@ class CheckpointHistory:
         """Say in sentences what the state of the current session holds; writer is as in `log`."""
         from gitguard.review.comparing import current_state
 
-        return current_state(self._sessions.viewed(writer=writer), untrusted=untrusted)
+        return current_state(self._viewed(writer), untrusted=untrusted)
 
     def sentences(self, change: StateChange) -> tuple[Sentence, ...]:
         """Say in sentences what a restore or a repair changes in the state."""
@@ -137,5 +185,5 @@ class CheckpointHistory:
         """
         from gitguard.review.comparing import comparison
 
-        store = self._sessions.viewed(writer=writer)
+        store = self._viewed(writer)
         return comparison(store, older, newer, with_text=with_text, untrusted=untrusted)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.lane_store import LaneStore
     from gitguard.store.session.store import SessionStore
 
@@ -77,7 +78,8 @@ def histories(
     checkpoints of a history were read, of how many. Raises `InvalidInput` for an unknown session.
     """
     reader = _HistoryReader(sessions, tell or (lambda _done, _of: None), untrusted=untrusted)
-    return reader.histories(session)
+    with sessions.repository().reader() as of_lanes:
+        return reader.histories(session, of_lanes)
 
 
 def forget_indexes(workspace: Workspace) -> None:
@@ -115,10 +117,10 @@ class _HistoryReader:
         self._notes: list[str] = []
         self._unread = 0
 
-    def histories(self, only: str) -> Histories:
+    def histories(self, only: str, of_lanes: ObjectReader) -> Histories:
         workspace = self._sessions.workspace
         remote = self._sessions.remote() if self._untrusted else {}
-        lanes = readable_lanes(self._sessions)
+        lanes = readable_lanes(self._sessions, reader=of_lanes)
         self._notes += lanes.notes
         names = {*self._heads, *archived_names(workspace), *remote}
         names |= {store.lane.session for store in lanes.stores}

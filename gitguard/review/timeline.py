@@ -102,15 +102,27 @@ def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
 
     Lanes count too. Raises `InvalidInput` for an unknown session.
     """
+    with sessions.repository().reader() as reader:
+        return _gathered_courses(sessions, session, reader)
+
+
+def _gathered_courses(sessions: WorkspaceSessions, session: str, reader: ObjectReader) -> Courses:
     sources: dict[tuple[str, str], _Source] = {}
-    lanes = readable_lanes(sessions)
+    lanes = readable_lanes(sessions, reader=reader)
     notes = list(lanes.notes)
     branches = own_sessions(sessions.repository(), sessions.config.store.ref_prefix)
     archived = archived_names(sessions.workspace)
     names = sorted({*branches, *archived, *sessions.workspace.session_names()})
     aside = list(_set_aside(sessions.repository()))
     aside += [
-        _Source(s.lane.session, s.lane.commit, s.is_trusted, s.lane.ref, s) for s in lanes.stores
+        _Source(
+            store.lane.session,
+            store.lane.commit,
+            is_ours=store.is_trusted,
+            where=store.lane.ref,
+            lane=store,
+        )
+        for store in lanes.stores
     ]
     if session:
         name = named_session(sessions, session, {*names, *(source.name for source in aside)})

@@ -24,6 +24,7 @@ from gitguard.store.session.lanes import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
 
 _LABEL = 8
@@ -48,10 +49,12 @@ def lane_label(session: str, writer: str) -> str:
     return f"{session}@{writer[:_LABEL]}" if writer else session
 
 
-def readable_lanes(sessions: WorkspaceSessions, session: str = "") -> ReadableLanes:
+def readable_lanes(
+    sessions: WorkspaceSessions, session: str = "", *, reader: ObjectReader | None = None
+) -> ReadableLanes:
     """Return the lanes of one session, by its key or name, or of all; this machine's are left out.
 
-    At most `MOST_LANES` are looked at.
+    At most `MOST_LANES` are looked at. reader reads all of them, as long as the caller has it open.
     """
     workspace, repository = sessions.workspace, sessions.repository()
     trusted = SyncFile(workspace).read().trusted
@@ -77,6 +80,7 @@ def readable_lanes(sessions: WorkspaceSessions, session: str = "") -> ReadableLa
             newest[lane.ref],
             sessions.config,
             trusted=lane.writer in trusted,
+            reader=reader,
         )
         for lane in lanes
         if lane.ref in newest

@@ -60,17 +60,6 @@ class WorkspaceSessions:
         """Return a session's store, the current session's by default."""
         return SessionStore(self.workspace, session or current_session(self.workspace), self.config)
 
-    def viewed(self, session: str = "", writer: str = "") -> SessionStore:
-        """Return what is looked at: a session by its key or name, or a writer's lane of it.
-
-        Without a session it is the current one. Raises `InvalidInput` for an unknown writer.
-        """
-        if writer:
-            from gitguard.sessions.lane_reading import lane_of
-
-            return lane_of(self, session or self.any_session().key, writer)
-        return self.known_store(session) if session else self.store(self.any_session())
-
     def ensure(self, circumstances: Circumstances | None = None) -> Startup:
         """Begin, restore or continue the session (references/design/contract.md, "Startup").
 

@@ -9,18 +9,11 @@ import pytest
 from .conftest import installed
 from .guarded import BLOCK, COMMAND, GuardedHost
 from .live_hosts import LIVE_HOSTS, LiveHost
+from .noted_facts import ASKED, NOTES
 from .scripted_model import Kind, ScriptedModel, Step
 
 OTHERS = ("copilot", "qwen", "droid", "droid-exec", "kimi", "codex", "opencode", "pi")
 PAIRS = [("claude-code", name) for name in OTHERS] + [(name, "claude-code") for name in OTHERS]
-ASKED = "Now write the rows of the loader to a.csv, with a header."
-NOTES = {
-    "--decision": "Totals are kept in cents, never in euros",
-    "--learning": "The loader drops the first row of each file",
-    "--next": "Write the export of the monthly report",
-    "--constraint": "The PDF export stays as it is",
-}
-"""What the giver notes, by the option of `gitguard note`."""
 
 
 def host_in(name: str, model: ScriptedModel, home: Path, repo: Path, bin_dir: Path) -> LiveHost:

@@ -10,9 +10,9 @@ import pytest
 from .conftest import installed
 from .guarded import BLOCK, COMMAND, GuardedHost
 from .live_hosts import LIVE_HOSTS, LiveHost
+from .noted_facts import ASKED, NOTES
 from .repository import git
 from .scripted_model import Kind, ScriptedModel, Step
-from .test_pairs import ASKED, NOTES
 
 PAIRS = (
     ("claude-code", "copilot"),

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
+from subprocess import run
 
 import pytest
 
 from gitguard.errors import InvalidInput, Untrusted
+from gitguard.sessions.lane_reading import readable_lanes
 from tests.conftest import Git
 from tests.support.conversation import Clock
 from tests.support.desks import desk, writes
+from tests.support.hostile import gitguard, inside
+from tests.support.scratch import BIN
 from tests.support.staged import staged_object
 from tests.support.synced_machines import LANES, Machine, make_remote
+
+SCRIPT = Path(__file__).parents[2] / "templates" / "ci" / "report.sh"
 
 
 class Work:
@@ -201,3 +208,46 @@ def test_search_and_why_name_the_writer(work: Work) -> None:
 def test_nothing_of_a_lane_is_published(work: Work) -> None:
     with pytest.raises(Untrusted):
         work.clone("ci").guard.review.publication(f"{work.base}..HEAD")
+
+
+# What a job runs, and what is large
+
+
+def test_the_script_of_a_job_fetches_the_lanes(work: Work) -> None:
+    root = work.folder / "job"
+    Git(work.folder)("clone", "--quiet", str(work.remote.root), str(root))
+    with inside(root, PATH=os.pathsep.join((BIN, os.environ["PATH"]))):
+        done = run(["sh", str(SCRIPT), work.base], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    page = (root / "report.md").read_text()
+    assert "Tables before prose" in page
+    assert "Name the gaps" in page
+
+
+def test_commands_take_a_writer(work: Work) -> None:
+    places = {"GITGUARD_STATE_DIR": str(work.b.home / "state")}
+    with inside(work.b.git.root, **places):
+        assert "cp_001" in gitguard("log", "--writer", work.a.writer[:4]).out
+        assert "Tables before prose" in gitguard("show", "2", "--writer", "a").out
+        assert "Tables before prose" in gitguard("diff", "1..2", "--writer", "a").out
+        assert f"main@{work.a.writer[:8]}" in gitguard("log", "--all").out
+        assert gitguard("show", "host-summary", "--writer", "a").code == 2
+        assert gitguard("log", "--writer", "nobody").code == InvalidInput.exit_code
+
+
+def test_a_repository_of_sha256_is_read_alike(tmp_path_factory: pytest.TempPathFactory) -> None:
+    work = Work(tmp_path_factory.mktemp("sha256"), "--object-format=sha256")
+    page = reported(work.clone("ci"), work)
+    assert "2 of 2 commits tied to the agent's work by the content of a file" in page
+
+
+def test_of_very_many_lanes_a_thousand_are_read(work: Work) -> None:
+    """An outsider copies a lane under many names, of which none is its writer's."""
+    ci = work.clone("ci")
+    commit = ci.git("rev-parse", f"refs/gitguard/remotes/origin/lanes/main/{work.a.writer}")
+    folder = "refs/gitguard/remotes/origin/lanes/other"
+    lines = "".join(f"create {folder}/{number:016x} {commit}\n" for number in range(1_200))
+    ci.git("update-ref", "--stdin", stdin=lines)
+    lanes = readable_lanes(ci.guard.sessions)
+    assert "There are 1,202 lanes; 1,000 were looked at." in lanes.notes
+    assert {store.lane.writer for store in lanes.stores} == {work.a.writer, work.b.writer}

@@ -50,7 +50,8 @@ from gitguard.store.session.workspace import is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
+    from collections.abc import Container, Iterator, Mapping, Sequence
+    from contextlib import AbstractContextManager
 
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Ref, Repository
@@ -405,10 +406,18 @@ class Chain:
         way_out: str = GO_ON,
     ) -> Iterator[ChainLink]:
         """Yield the checkpoints of a whole history, newest first, each with what is wrong."""
-        with self._repository.reader() as reader:
+        with self._reading() as reader:
             walk = self._walk(reader, way_out)
-            order = self._repository.first_parents(commit)
+            order = self._order(commit)
             yield from walk.links(commit, anchor, most=MOST_COMMITS, end_at=end_at, order=order)
+
+    def _reading(self) -> AbstractContextManager[ObjectReader]:
+        """Return a context in which objects are read."""
+        return self._repository.reader()
+
+    def _order(self, commit: str) -> Sequence[str]:
+        """Guess the ids of a whole history, so that many are read at once."""
+        return self._repository.first_parents(commit)
 
     def _walk(self, reader: ObjectReader, way_out: str = GO_ON) -> Verification:
         """Return what walks over the checkpoints; way_out is what to do about a damaged object."""
@@ -453,8 +462,8 @@ class Chain:
         """
         if not commit:
             return
-        order = self._repository.first_parents(commit) if whole else ()
-        with self._repository.reader() as reader:
+        order = self._order(commit) if whole else ()
+        with self._reading() as reader:
             for link in self._walk(reader).commits(commit, order=order):
                 yield link.checkpoint or refuse(link).checkpoint
 
@@ -463,8 +472,8 @@ class Chain:
 
         The walk ends with the first that cannot be read as one; its link says why.
         """
-        order = self._repository.first_parents(commit)
-        with self._repository.reader() as reader:
+        order = self._order(commit)
+        with self._reading() as reader:
             yield from self._walk(reader).commits(commit, order=order)
 
     def before_in_reflog(self, commit: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from gitguard.store.session.anchor import Anchor
 from gitguard.store.session.chain import Chain
 from gitguard.store.session.chain_check import GO_ON, LEAVE, Verification
@@ -12,12 +14,18 @@ from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from contextlib import AbstractContextManager
+
     from gitguard.errors import GitguardError
     from gitguard.model.config.config import Config
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.lanes import Lane
     from gitguard.store.session.workspace import Workspace
+
+_FEW = 200
+"""Commits of a lane up to which they are read one by one."""
 
 
 class LaneStore(SessionStore):
@@ -26,13 +34,24 @@ class LaneStore(SessionStore):
     has_working_files = False
 
     def __init__(
-        self, workspace: Workspace, lane: Lane, newest: Checkpoint, config: Config, *, trusted: bool
+        self,
+        workspace: Workspace,
+        lane: Lane,
+        newest: Checkpoint,
+        config: Config,
+        *,
+        trusted: bool,
+        reader: ObjectReader | None = None,
     ) -> None:
-        """Describe the lane; newest is its newest commit, trusted whether its writer is."""
+        """Describe the lane; newest is its newest commit, trusted whether its writer is.
+
+        reader reads many lanes, where the caller has one open; else each walk starts a git.
+        """
         super().__init__(workspace, Session(newest.session_key, lane.session), config)
         self.lane = lane
         self.newest = newest
         self.is_trusted = trusted
+        self.reader = reader
 
     @property
     def author(self) -> str:
@@ -58,6 +77,7 @@ class _LaneChain(Chain):
         self._lane = store.lane
         self._newest = store.newest
         self._is_trusted = store.is_trusted
+        self._reader = store.reader
 
     def head(self, *, settle: bool = False) -> Head:
         """Return where the lane is; nothing settles it, as only its writer moves it."""
@@ -81,6 +101,15 @@ class _LaneChain(Chain):
     def before_in_reflog(self, commit: str) -> str:
         """Return nothing: a lane only grows."""
         return ""
+
+    def _reading(self) -> AbstractContextManager[ObjectReader]:
+        return nullcontext(self._reader) if self._reader is not None else super()._reading()
+
+    def _order(self, commit: str) -> Sequence[str]:
+        mark = self._newest.lane
+        # Few commits are read in less time than git takes to start.
+        is_short = mark is not None and mark.counter <= _FEW
+        return (commit,) if is_short else super()._order(commit)
 
     def _walk(self, reader: ObjectReader, way_out: str = GO_ON) -> Verification:
         return Verification(
