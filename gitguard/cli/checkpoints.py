@@ -189,12 +189,10 @@ def diff(
     Example: `gitguard diff 1..3`
     """
     if writer and (files or not older):
-        raise click.UsageError(
-            "--writer compares two checkpoints of a lane, as in `diff 1..3`, and none of your files"
-        )
-    if files and with_text:
-        raise click.UsageError("--text compares the stored files of checkpoints, not yours")
+        raise click.UsageError("--writer compares checkpoints of a lane, such as `diff 1..3`")
     if files:
+        if with_text:
+            raise click.UsageError("--text compares the stored files of checkpoints, not yours")
         older, newer, paths = asked_files(console, (older, newer, *paths))
         changes = console.guard.history.files(older, newer, paths)
         say_file_changes(console, changes, paths, no_pager=no_pager)
@@ -204,12 +202,9 @@ def diff(
         older, _, newer = older.replace("...", "..").partition("..")
     if paths:
         raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
-    compared = console.guard.history.diff(
-        older, newer, with_text=with_text, untrusted=untrusted, writer=writer
-    )
     _say_compared(
         console,
-        compared,
+        older,
         newer,
         writer=writer,
         with_text=with_text,
@@ -220,7 +215,7 @@ def diff(
 
 def _say_compared(
     console: Console,
-    compared: Comparison,
+    older: str,
     newer: str,
     *,
     writer: str,
@@ -228,6 +223,9 @@ def _say_compared(
     untrusted: bool,
     no_pager: bool,
 ) -> None:
+    compared = console.guard.history.diff(
+        older, newer, with_text=with_text, untrusted=untrusted, writer=writer
+    )
     older = compared.difference.older
     newer = newer if not writer else compared.difference.newer
     code = console.guard.history.code_of(newer, older, untrusted=untrusted, writer=writer)

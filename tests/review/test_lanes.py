@@ -161,7 +161,7 @@ def test_log_show_and_diff_read_a_lane_by_its_writer(work: Work) -> None:
     assert {e.writer for e in history.log(writer="a").entries} == {work.a.writer}
     change = history.change(names[0], writer="a")
     assert change.checkpoint.lane is not None
-    assert b"Tables before prose" in work.b.guard.show("state.json", names[0], writer="a")
+    assert b"Tables before prose" in history.show("state.json", names[0], writer="a")
     assert "Tables before prose" in str(history.now(writer="a"))
     compared = history.diff("1", writer="a", with_text=True)
     assert compared.difference.newer == names[0]
@@ -177,9 +177,9 @@ def test_a_lane_that_nobody_trusts_is_refused_and_marked(work: Work) -> None:
     log = ci.history.log(session="main", writer="a", untrusted=True)
     assert not any(entry.is_ours for entry in log.entries)
     with pytest.raises(Untrusted) as refused:
-        ci.show("state.json", "1", writer="a")
+        ci.history.show("state.json", "1", writer="a")
     assert f"gitguard sync --trust {work.a.writer}" in refused.value.hint
-    assert "whom nobody here trusts" in ci.why_not_ours(writer="a")
+    assert "whom nobody here trusts" in ci.history.why_not_ours(writer="a")
     every = ci.history.log(every_session=True)
     assert (every.entries, every.has_hidden_lanes) == ((), True)
     assert every.notes == ("Left out 2 lanes of writers whom nobody here trusts.",)
