@@ -72,7 +72,7 @@ class DialectHost(Value):
     kinds: Mapping[str, str] = KINDS
     timeouts: Mapping[str, int] = TIMEOUTS
     """Seconds to wait at events, where that is not `TIMEOUT`."""
-    sources: Mapping[str, str] = {}
+    sources: Mapping[str, str] = {"fork": events.RESUMED}
     """The host's names for what started a session, where the engine has others."""
     ids: tuple[str, ...] = ("tool_use_id", "tool_call_id")
     """The members that hold a call's id, as the transcript has it, the best first."""

@@ -42,8 +42,9 @@ EARLIER_KINDS = (CONSTRAINT, INVARIANT, DECIDED, SAID)
 """What is kept of a task that has ended."""
 FROM_ELSEWHERE = "from another machine"
 """How what another machine wrote is labelled."""
+_IN_PROGRESS = "in_progress"
 _OUTCOMES = {
-    "in_progress": "left in progress",
+    _IN_PROGRESS: "left in progress",
     "waiting_for_user": "left waiting for the user",
     "blocked": "left blocked",
     "complete": "finished",
@@ -229,12 +230,19 @@ class EarlierTask(Item):
     moved_to: str = fields.text(
         "The branch that a moved task went along to.", default="", sparse=True
     )
+    answered: bool = fields.flag(
+        "Whether an answer to its last request had ended the turn by then.",
+        default=False,
+        sparse=True,
+    )
 
     @property
     def outcome(self) -> str:
         """How the task ended, in words."""
         if self.moved_to:
             return f"moved to the branch {self.moved_to}"
+        if self.answered and self.status == _IN_PROGRESS:
+            return "last request answered"
         return _OUTCOMES.get(self.status, self.status)
 
 

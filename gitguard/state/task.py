@@ -560,7 +560,7 @@ def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:
     ended = earlier_task(
         task.session_id, task.task_id, task.stated_goal, status=task.status, origin=origin
     )
-    return (ended,)
+    return (ended.replace(answered=task.is_answered),)
 
 
 def earlier_task(

@@ -73,6 +73,15 @@ class LiveHost(ABC):
         """A turn of the same conversation, resumed by its id."""
         return self._turn(self.session, prompt, steps)
 
+    def fork(self, prompt: str, *steps: Step) -> Run:
+        """The first turn of a copy of the conversation, which `session` is from then on."""
+        self.model.replace_script(*steps)
+        known = set(self.sessions())
+        done = self._finish(self.sealed.start(*self.fork_arguments(self.session, prompt)))
+        self._follow(known)
+        assert self.session not in known
+        return done
+
     def compact(self, *after: Step) -> list[Request]:
         """A turn in which the host compacts by itself and then goes on with these steps.
 
@@ -135,6 +144,10 @@ class LiveHost(ABC):
     @abstractmethod
     def arguments(self, session: str, prompt: str) -> list[str]:
         """The arguments of a turn; an empty session begins a new conversation."""
+
+    def fork_arguments(self, session: str, prompt: str) -> list[str]:
+        """The arguments of the first turn of a copy."""
+        raise NotImplementedError(f"{self.name} forks in its full screen alone")
 
     @abstractmethod
     def transcripts(self) -> Mapping[str, Path]:
@@ -209,6 +222,9 @@ class ClaudeCode(LiveHost):
     def arguments(self, session: str, prompt: str) -> list[str]:
         always = ["--model", DEFAULT_MODEL, "--permission-mode", "bypassPermissions"]
         return ["-p", prompt, *always, *(["--resume", session] if session else [])]
+
+    def fork_arguments(self, session: str, prompt: str) -> list[str]:
+        return [*self.arguments(session, prompt), "--fork-session"]
 
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".claude/projects").glob("*/*.jsonl")
@@ -296,6 +312,9 @@ class Qwen(LiveHost):
         resumed = ["--resume", session] if session else []
         return [*resumed, "-p", prompt, "--yolo"]
 
+    def fork_arguments(self, session: str, prompt: str) -> list[str]:
+        return [*self.arguments(session, prompt), "--fork-session"]
+
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".qwen/projects").glob("*/chats/*.jsonl")
         return {path.stem: path for path in files}
@@ -333,6 +352,9 @@ class DroidExec(LiveHost):
     def arguments(self, session: str, prompt: str) -> list[str]:
         resumed = ["-s", session] if session else []
         return ["exec", "-m", "custom:fake-1", "--auto", "high", *resumed, prompt]
+
+    def fork_arguments(self, session: str, prompt: str) -> list[str]:
+        return ["exec", "-m", "custom:fake-1", "--auto", "high", "--fork", session, prompt]
 
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".factory/sessions").glob("*/*.jsonl")
@@ -437,6 +459,14 @@ class Kimi(LiveHost):
         resumed = ["-S", session] if session else []
         return [*resumed, "-p", prompt]
 
+    def fork(self, prompt: str, *steps: Step) -> Run:
+        """The first turn of a copy, which a command of its own makes."""
+        known = set(self.sessions())
+        assert self._finish(self.sealed.start("fork", self.session)).returncode == 0
+        self._follow(known)
+        assert self.session not in known
+        return self.go_on(prompt, *steps)
+
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".kimi-code/sessions").glob("*/*/agents/main/wire.jsonl")
         return {path.parents[2].name: path for path in files}
@@ -476,6 +506,9 @@ class Codex(LiveHost):
 
     def arguments(self, session: str, prompt: str) -> list[str]:
         return ["exec", *(["resume", session] if session else []), prompt]
+
+    def fork_arguments(self, session: str, prompt: str) -> list[str]:
+        return ["exec", "fork", session, prompt]
 
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".codex/sessions").rglob("rollout-*.jsonl")
@@ -536,6 +569,9 @@ class Opencode(LiveHost):
     def arguments(self, session: str, prompt: str) -> list[str]:
         return ["run", *(["--session", session] if session else []), prompt]
 
+    def fork_arguments(self, session: str, prompt: str) -> list[str]:
+        return ["run", "--session", session, "--fork", prompt]
+
     def transcripts(self) -> Mapping[str, Path]:
         path = self.home / ".local/share/opencode/opencode.db"
         if not path.exists():
@@ -564,6 +600,9 @@ class Pi(LiveHost):
     def arguments(self, session: str, prompt: str) -> list[str]:
         resumed = ["--session", str(self.transcripts()[session])] if session else []
         return [*resumed, "-p", prompt]
+
+    def fork_arguments(self, session: str, prompt: str) -> list[str]:
+        return ["--fork", str(self.transcripts()[session]), "-p", prompt]
 
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".pi/agent/sessions").glob("*/*.jsonl")

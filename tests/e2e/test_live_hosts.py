@@ -78,6 +78,39 @@ def test_a_new_conversation_has_the_block_in_its_first_request_and_once(
 
 
 @speaking
+def test_a_resumed_conversation_is_the_same_and_a_fork_one_of_its_own(
+    live: LiveHost, guarded_live: GuardedHost
+) -> None:
+    live.say(GOAL, Step("I begin.", (live.write("report.txt", "total\n"),)), Step("Done so far."))
+    first = live.session
+    live.say("Go on with the report.", Step("It goes on."))
+    second = live.session
+    live.go_on("And the export?", Step("The export is next."))
+    assert live.session == second
+    expected = {first: 1, second: 2}
+    assert turns_of(guarded_live) == expected
+    assert blocks_in(live.model.requests(Kind.MAIN)[-1]) == 1
+    if live.name == "copilot":  # it forks nothing
+        return
+    live.fork("Try another way.", Step("Another way it is."))
+    assert turns_of(guarded_live) == {**expected, live.session: 1}
+    records = guarded_live.json("status")["host_sessions"]
+    # No event of opencode tells of a fork.
+    assert records[live.session].get("continues", False) == (live.name != "opencode")
+    # A new conversation gets the newest block, beside the older one that its history may have.
+    forked = live.model.requests(Kind.MAIN)[-1]
+    assert blocks_in(forked) == (1 if live.name == "droid" else 2)
+    assert "The export is next." in forked.text
+    assert guarded_live.faults() == []
+
+
+def turns_of(project: GuardedHost) -> dict[str, int]:
+    """How many turns each conversation had."""
+    records = project.json("status")["host_sessions"]
+    return {key: record["turns"] for key, record in records.items()}
+
+
+@speaking
 def test_a_compaction_comes_after_a_checkpoint_and_is_followed_by_the_block_once(
     live: LiveHost, guarded_live: GuardedHost
 ) -> None:

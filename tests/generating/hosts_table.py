@@ -80,8 +80,16 @@ def _sub_agents(host: Host) -> str:
     return YES if host.abilities.marks_sub_agents else "partly: by when they begin and end"
 
 
+def _forks(host: Host) -> str:
+    if host.name == "openclaw":
+        return "a session key is one conversation"
+    if host.name == "copilot":
+        return "yes; it has no forks"
+    return "partly: a fork counts as a new one" if host.name == "opencode" else YES
+
+
 def _handed_over(host: Host) -> str:
-    return "not tried" if host.name == "openclaw" else YES
+    return "yes, in a session that both work at" if host.name == "openclaw" else YES
 
 
 def _health(host: Host) -> str:
@@ -134,9 +142,18 @@ CAPABILITIES = (
         ),
     ),
     Capability(
+        "resumed and forked conversations",
+        _forks,
+        (f"{_LIVE}::test_a_resumed_conversation_is_the_same_and_a_fork_one_of_its_own",),
+    ),
+    Capability(
         "the task of another host's killed agent",
         _handed_over,
-        (f"{_PAIRS}::test_every_noted_fact_is_in_the_first_request_of_another_host_after_a_kill",),
+        (
+            f"{_PAIRS}::test_every_noted_fact_is_in_the_first_request_of_another_host_after_a_kill",
+            f"{_PAIRS}::test_openclaw_takes_over_from_claude_code_what_was_begun_in_its_session",
+            f"{_PAIRS}::test_claude_code_takes_over_what_openclaw_was_killed_at",
+        ),
     ),
     Capability(
         "works on where gitguard does not",

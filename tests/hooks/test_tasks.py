@@ -29,7 +29,10 @@ def test_a_new_conversations_first_request_is_its_goal_and_the_one_before_is_rem
     assert [task.goal for task in state.earlier] == ["Port the parser to Rust"]
     third = talk.beside("S3").prompt("continue")
     assert "Goal (user's words): Fix the login page" in third
-    assert "Port the parser to Rust (left in progress)" in third.split("Earlier on this branch")[1]
+    assert (
+        "Port the parser to Rust (last request answered)"
+        in third.split("Earlier on this branch")[1]
+    )
 
 
 @pytest.mark.parametrize("prompt", ["hi", "continue", "where were we?", "thanks!"])
@@ -102,7 +105,7 @@ def test_conversations_side_by_side_have_an_open_task_each(talk: Conversation) -
     state = talk.guard.state()
     assert state.goal == "Port the parser to Rust"
     assert [(task.goal, task.outcome) for task in state.earlier] == [
-        ("Fix the login page", "left in progress")
+        ("Fix the login page", "last request answered")
     ]
     finished(other, "continue")
     assert talk.guard.state().goal == "Fix the login page"

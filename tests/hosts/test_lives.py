@@ -185,6 +185,22 @@ def test_where_nothing_ends_a_turn_every_call_of_a_halted_one_is_denied(
     assert "STATUS:HALT_CONTEXT_LIMIT" in refused.text + refused.error
 
 
+@pytest.mark.parametrize("source", ["clear", "resume", "fork"])
+def test_a_conversation_of_codex_that_goes_on_from_another_one_is_told_so_and_one_of_its_own(
+    tmp_path: Path, source: str
+) -> None:
+    life = Life("codex", tmp_path)
+    life.send("UserPromptSubmit", session_id="S8", turn_id="T1")
+    life.send("Stop", session_id="S8", turn_id="T1")
+    life.send("SessionStart.clear", source=source)
+    block = life.send("UserPromptSubmit", turn_id="T2").text
+    assert BLOCK in block
+    assert "nother conversation" not in block
+    conversations = life.talk.guard.status().host_sessions
+    assert {key: conversations[key].turns for key in ("S8", "S9")} == {"S8": 1, "S9": 1}
+    assert [conversations[key].continues for key in ("S8", "S9")] == [False, True]
+
+
 def halted_codex(folder: Path) -> Life:
     """A turn of Codex in which a call was denied at critical pressure."""
     life = Life("codex", folder)

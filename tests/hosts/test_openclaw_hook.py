@@ -104,7 +104,7 @@ def test_a_conversation_begun_anew_under_its_old_name_has_its_own_goal(
     gateway.tell("command_new", ANNA, workspace)
     block = gateway.tell("agent_bootstrap", ANNA, workspace)["bootstrap"]
     assert re.search(rf"Goal \(.*\): {words}", block), block
-    assert "tests for it (left in progress)" in block
+    assert "tests for it (last request answered)" in block
 
 
 def test_an_agent_is_told_of_the_archived_session_before_its_own(

@@ -105,6 +105,21 @@ def test_the_version_of_a_host_that_only_its_transcript_tells_is_read_there_at_p
     assert version("UserPromptSubmit", __file__) == ""
 
 
+def test_the_version_of_droid_is_the_one_that_was_started_last(tmp_path: Path) -> None:
+    (tmp_path / "state").mkdir()
+    transcript = tmp_path / "sessions/-repo/S.jsonl"
+    payload = {**recorded("droid")["UserPromptSubmit"], "transcript_path": str(transcript)}
+
+    def version() -> str:
+        return find_host("droid").parse_event(payload, HOME, 1.0).version
+
+    assert version() == ""
+    (tmp_path / "state/last-startup-version").write_text("0.225.2\n")
+    assert version() == "0.225.2"
+    (tmp_path / "state/last-startup-version").write_text("some other text")
+    assert version() == ""
+
+
 @pytest.mark.parametrize("host", ["opencode", "pi"])
 def test_a_plugin_tells_the_version_of_its_host(host: str) -> None:
     payload = {"hook_event_name": "UserPromptSubmit", "session_id": "S", "cwd": "/repo"}

@@ -6,6 +6,8 @@ them. A call has no id.
 
 from __future__ import annotations
 
+import os
+
 from gitguard.hosts.dialect import KINDS, STOPS, DialectHost, code_behind
 from gitguard.model import events
 from gitguard.model.events import Abilities
@@ -13,6 +15,22 @@ from gitguard.model.events import Abilities
 NAME = "droid"
 _UNKNOWN = ("PostToolUseFailure", "PostCompact")
 """Events of the dialect that it does not have."""
+
+
+def _version_in(transcript: str) -> str:
+    """Return the version that was started last, which stands beside the sessions' folder."""
+    folder = os.path.dirname(os.path.dirname(os.path.dirname(transcript)))
+    path = os.path.join(folder, "state", "last-startup-version")
+    if not os.path.isfile(path):
+        return ""
+    try:
+        with open(path, encoding="ascii", errors="replace") as file:
+            version = file.read(64).strip()
+    except OSError:
+        return ""
+    return version if version.replace(".", "").isalnum() else ""
+
+
 HOST = DialectHost(
     NAME,
     Abilities(
@@ -31,6 +49,7 @@ HOST = DialectHost(
     probes=frozenset(("Read", "Grep", "Glob", "LS", "FetchUrl", "WebSearch")),
     planning=frozenset(("TodoWrite",)),
     project="FACTORY_PROJECT_DIR",
+    version_in=_version_in,
     shell_result=code_behind("[Process exited with code ", "]"),
     refusal=STOPS,
     obeys_continue=True,

@@ -349,14 +349,15 @@ class Drift(Value):
     commits: int = 0
     """How many commits HEAD is ahead of the checkpoint's; 0 if it is not, or too far."""
     changed: tuple[str, ...] = ()
-    """Files with another content, new ones too, that no tool call of ours is known to have written.
-    """
+    """Files with another content that no tool call of ours is known to have written."""
     gone: tuple[str, ...] = ()
     """Files that are not there any more."""
     different: tuple[str, ...] = ()
     """Files that are not as in the checkpoint's commit, where nobody knows since when."""
     unseen: tuple[str, ...] = ()
     """What could not be compared, in words."""
+    created: tuple[str, ...] = ()
+    """Files that were not there, and that no tool call of ours is known to have written."""
 
 
 def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
@@ -368,6 +369,7 @@ def changes_since(then: Code, now: Drift, redactor: Redactor) -> str:
         _moved(then, now),
         f"branch {_branch(then)} → {_branch(now.code)}" if then.branch != now.code.branch else "",
         files_named("modified outside the agent's edit tools", now.changed, redactor),
+        files_named("created outside the agent's edit tools", now.created, redactor),
         files_named("deleted", now.gone, redactor),
         files_named(f"different from commit {_commit(then)}", now.different, redactor),
         f"not compared: {', '.join(now.unseen)}" if now.unseen else "",
@@ -409,8 +411,10 @@ def drift_since(
     if look_then is not None and look_then.commit == then.head:
         changes = looker.compare(then.head, also=look_then.new_files).since(look_then)
         listed = repository.without_tools_files(changes.changed)
+        theirs = tuple(path for path in listed if path not in ours)
         return drift.replace(
-            changed=tuple(path for path in listed if path not in ours),
+            changed=tuple(path for path in theirs if path not in changes.created),
+            created=tuple(path for path in theirs if path in changes.created),
             gone=repository.without_tools_files(changes.gone),
             unseen=changes.unseen,
         )

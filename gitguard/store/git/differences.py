@@ -76,6 +76,8 @@ class Changes(Value):
     gone: tuple[str, ...] = ()
     unseen: tuple[str, ...] = ()
     """What could not be compared, in words."""
+    created: tuple[str, ...] = ()
+    """Those of the changed where nothing was before."""
 
 
 class Differences(Record):
@@ -107,7 +109,7 @@ class Differences(Record):
         new_unseen = self.new_unseen or earlier.new_unseen
         before = {file.path: file for file in earlier.files}
         after = {file.path: file for file in self.files}
-        changed, gone, unread = [], [], 0
+        changed, gone, created, unread = [], [], [], 0
         for path in sorted({*before, *after}):
             old, new = before.get(path), after.get(path)
             is_new = any(file is not None and file.is_new for file in (old, new))
@@ -121,9 +123,12 @@ class Differences(Record):
                 gone.append(path)
             else:
                 changed.append(path)
+                if _content(old, is_new=is_new)[0] == 0:
+                    created.append(path)
         why_unread = f"{unread:,} filtered, large or unreadable file{'' if unread == 1 else 's'}"
         unseen = (tracked_unseen, new_unseen, why_unread if unread else "")
-        return Changes(tuple(changed), tuple(gone), tuple(why for why in unseen if why))
+        seen = tuple(changed), tuple(gone), tuple(why for why in unseen if why)
+        return Changes(*seen, created=tuple(created))
 
 
 def _are_comparable(old: ChangedFile | None, new: ChangedFile | None) -> bool:

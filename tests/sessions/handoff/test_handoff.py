@@ -272,7 +272,8 @@ def test_node_modules_and_hidden_files_of_tools_are_in_no_list_of_changed_files(
     shown = [line for line in files_changed(store) if "out/f" not in line]
     assert shown == listed
     block = resume_block(store)
-    assert "modified outside the agent's edit tools: .github/workflows/ci.yml, parser.py" in block
+    assert "modified outside the agent's edit tools: .github/workflows/ci.yml; created" in block
+    assert "created outside the agent's edit tools: parser.py" in block
     for name in ("node_modules", ".cache", ".venv", ".env", ".gitignore"):
         assert name not in block
 

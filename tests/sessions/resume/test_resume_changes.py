@@ -46,6 +46,10 @@ OLD, NEW = Code("1" * 40, "main"), Code("2" * 40, "main")
             "modified outside the agent's edit tools: a, b, c and 2 more",
         ),
         (
+            Drift(OLD, changed=("a",), created=("b",)),
+            "modified outside the agent's edit tools: a; created outside the agent's edit tools: b",
+        ),
+        (
             Drift(Code("2" * 40, "topic"), 2, ("a",), ("b",)),
             "HEAD 1111111 → 2222222 (2 commits); branch main → topic; "
             "modified outside the agent's edit tools: a; deleted: b",
@@ -149,8 +153,8 @@ def test_files_that_others_changed_are_named_tracked_or_the_tasks_own(
     for name in ("README.md", "own.py", "untracked.txt"):
         (repo / name).write_text("changed\n")
     assert (
-        line_of(begun)
-        == "modified outside the agent's edit tools: README.md, own.py, untracked.txt"
+        line_of(begun) == "modified outside the agent's edit tools: README.md, own.py; "
+        "created outside the agent's edit tools: untracked.txt"
     )
 
 
@@ -219,10 +223,10 @@ def test_what_our_own_tools_wrote_is_not_named_committed_or_not(tmp_path: Path) 
     (talk.root / "own.py").write_text("by the agent\n")
     talk.send("PostToolUse.Write", tool_input={"file_path": str(talk.root / "own.py")})
     (talk.root / "theirs.txt").write_text("by a command\n")
-    assert line_of(talk.guard) == "modified outside the agent's edit tools: theirs.txt"
+    assert line_of(talk.guard) == "created outside the agent's edit tools: theirs.txt"
     talk.git("add", "--all")
     talk.git("commit", "--quiet", "--message", "by the agent")
-    expected = "(1 commit); modified outside the agent's edit tools: theirs.txt"
+    expected = "(1 commit); created outside the agent's edit tools: theirs.txt"
     assert line_of(talk.guard).endswith(expected)
 
 
