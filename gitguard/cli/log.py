@@ -151,16 +151,16 @@ def log(
 
     Example: `gitguard log -5 --oneline --since 2d`
     """
-    choosing = {"--since": since, "--grep": matches, "--all": every, "--writer": writer}
+    choosing = {"--since": since, "--grep": matches, "--all": every}
     named_options = [option for option, is_given in choosing.items() if is_given]
-    if every and writer:
-        raise click.UsageError("--all lists the lanes of every writer; leave out --writer")
+    if writer and (every or files):
+        raise click.UsageError(f"--writer does not go with {'--all' if every else '--files'}")
     _refuse_mixed(named_options, files=files, is_range=bool(range_text), oneline=oneline)
     if files:
         words = (range_text, *paths)
         _say_files(console, words, most or _MOST, oneline=oneline, no_pager=no_pager)
     elif range_text:
-        _say_commits(console, range_text, paths, most, untrusted=untrusted)
+        _say_commits(console, range_text, paths, most, writer=writer, untrusted=untrusted)
     else:
         listed = console.guard.history.log(
             most or _MOST,
@@ -193,13 +193,19 @@ def _say_log(console: Console, listed: Log, lines: list[PageLine], *, no_pager: 
 
 
 def _say_commits(
-    console: Console, range_text: str, paths: tuple[str, ...], most: int | None, *, untrusted: bool
+    console: Console,
+    range_text: str,
+    paths: tuple[str, ...],
+    most: int | None,
+    *,
+    writer: str,
+    untrusted: bool,
 ) -> None:
     from gitguard.cli.review import say_course
 
     if paths:
         raise click.UsageError(f"`{paths[0]:.80}` is one too many; --files takes PATH")
-    say_course(console, range_text, most, untrusted=untrusted)
+    say_course(console, range_text, most, writer=writer, untrusted=untrusted)
 
 
 def _say_files(

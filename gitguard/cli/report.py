@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from gitguard.cli.console import Console, named, with_console
+from gitguard.cli.untrusted import writer_option
 from gitguard.errors import InvalidInput
 from gitguard.guard.review import CI_FILES, JSON, MARKDOWN, REPORT_FORMATS
 from gitguard.model.text import one_line
@@ -27,13 +28,16 @@ from gitguard.model.text import one_line
     type=click.Choice(list(CI_FILES)),
     help="Write a file for a job that reports on pull requests, instead of a report",
 )
+@writer_option
 @with_console
-def report(console: Console, range_text: str, form: str, output: str, ci: str | None) -> None:
+def report(
+    console: Console, range_text: str, form: str, output: str, ci: str | None, writer: str
+) -> None:
     """Write one page about the work in a range of commits, for its reviewer
 
     Shows goal, decisions, failed attempts, removed constraints, open questions, and who changed
-    which file. Without a range, the commits that the upstream or the default branch lacks. -o
-    replaces FILE; `-` is standard output.
+    which file, from every session and lane. Without a range, the commits that the upstream or the
+    default branch lacks. -o replaces FILE; `-` is standard output.
 
     Example: `gitguard report main..HEAD --format html -o report.html`
     """
@@ -45,7 +49,7 @@ def report(console: Console, range_text: str, form: str, output: str, ci: str | 
     text = (
         review.ci_file(ci)
         if ci
-        else review.report(range_text, form, session=console.chosen_session)
+        else review.report(range_text, form, session=console.chosen_session, writer=writer)
     )
     if is_printed:
         click.echo(text, nl=False)

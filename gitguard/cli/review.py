@@ -9,7 +9,7 @@ import click
 from gitguard.cli.change_lines import difference_lines
 from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
-from gitguard.cli.untrusted import untrusted_option
+from gitguard.cli.untrusted import untrusted_option, writer_option
 from gitguard.model.text import counted, local_times, one_line, percent, shorten, timestamp
 from gitguard.state.roles import DONE_WORK, REVIEWED
 
@@ -36,10 +36,11 @@ _NOT_OURS = "NOT OURS: this machine has no record of writing these checkpoints. 
 
 @click.command()
 @click.argument("commit", default="HEAD")
+@writer_option
 @untrusted_option
 @no_pager_option
 @with_console
-def at(console: Console, commit: str, untrusted: bool, no_pager: bool) -> None:
+def at(console: Console, commit: str, writer: str, untrusted: bool, no_pager: bool) -> None:
     """Show what the agent knew when it did the work in COMMIT
 
     Finds the work by the content of the commit, also after a rebase, an amend, a cherry-pick or a
@@ -48,7 +49,7 @@ def at(console: Console, commit: str, untrusted: bool, no_pager: bool) -> None:
 
     Example: `gitguard at HEAD~2`
     """
-    moment = console.guard.review.at(commit, session=console.chosen_session)
+    moment = console.guard.review.at(commit, session=console.chosen_session, writer=writer)
     shown = tuple(k for k in moment.knowledge if k.link.is_ours or untrusted)
     hidden = len(moment.knowledge) - len(shown)
     moment = moment.replace(knowledge=shown)
@@ -132,14 +133,16 @@ def _commit_line(commit: CodeChange) -> str:
     return f"{commit.id[:_SHORT]}  {shorten(commit.subject, _SUBJECT)}"
 
 
-def say_course(console: Console, range_text: str, most: int | None, *, untrusted: bool) -> None:
+def say_course(
+    console: Console, range_text: str, most: int | None, *, writer: str, untrusted: bool
+) -> None:
     """Print a row for each code commit of a range, newest first, or for the newest ones."""
     if ".." not in range_text:
         raise click.BadParameter(
             f"`{range_text:.80}` is not a range such as `main..HEAD`; a path goes with --files"
         )
     course = console.guard.review.course(
-        range_text, session=console.chosen_session, untrusted=untrusted
+        range_text, session=console.chosen_session, writer=writer, untrusted=untrusted
     )
     more = max(len(course.rows) - most, 0) if most else 0
     course = course.replace(rows=course.rows[more:])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from gitguard.cli.console import Console, fields_of, progress, with_console
-from gitguard.cli.untrusted import untrusted_option
+from gitguard.cli.untrusted import untrusted_option, writer_option
 from gitguard.errors import GitguardError, NothingFound, NotReadable
 from gitguard.model.text import counted, local_times, one_line, shorten
 from gitguard.review.entries import FAILURE, FIELDS, ISSUE
@@ -31,6 +31,7 @@ _MOST_COMMITS = 5
 @click.option(
     "-n", "--most", type=click.IntRange(1), default=20, metavar="N", help="Show at most N"
 )
+@writer_option
 @untrusted_option
 @with_console
 def search(
@@ -39,6 +40,7 @@ def search(
     fields: tuple[str, ...],
     since: str,
     most: int,
+    writer: str,
     untrusted: bool,
 ) -> None:
     """Search the memory of all sessions for WORDS
@@ -58,6 +60,7 @@ def search(
             fields=fields,
             since=since,
             session=console.chosen_session,
+            writer=writer,
             most=most,
             untrusted=untrusted,
             tell=tell,
@@ -127,9 +130,10 @@ def _more(results: Results) -> list[str]:
 
 @click.command()
 @click.argument("target", metavar="FILE[:LINE]", type=click.Path())
+@writer_option
 @untrusted_option
 @with_console
-def why(console: Console, target: str, untrusted: bool) -> None:
+def why(console: Console, target: str, writer: str, untrusted: bool) -> None:
     """Show the decisions and failures behind a file or line
 
     Finds the commits that the lines come from, and the checkpoints between which each commit was
@@ -140,7 +144,11 @@ def why(console: Console, target: str, untrusted: bool) -> None:
     """
     with progress("checkpoints") as tell:
         answer = console.guard.review.why(
-            target, session=console.chosen_session, untrusted=untrusted, tell=tell
+            target,
+            session=console.chosen_session,
+            writer=writer,
+            untrusted=untrusted,
+            tell=tell,
         )
     for note in answer.notes:
         console.remark(f"note: {note}")

@@ -21,7 +21,7 @@ writer_option = click.option(
     default=None,
     callback=named,
     metavar="WRITER",
-    help="Look at another machine's lane of the session: the beginning of its writer's id",
+    help="Look at the lane of another machine, by the beginning of its writer's id",
 )
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from gitguard.review.piece import CodeChange, Piece
     from gitguard.review.publishing import Publication
     from gitguard.review.search import Results
+    from gitguard.review.timeline import HistoryChoice
     from gitguard.review.why import Why
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
 
@@ -44,6 +45,12 @@ class ReviewCourse(Value):
     notes: tuple[str, ...] = ()
 
 
+def _choice(session: str, writer: str) -> HistoryChoice:
+    from gitguard.review.timeline import HistoryChoice
+
+    return HistoryChoice(session, writer)
+
+
 class Reviews:
     """`Guard.review`: the links between code commits and checkpoints, and what is read there."""
 
@@ -51,39 +58,40 @@ class Reviews:
         """Look at all sessions of a repository."""
         self._sessions = sessions
 
-    def piece(self, range_text: str = "", *, session: str = "") -> Piece:
+    def piece(self, range_text: str = "", *, session: str = "", writer: str = "") -> Piece:
         """Return the commits of a range and the checkpoints of all sessions that led to each.
 
         A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
         HEAD has and its upstream or the default branch has not. Links to histories that this
-        machine did not write are marked. session is the key or name of the only session to look at.
-        Raises `InvalidInput` for a range that names nothing, and for an unknown session.
+        machine did not write are marked. session is the key or name of the only session to look at,
+        and writer the beginning of the id of the only writer whose lanes are. Raises `InvalidInput`
+        for a range that names nothing, and for an unknown session or writer.
         """
         from gitguard.review.piece import piece_of
 
-        return piece_of(self._sessions, range_text, session)
+        return piece_of(self._sessions, range_text, _choice(session, writer))
 
-    def at(self, commit: str, *, session: str = "") -> AtCommit:
+    def at(self, commit: str, *, session: str = "", writer: str = "") -> AtCommit:
         """Return what every session knew when a commit was made, and what it learned in it.
 
-        session is as in `piece`. Raises `InvalidInput` where the revision names no commit.
+        session and writer are as in `piece`. Raises `InvalidInput` for a revision of no commit.
         """
         from gitguard.review.knowledge import knowledge_of
         from gitguard.review.piece import piece_at
 
-        piece = piece_at(self._sessions, commit, session)
+        piece = piece_at(self._sessions, commit, _choice(session, writer))
         return AtCommit(piece.commits[0], knowledge_of(self._sessions, piece), piece.notes)
 
     def course(
-        self, range_text: str = "", *, session: str = "", untrusted: bool = False
+        self, range_text: str = "", *, session: str = "", writer: str = "", untrusted: bool = False
     ) -> ReviewCourse:
         """Return a row for each commit of a range; untrusted histories count if asked for.
 
-        range_text and session are as in `piece`.
+        The others are as in `piece`.
         """
         from gitguard.review.knowledge import rows_of
 
-        piece = self.piece(range_text, session=session)
+        piece = self.piece(range_text, session=session, writer=writer)
         rows = rows_of(self._sessions, piece, untrusted=untrusted)
         return ReviewCourse(tuple(rows), piece.notes)
 
@@ -94,6 +102,7 @@ class Reviews:
         fields: tuple[str, ...] = (),
         since: str = "",
         session: str = "",
+        writer: str = "",
         most: int = 20,
         untrusted: bool = False,
         tell: Callable[[int, int], None] | None = None,
@@ -111,7 +120,8 @@ class Reviews:
         query = question(
             words=words, fields=fields, since=since, most=most, now=self._sessions.clock()
         )
-        searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
+        choice = _choice(session, writer)
+        searchable = histories(self._sessions, choice=choice, untrusted=untrusted, tell=tell)
         return search(searchable, query, self._sessions.workspace.redactor.text)
 
     def why(
@@ -119,6 +129,7 @@ class Reviews:
         target: str,
         *,
         session: str = "",
+        writer: str = "",
         untrusted: bool = False,
         tell: Callable[[int, int], None] | None = None,
     ) -> Why:
@@ -133,13 +144,14 @@ class Reviews:
         repository = self._sessions.repository()
         code = read_target(target, repository.place.worktree)
         commits = blamed(repository, code)
-        searchable = histories(self._sessions, session=session, untrusted=untrusted, tell=tell)
+        choice = _choice(session, writer)
+        searchable = histories(self._sessions, choice=choice, untrusted=untrusted, tell=tell)
         redact = self._sessions.workspace.redactor.text
         answer = why(
             code,
             commits,
             searchable,
-            piece_of_commits(self._sessions, [commit.id for commit in commits], session).links,
+            piece_of_commits(self._sessions, [commit.id for commit in commits], choice).links,
             redact=redact,
         )
         shallow = shallow_notes(commits, repository.disguises().cut)
@@ -147,16 +159,18 @@ class Reviews:
 
     # The report
 
-    def report(self, range_text: str = "", form: str = MARKDOWN, *, session: str = "") -> str:
+    def report(
+        self, range_text: str = "", form: str = MARKDOWN, *, session: str = "", writer: str = ""
+    ) -> str:
         """Return one page on a piece of work, as `markdown`, `html` or `json`.
 
-        range_text and session are as in `piece`. Templates of the user's own take the place of
-        ours. Raises `InvalidInput` for a range that names nothing, `InvalidConfig` for a template
-        that fails.
+        range_text, session and writer are as in `piece`. Templates of the user's own take the place
+        of ours. Raises `InvalidInput` for a range that names nothing, `InvalidConfig` for a
+        template that fails.
         """
         from gitguard.review.gathering import gather
 
-        gathered = gather(self._sessions, self.piece(range_text, session=session))
+        gathered = gather(self._sessions, self.piece(range_text, session=session, writer=writer))
         if form == JSON:
             from gitguard.model.codec import dump_json
             from gitguard.model.text import spelled_out

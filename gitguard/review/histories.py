@@ -13,7 +13,7 @@ from gitguard.errors import GitguardError, Untrusted
 from gitguard.model.value import Value
 from gitguard.review.entries import Before, Collected, Collector
 from gitguard.review.index import Index, Label, extended, new_index, read_index
-from gitguard.review.timeline import StateReader, named_session
+from gitguard.review.timeline import EVERY_HISTORY, HistoryChoice, StateReader, named_session
 from gitguard.sessions.lane_reading import readable_lanes
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import Anchor, AnchorFile, archived_names
@@ -68,18 +68,18 @@ class Histories(Value):
 def histories(
     sessions: WorkspaceSessions,
     *,
-    session: str = "",
+    choice: HistoryChoice = EVERY_HISTORY,
     untrusted: bool = False,
     tell: Tell | None = None,
 ) -> Histories:
-    """Return the histories and lanes of all sessions, or of the one with a key or name.
+    """Return histories and lanes, by default all.
 
     untrusted is whether those count that this machine did not write. tell is called with how many
     checkpoints of a history were read, of how many. Raises `InvalidInput` for an unknown session.
     """
     reader = _HistoryReader(sessions, tell or (lambda _done, _of: None), untrusted=untrusted)
     with sessions.repository().reader() as of_lanes:
-        return reader.histories(session, of_lanes)
+        return reader.histories(choice, of_lanes)
 
 
 def forget_indexes(workspace: Workspace) -> None:
@@ -117,16 +117,18 @@ class _HistoryReader:
         self._notes: list[str] = []
         self._unread = 0
 
-    def histories(self, only: str, of_lanes: ObjectReader) -> Histories:
+    def histories(self, choice: HistoryChoice, of_lanes: ObjectReader) -> Histories:
         workspace = self._sessions.workspace
         remote = self._sessions.remote() if self._untrusted else {}
-        lanes = readable_lanes(self._sessions, reader=of_lanes)
+        lanes = readable_lanes(self._sessions, writer=choice.writer, reader=of_lanes)
+        only = choice.session
         self._notes += lanes.notes
         names = {*self._heads, *archived_names(workspace), *remote}
         names |= {store.lane.session for store in lanes.stores}
         for name in [named_session(self._sessions, only, names)] if only else sorted(names):
             store = self._sessions.store(Session(name, name))
-            if name in self._heads or name in remote or name in archived_names(workspace):
+            is_known = name in self._heads or name in remote or name in archived_names(workspace)
+            if is_known and not choice.writer:
                 for look in (self._in_force, self._archived, self._kept_aside):
                     self._attempt(look, store, f"session `{name:.80}`")
             for lane in lanes.stores:

@@ -25,7 +25,14 @@ from gitguard.review.authorship import (
 )
 from gitguard.review.matches import HeldFile, Matches, steps_of
 from gitguard.review.steps import CourseSteps, lines_between
-from gitguard.review.timeline import Course, Courses, StateReader, gather_courses
+from gitguard.review.timeline import (
+    EVERY_HISTORY,
+    Course,
+    Courses,
+    HistoryChoice,
+    StateReader,
+    gather_courses,
+)
 from gitguard.sessions.lane_reading import lane_label
 from gitguard.state.checkpoint import SHELL, TOOLS, UNSEEN, Checkpoint, read_checkpoint
 from gitguard.state.task import at_work_beside, writers_of
@@ -130,8 +137,10 @@ class Piece(Value):
     """What a reviewer has to know of the links, such as that the clone is shallow."""
 
 
-def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "") -> Piece:
-    """Return the commits of a range and the checkpoints that led to each, of one session or all.
+def piece_of(
+    sessions: WorkspaceSessions, range_text: str = "", choice: HistoryChoice = EVERY_HISTORY
+) -> Piece:
+    """Return the commits of a range and the checkpoints of some histories that led to each.
 
     A range is `BASE..HEAD`, or `A...B` from where both parted, or a base alone; by default what
     HEAD has and its upstream or the default branch has not. Raises `InvalidInput` for none, and for
@@ -140,7 +149,7 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "
     code = CodeCommits(sessions.repository())
     commit_range = code.range(range_text)
     history = code.commits(commit_range)
-    piece = _piece(sessions, code, commit_range, history, session=session)
+    piece = _piece(sessions, code, commit_range, history, choice=choice)
     if history:
         return piece
     if range_text and ".." not in range_text:
@@ -155,17 +164,21 @@ def piece_of(sessions: WorkspaceSessions, range_text: str = "", session: str = "
     return piece.replace(notes=(f"The range is empty: {ends}.", *piece.notes))
 
 
-def piece_at(sessions: WorkspaceSessions, revision: str, session: str = "") -> Piece:
+def piece_at(
+    sessions: WorkspaceSessions, revision: str, choice: HistoryChoice = EVERY_HISTORY
+) -> Piece:
     """Return one commit and the checkpoints that led to it; raise `InvalidInput` for none."""
     code = CodeCommits(sessions.repository())
     (commit,) = code.named([code.resolve(revision)])
-    return _piece(sessions, code, CommitRange(commit.parent, commit.id), [commit], session=session)
+    return _piece(sessions, code, CommitRange(commit.parent, commit.id), [commit], choice=choice)
 
 
-def piece_of_commits(sessions: WorkspaceSessions, ids: Sequence[str], session: str = "") -> Piece:
+def piece_of_commits(
+    sessions: WorkspaceSessions, ids: Sequence[str], choice: HistoryChoice = EVERY_HISTORY
+) -> Piece:
     """Return some commits, wherever they are, and the checkpoints that led to each."""
     code = CodeCommits(sessions.repository())
-    return _piece(sessions, code, CommitRange("", ""), code.named(ids), session=session)
+    return _piece(sessions, code, CommitRange("", ""), code.named(ids), choice=choice)
 
 
 def keep_matches(sessions: WorkspaceSessions, left: str, session: Session) -> None:
@@ -175,7 +188,9 @@ def keep_matches(sessions: WorkspaceSessions, left: str, session: Session) -> No
         return
     code = CodeCommits(sessions.repository())
     new = code.commits(CommitRange(left, code.resolve("HEAD")))
-    _piece(sessions, code, CommitRange("", ""), new[-_MOST_NEW:], session=session.name)
+    # Others' lanes match nothing that is kept, and a hook waits for this.
+    choice = HistoryChoice(session.name, with_lanes=False)
+    _piece(sessions, code, CommitRange("", ""), new[-_MOST_NEW:], choice=choice)
 
 
 def _piece(
@@ -184,20 +199,24 @@ def _piece(
     commit_range: CommitRange,
     commits: Sequence[HistoryCommit],
     *,
-    session: str,
+    choice: HistoryChoice,
 ) -> Piece:
     with sessions.repository().reader() as reader:
-        return _Gathering(sessions, code, reader, session).piece(commit_range, commits)
+        return _Gathering(sessions, code, reader, choice).piece(commit_range, commits)
 
 
 class _Gathering:
     """Reads what the links need, and no more."""
 
     def __init__(
-        self, sessions: WorkspaceSessions, code: CodeCommits, reader: ObjectReader, session: str
+        self,
+        sessions: WorkspaceSessions,
+        code: CodeCommits,
+        reader: ObjectReader,
+        choice: HistoryChoice,
     ) -> None:
         self._sessions = sessions
-        self._session = session
+        self._choice = choice
         self._reader = reader
         self._states = StateReader(reader)
         self._trees = Trees(reader)
@@ -207,7 +226,7 @@ class _Gathering:
 
     def piece(self, commit_range: CommitRange, commits: Sequence[HistoryCommit]) -> Piece:
         """Tie the commits that are asked about."""
-        gathered = gather_courses(self._sessions, self._session)
+        gathered = gather_courses(self._sessions, self._choice)
         compared = [(c.id, c.parent) for c in commits if not c.is_cut]
         changes: dict[str, Changes] = {}
         held: dict[str, list[FileChange]] = {}

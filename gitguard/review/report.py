@@ -321,18 +321,19 @@ def report_of(
 def _each_once(
     entries: Iterable[TrackedItem], stops: Sequence[ReportCheckpoint]
 ) -> list[TrackedItem]:
-    """Return items without those that another lane has too, because it was joined there.
+    """Return items without those that another lane has alike, because it was joined there.
 
     An item stands where it was first written. It counts as removed once any lane removed it.
     """
     if not any(stop.writer for stop in stops):
         return list(entries)
-    of_id: dict[tuple[str, str], list[TrackedItem]] = {}
+    alike: dict[tuple[str, ...], list[TrackedItem]] = {}
     for number, entry in enumerate(entries):
-        key = (entry.field, entry.id or f"{number}")
-        of_id.setdefault(key, []).append(entry)
+        # Anybody may use an id again, so what says something else stands beside it.
+        key = (entry.field, entry.id or f"{number}", entry.text, entry.detail)
+        alike.setdefault(key, []).append(entry)
     kept = []
-    for several in of_id.values():
+    for several in alike.values():
         first = min(several, key=lambda e: (stops[e.first].joins, stops[e.first].at, e.first))
         gone = next((entry for entry in several if entry.removed is not None), None)
         if gone is not None and first.removed is None:

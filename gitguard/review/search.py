@@ -121,18 +121,20 @@ def _each_once(
     """
     if not any(history.writer for history in histories.all):
         return ranked
-    places: dict[str, tuple[bool, bool, int]] = {}
+    # Anybody may use an id again, so what says something else stands beside it.
+    places: dict[tuple[str, ...], tuple[bool, bool, int]] = {}
     for place, (history, by_rank) in enumerate(zip(histories.all, ranked, strict=True)):
         for entry in history.index.entries(sorted(set().union(*by_rank.values()))):
             mark = (bool(history.writer), entry.commit in history.joins, place)
-            places[entry.id] = min(places.get(entry.id, mark), mark)
+            key = (entry.id, *entry.parts)
+            places[key] = min(places.get(key, mark), mark)
     once = []
     for place, (history, by_rank) in enumerate(zip(histories.all, ranked, strict=True)):
         kept = {
             rank: [
                 number
                 for number, entry in zip(numbers, history.index.entries(numbers), strict=True)
-                if not (history.writer and entry.id) or places[entry.id][-1] == place
+                if not (history.writer and entry.id) or places[entry.id, *entry.parts][-1] == place
             ]
             for rank, numbers in by_rank.items()
         }

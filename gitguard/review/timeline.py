@@ -12,7 +12,7 @@ from gitguard.errors import GitguardError, InvalidInput
 from gitguard.model.codec import STATE_FILE, STATE_LIMIT
 from gitguard.model.similar_json import SimilarObjects
 from gitguard.model.value import Value
-from gitguard.sessions.lane_reading import lane_label, readable_lanes
+from gitguard.sessions.lane_reading import NO_LANES, lane_label, readable_lanes
 from gitguard.state.task import TaskState, of_our_schema
 from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.chain import Chain, own_sessions
@@ -97,23 +97,42 @@ class _Source(Value):
     """The lane that it is."""
 
 
-def gather_courses(sessions: WorkspaceSessions, session: str = "") -> Courses:
-    """Read the checkpoints of every session, or of the one with a key or name, as far as they read.
+class HistoryChoice(Value):
+    """Which histories are looked at."""
 
-    Lanes count too. Raises `InvalidInput` for an unknown session.
+    session: str = ""
+    """The key or name of the only session; empty for all."""
+    writer: str = ""
+    """The beginning of the id of the only writer, or the name of its machine; empty for all."""
+    with_lanes: bool = True
+
+
+EVERY_HISTORY = HistoryChoice()
+
+
+def gather_courses(sessions: WorkspaceSessions, choice: HistoryChoice = EVERY_HISTORY) -> Courses:
+    """Read the checkpoints of sessions and lanes, as far as they read.
+
+    Raises `InvalidInput` for an unknown session or writer.
     """
     with sessions.repository().reader() as reader:
-        return _gathered_courses(sessions, session, reader)
+        return _gathered_courses(sessions, choice, reader)
 
 
-def _gathered_courses(sessions: WorkspaceSessions, session: str, reader: ObjectReader) -> Courses:
+def _gathered_courses(
+    sessions: WorkspaceSessions, choice: HistoryChoice, reader: ObjectReader
+) -> Courses:
     sources: dict[tuple[str, str], _Source] = {}
-    lanes = readable_lanes(sessions, reader=reader)
+    lanes = NO_LANES
+    if choice.with_lanes:
+        lanes = readable_lanes(sessions, writer=choice.writer, reader=reader)
     notes = list(lanes.notes)
     branches = own_sessions(sessions.repository(), sessions.config.store.ref_prefix)
     archived = archived_names(sessions.workspace)
     names = sorted({*branches, *archived, *sessions.workspace.session_names()})
     aside = list(_set_aside(sessions.repository()))
+    if choice.writer:
+        names, aside = [], []
     aside += [
         _Source(
             store.lane.session,
@@ -124,9 +143,9 @@ def _gathered_courses(sessions: WorkspaceSessions, session: str, reader: ObjectR
         )
         for store in lanes.stores
     ]
-    if session:
-        name = named_session(sessions, session, {*names, *(source.name for source in aside)})
-        names = [name]
+    if choice.session:
+        name = named_session(sessions, choice.session, {*names, *(source.name for source in aside)})
+        names = [] if choice.writer else [name]
         aside = [source for source in aside if source.name == name]
     for name in names:
         try:
@@ -227,7 +246,8 @@ def _course(chain: Chain, source: _Source, seen: set[str]) -> tuple[Course | Non
     columns = zip(*rows, strict=True) if rows else ((),) * 7
     ids, sequences, code_heads, taken_for, snapshots, written, source_ids = columns
     shared = next((n for n, commit in enumerate(source_ids) if commit not in seen), len(ids))
-    seen.update(source_ids)
+    # What a lane says that it copies is its writer's claim, which may hide nothing of others.
+    seen.update(source_ids if source.is_ours else ids)
     if shared == len(ids):
         return None, note, broken_at
     fits = Session(source.name, source.name).is_known_as(key)

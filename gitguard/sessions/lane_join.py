@@ -23,7 +23,7 @@ from gitguard.store.session.lanes import (
     verify_lane,
 )
 
-_MOST_AT_BEGIN = 500
+MOST_AT_BEGIN = 500
 """Commits of lanes up to which they are joined as a session begins, which a prompt may wait for."""
 
 TYPE_CHECKING = False
@@ -75,11 +75,13 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) ->
     return Joined(store.session.key, tuple(theirs), saved, tuple(problems))
 
 
-def join_kept(store: SessionStore) -> tuple[Joined | None, tuple[str, ...]]:
+def join_kept(
+    store: SessionStore, most: int = MOST_AT_BEGIN
+) -> tuple[Joined | None, tuple[str, ...]]:
     """Join what is kept of believed lanes into a session that began here; the lock is held.
 
-    Return also sentences on what a person should hear. Nothing is raised: what is not joined now,
-    the next sync joins.
+    Lanes of more than `most` commits are left to the next sync. Return also sentences on what a
+    person should hear. Nothing is raised: what is not joined now, the next sync joins.
     """
     from gitguard.sessions.sync_record import SyncFile
 
@@ -92,7 +94,7 @@ def join_kept(store: SessionStore) -> tuple[Joined | None, tuple[str, ...]]:
             return None, ()
         newest = newest_of(store.repository(), lanes)
         marks = [newest[lane.ref].lane for lane in lanes if lane.ref in newest]
-        if sum(mark.counter for mark in marks if mark is not None) > _MOST_AT_BEGIN:
+        if sum(mark.counter for mark in marks if mark is not None) > most:
             return None, ("`gitguard sync` joins what your other machines know of this session",)
         # Whoever syncs now holds this lock and waits for the session's, so nobody waits for it.
         with Lock(workspace.lanes_lock, timeout=0, clock=workspace.clock):

@@ -23,12 +23,16 @@ from gitguard.store.session.lanes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
 
 _LABEL = 8
 """Digits by which a label names a writer."""
+_NAMED = 5
+"""Writers that an error names."""
 _LEAST = 4
 """The fewest that a person may type."""
 
@@ -50,11 +54,17 @@ def lane_label(session: str, writer: str) -> str:
 
 
 def readable_lanes(
-    sessions: WorkspaceSessions, session: str = "", *, reader: ObjectReader | None = None
+    sessions: WorkspaceSessions,
+    session: str = "",
+    writer: str = "",
+    *,
+    reader: ObjectReader | None = None,
 ) -> ReadableLanes:
     """Return the lanes of one session, by its key or name, or of all; this machine's are left out.
 
-    At most `MOST_LANES` are looked at. reader reads all of them, as long as the caller has it open.
+    writer is the beginning of a writer's id, or its machine's whole name. At most `MOST_LANES` are
+    looked at. reader reads all of them, as long as the caller has it open. Raises `InvalidInput`
+    for a writer who has none.
     """
     workspace, repository = sessions.workspace, sessions.repository()
     trusted = SyncFile(workspace).read().trusted
@@ -73,7 +83,7 @@ def readable_lanes(
         for lane in lanes
         if lane.ref not in newest
     ]
-    stores = (
+    stores = [
         LaneStore(
             workspace,
             lane,
@@ -84,24 +94,34 @@ def readable_lanes(
         )
         for lane in lanes
         if lane.ref in newest
-    )
-    return ReadableLanes(tuple(stores), tuple(notes))
+    ]
+    if not writer:
+        return ReadableLanes(tuple(stores), tuple(notes))
+    named = [store for store in stores if _is_named(store, writer)]
+    if not named:
+        raise _unknown(writer, stores)
+    return ReadableLanes(tuple(named), tuple(notes))
 
 
 def lane_of(sessions: WorkspaceSessions, session: str, writer: str) -> LaneStore:
-    """Return a session's lane by the beginning of its writer's id, or its machine's whole name.
+    """Return a session's lane, of a writer as in `readable_lanes`.
 
     Raises `InvalidInput` where that names none, or several.
     """
-    stores = readable_lanes(sessions, session).stores
-    named = [store for store in stores if _is_named(store, writer)]
-    if len(named) == 1:
-        return named[0]
-    known = ", ".join(one_line(store.author) for store in stores[:5]) or "none"
-    more = f" and {len(stores) - 5} more" if len(stores) > 5 else ""
-    raise InvalidInput(
-        f"`{writer:.40}` names {len(named) or 'none'} of the writers of this session",
-        f"Writers: {known}{more}. `gitguard sync` fetches lanes",
+    named = readable_lanes(sessions, session, writer).stores
+    if len(named) > 1:
+        raise _unknown(writer, named)
+    return named[0]
+
+
+def _unknown(writer: str, stores: Sequence[LaneStore]) -> InvalidInput:
+    """Return why a writer's lane cannot be read: there is none, or all of these are meant."""
+    authors = sorted({one_line(store.author) for store in stores})
+    named = ", ".join(authors[:_NAMED]) or "none"
+    more = f" and {len(authors) - _NAMED} more" if len(authors) > _NAMED else ""
+    return InvalidInput(
+        f"`{writer:.40}` is the name of no writer here, or of several",
+        f"Writers: {named}{more}. `gitguard sync` fetches lanes",
     )
 
 

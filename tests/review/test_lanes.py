@@ -12,6 +12,7 @@ import pytest
 from gitguard.errors import InvalidInput, Untrusted
 from gitguard.sessions.lane_reading import readable_lanes
 from tests.conftest import Git
+from tests.support import keys
 from tests.support.conversation import Clock
 from tests.support.desks import desk, writes
 from tests.support.hostile import gitguard, inside
@@ -151,6 +152,64 @@ def test_a_lane_whose_history_does_not_verify_is_named(work: Work) -> None:
     assert "Name the gaps" in page, "the other lane is whole"
 
 
+def test_a_lane_that_claims_to_copy_others_hides_nothing_of_them(work: Work) -> None:
+    """It names their checkpoints, and has their items by id with other words."""
+    lane = work.remote("rev-parse", work.a.lane)
+    state = work.remote("show", f"{lane}:state.json").replace("Tables before prose", "Prose only")
+    blob = work.remote("hash-object", "-w", "--stdin", stdin=state + "\n")
+    entries = [
+        f"100644 blob {blob}\tstate.json" if line.endswith("state.json") else line
+        for line in work.remote("ls-tree", lane).splitlines()
+    ]
+    tree = work.remote("mktree", stdin="\n".join(entries) + "\n")
+    forged = ""
+    for commit in work.remote("rev-list", "--reverse", lane).splitlines():
+        head, _, message = work.remote("cat-file", "commit", commit).partition("\n\n")
+        lines = [line for line in head.split("\n") if not line.startswith(("parent", "tree"))]
+        parent = [f"parent {forged}"] if forged else []
+        own_tree = tree if commit == lane else work.remote("rev-parse", f"{commit}^{{tree}}")
+        message = message.replace(f"Lane: {work.a.writer}", f"Lane: {'0' * 16}")
+        body = "\n".join([f"tree {own_tree}", *parent, *lines, "", message, ""])
+        forged = work.remote("hash-object", "-w", "-t", "commit", "--stdin", stdin=body)
+    work.remote("update-ref", f"{LANES}main/{'0' * 16}", forged)
+    ci = work.clone("ci")
+    document = json.loads(reported(ci, work, "json"))
+    by_text = {e["text"]: document["stops"][e["first"]]["writer"] for e in document["entries"]}
+    assert by_text["Tables before prose"] == work.a.writer
+    assert by_text["Prose only"] == "0" * 16
+    review = ci.guard.review
+    found = review.search(("prose",), fields=("decision",), untrusted=True).matches
+    assert {m.text[0]: m.writer for m in found}["Tables before prose"] == work.a.writer
+
+
+def test_on_a_machine_that_trusts_a_writer_its_lane_is_read_as_trusted(work: Work) -> None:
+    document = json.loads(reported(work.b, work, "json"))
+    decisions = [e["text"] for e in document["entries"] if e["field"] == "decisions"]
+    assert sorted(decisions) == ["Name the gaps", "Tables before prose"]
+    verdicts = {v["writer"]: v for v in document["verdicts"]}
+    assert set(verdicts) == {"", work.a.writer}, "the own lane says nothing more"
+    assert all(verdict["is_ours"] and verdict["is_sound"] for verdict in verdicts.values())
+    assert f"a (writer {work.a.writer}), trusted here" in reported(work.b, work).replace(
+        "&#8203;", ""
+    )
+
+
+def test_the_report_says_whose_signature_a_lane_has(work: Work) -> None:
+    user = keys.Machine(Path(os.environ["HOME"]))
+    pairs = keys.SshKeys(user.home / "pairs")
+    user.use_ssh(pairs.make("laptop"), pairs.allowed)
+    (work.a.home / "config").mkdir(exist_ok=True)
+    (work.a.home / "config" / "config.yaml").write_text("sign: true\n")
+    work.a.learn("Tables are easy to read")
+    work.a.settled()
+    ci = work.clone("ci")
+    assert "the lane is signed by laptop" in reported(ci, work)
+    pairs.allowed.write_text("")
+    page = reported(ci, work)
+    assert "the lane's signature was not verified" in page
+    assert "the lane is signed by" not in page
+
+
 # The commands
 
 
@@ -166,7 +225,7 @@ def test_log_show_and_diff_read_a_lane_by_its_writer(work: Work) -> None:
     compared = history.diff("1", writer="a", with_text=True)
     assert compared.difference.newer == names[0]
     assert "Tables before prose" in compared.text
-    with pytest.raises(InvalidInput, match="names none of the writers"):
+    with pytest.raises(InvalidInput, match="is the name of no writer here"):
         history.log(writer="nobody")
 
 
@@ -233,6 +292,11 @@ def test_commands_take_a_writer(work: Work) -> None:
         assert f"main@{work.a.writer[:8]}" in gitguard("log", "--all").out
         assert gitguard("show", "host-summary", "--writer", "a").code == 2
         assert gitguard("log", "--writer", "nobody").code == InvalidInput.exit_code
+        for words in (("search", "tables"), ("at", "HEAD~1"), ("why", "README.md:3")):
+            outcome = gitguard(*words, "--writer", "a")
+            assert f"main@{work.a.writer[:8]}" in outcome.out, words
+        assert "Name the gaps" not in gitguard("report", work.base, "--writer", "a").out
+        assert f"main@{work.a.writer[:8]}" in gitguard("log", f"{work.base}..", "--writer", "a").out
 
 
 def test_a_repository_of_sha256_is_read_alike(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from gitguard.sessions.lane_join import join_kept
 from gitguard.sessions.sync_record import OtherLane
 from gitguard.sessions.syncing import Leaving, SyncRequest
+from gitguard.store.disk.lock import Lock
 from gitguard.store.session.workspace import Session
 from tests.conftest import Clock
 from tests.support.conversation import Clock as TurnClock
@@ -153,3 +155,37 @@ def test_a_person_is_asked_once_about_a_writer(a: Machine, b: Machine) -> None:
     b.trust(a)
     b.settled()
     assert b.learned == {"Tests take 3 minutes"}
+
+
+def test_long_lanes_are_left_to_the_next_sync(a: Machine, b: Machine) -> None:
+    a.learn("Tests take 3 minutes")
+    a.settled()
+    b.sync(pushes=False)
+    b.trust(a)
+    store = b.guard.store()
+    with store.lock():
+        joined_now, notes = join_kept(store, 1)
+    assert joined_now is None
+    assert notes == ("`gitguard sync` joins what your other machines know of this session",)
+    assert b.learned == set()
+    with store.lock():
+        joined_now, notes = join_kept(store, 2)
+    assert joined_now is not None
+    assert (joined_now.writers, notes) == (
+        (a.writer,),
+        ("this session continues 1 lane of other machines",),
+    )
+    assert b.learned == {"Tests take 3 minutes"}
+
+
+def test_a_sync_that_runs_is_not_waited_for_as_a_session_begins(a: Machine, b: Machine) -> None:
+    a.settled()
+    b.sync(pushes=False)
+    b.trust(a)
+    workspace = b.guard.workspace
+    with Lock(workspace.lanes_lock, timeout=0, clock=workspace.clock):
+        store = b.guard.store()
+        with store.lock():
+            joined_now, (note,) = join_kept(store)
+    assert joined_now is None
+    assert note.startswith("no lane of another machine was joined: ")
