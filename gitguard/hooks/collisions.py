@@ -106,7 +106,7 @@ def _meetings(
     conversation: Conversation, other: Announced, paths: tuple[str, ...]
 ) -> Iterable[_Met]:
     """Yield the files of the call that another conversation is at, and that were not told yet."""
-    from gitguard.sessions.other_work import may_tell_of, read_work, store_of
+    from gitguard.sessions.other_work import may_tell_of, names_any, read_work, store_of
 
     place, told = conversation.workspace.place, conversation.record.told_collisions
     twins = {}
@@ -115,9 +115,10 @@ def _meetings(
         if name and _mark_of(other, path) not in told:
             twins[path] = name, is_twin
     store = store_of(conversation.workspace, conversation.config, other) if twins else None
-    if store is None or not may_tell_of(store, tuple(os.path.basename(p) for p in twins)):
+    names = tuple(map(os.path.basename, twins))
+    if store is None or not (names_any(other, names) or may_tell_of(store, names)):
         return
-    work = read_work(store, other.conversation)
+    work = read_work(store, other)
     if work is None:
         return
     last_sign = max(other.since, work.last_sign())
@@ -180,7 +181,7 @@ def _is_unseen(conversation: Conversation, path: str, changed_at: str) -> bool:
     from gitguard.state.collisions import seen_upto
 
     entries = conversation.store.journal.read("", 0).entries
-    seen = seen_upto(entries, conversation.event.host_session, path, shows=is_plainly_harmless)
+    seen = seen_upto(entries, conversation.event.host_session, path)
     return changed_at >= seen if seen else changed_at >= conversation.record.started_at
 
 

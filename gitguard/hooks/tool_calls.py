@@ -342,6 +342,17 @@ def _end_tool(conversation: Conversation) -> int:
         ending = entries.INTERRUPTED
     counts = not conversation.event.sub_agent and ending != entries.INTERRUPTED
     entry = conversation.entry(ending).replace(command=conversation.tool.kept_command)
+    if entry.plan or entry.whole_plan:
+        from gitguard.store.session.announced import announce_intent
+
+        event, plan = conversation.event, entry.plan
+        announce_intent(
+            conversation.workspace,
+            event.host,
+            event.host_session,
+            plan=plan,
+            whole_plan=entry.whole_plan,
+        )
     if ending == entries.FAILED:
         from gitguard.model.outcome import is_wrong_guess
 

@@ -86,7 +86,7 @@ def _local(workspace: Workspace, config: Config, announced: Announced) -> LiveCo
     work, problem = None, ""
     try:
         store = store_of(workspace, config, announced)
-        work = read_work(store, announced.conversation) if store is not None else None
+        work = read_work(store, announced) if store is not None else None
     except GitguardError as error:
         problem = error.message
     last_sign = max(announced.since, work.last_sign() if work is not None else "")

@@ -12,6 +12,7 @@ from gitguard.state.changes import update_state
 from gitguard.state.circumstances import Circumstances
 from gitguard.state.items import PERSON, Origin
 from gitguard.store.session import apart
+from gitguard.store.session.announced import announce_intent
 from gitguard.store.session.host_session import read_record
 from gitguard.store.session.store import LOCK_TIMEOUT, Saved
 
@@ -74,8 +75,8 @@ def change(
     elif conversation:
         # Another conversation beside it may have put its own task in the place of this one's.
         before = task.as_of(before, conversation, store.now)
-    host_sessions = read_record(store.workspace, store.session).host_sessions
-    turn = host_sessions[conversation].turns if conversation in host_sessions else 0
+    record = read_record(store.workspace, store.session).host_sessions.get(conversation)
+    turn = record.turns if record is not None else 0
     origin = store.origin(conversation, turn)
     if by_person and not conversation and not store.journal.open_calls():
         origin = origin.replace(by=PERSON)
@@ -85,6 +86,9 @@ def change(
         ready = end_task(store, ready)
     written = store.save(after, ready)
     after = written.state
+    if record is not None and "next_action" in document:
+        host, next_action = record.host, after.next_action
+        announce_intent(store.workspace, host, conversation, next_action=next_action)
     trigger, why = _why_checkpoint(before, after, document, new_task=new_task)
     if not trigger and store.waits:
         trigger, why = triggers.RECOVERY, "A checkpoint was pending."

@@ -46,7 +46,12 @@ def may_tell_of(store: SessionStore, texts: tuple[str, ...]) -> bool:
     return False
 
 
-def read_work(store: SessionStore, conversation: str) -> OtherWork | None:
+def names_any(announced: Announced, texts: tuple[str, ...]) -> bool:
+    """Say whether what a conversation announced to do next has one of the texts somewhere."""
+    return any(text in intent for intent in announced.intents for text in texts)
+
+
+def read_work(store: SessionStore, announced: Announced) -> OtherWork | None:
     """Return what a conversation did; None where its session has no state that can be used."""
     from gitguard.state.capture import fold
 
@@ -55,4 +60,6 @@ def read_work(store: SessionStore, conversation: str) -> OtherWork | None:
         return None
     part = store.journal.read(ready.journal_id, ready.journal_offset)
     state = fold(ready.state, part.unfolded, store.now)
-    return OtherWork(conversation, state, part.entries, store.now)
+    return OtherWork(
+        announced.conversation, state, part.entries, store.now, announced=announced.intents
+    )

@@ -34,6 +34,8 @@ class OtherWork(Value):
     entries: tuple[JournalEntry, ...]
     """What the journal still has, of all conversations of the session."""
     now: str
+    announced: tuple[str, ...] = ()
+    """What it announced to do next, in its own words."""
 
     @property
     def task(self) -> str:
@@ -116,27 +118,26 @@ def limit_ids(state: TaskState) -> frozenset[str]:
     return frozenset(item.id for item, _ in _limits(state))
 
 
-def seen_upto(
-    entries: Sequence[JournalEntry], conversation: str, path: str, *, shows: Callable[[str], bool]
-) -> str:
-    """Return when a conversation last read or wrote a file, empty if that is not known.
-
-    shows says whether a shell line shows the contents of files that it names.
-    """
+def seen_upto(entries: Sequence[JournalEntry], conversation: str, path: str) -> str:
+    """Return when a conversation last read or wrote a file, empty if that is not known."""
     return max(
         (
             entry.at
             for entry in entries
             if entry.host_session == conversation
             and entry.event in (journal.ENDED, journal.SHELL_EDITED)
-            and (path in entry.read or path in entry.written or _is_shown(entry, path, shows))
+            and (path in entry.read or path in entry.written or _is_shown(entry, path))
         ),
         default="",
     )
 
 
-def _is_shown(entry: JournalEntry, path: str, shows: Callable[[str], bool]) -> bool:
-    return path in entry.shell_line and shows(entry.shell_line)
+def _is_shown(entry: JournalEntry, path: str) -> bool:
+    if path not in entry.shell_line:
+        return False
+    from gitguard.model.shell.reads import shows_files
+
+    return shows_files(entry.shell_line) or path in written_by(entry.shell_line)
 
 
 def _changed_by_shell(work: OtherWork, path: str) -> str:
@@ -168,7 +169,12 @@ def written_by(line: str) -> tuple[str, ...]:
 
 
 def _plans(work: OtherWork) -> Iterator[str]:
-    """Yield what a conversation says that it does next: its next action, then its open plan."""
+    """Yield what a conversation says that it does next.
+
+    A state holds the next action and the plan of one conversation of a session alone, so what the
+    others announced comes first.
+    """
+    yield from work.announced
     own = as_of(work.state, work.conversation, work.now)
     next_from = own.next_from
     if next_from is not None and next_from.conversation == work.conversation:

@@ -2,7 +2,8 @@
 
 Each conversation has one small file in the state directory, which all worktrees of the repository
 share. A hook writes it as a turn begins, and only when it says something new; the end of the
-conversation removes it. What a conversation does stands in its session's journal and state alone.
+conversation removes it. What a conversation did stands in its session's journal and state alone.
+What it means to do is announced as well, because a state holds that of one conversation alone.
 """
 
 from __future__ import annotations
@@ -12,7 +13,9 @@ import os
 from gitguard.errors import GitguardError, NotWritable
 from gitguard.model import fields
 from gitguard.model.codec import dump_line, sha256
+from gitguard.model.events import PlanItem
 from gitguard.model.record import Record
+from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, load_record
@@ -31,6 +34,8 @@ SILENT = "no sign of it came for a day"
 _DAY = 86_400.0
 """Seconds without a sign after which a conversation is over whose process nobody knows."""
 
+_STEP, _MOST_STEPS = 400, 50
+"""Characters of what is announced to be done, and steps of a plan."""
 _FORGOTTEN_AFTER = 7 * _DAY
 """A file is written again every day on which its conversation has a turn."""
 
@@ -46,6 +51,16 @@ class Announced(Record):
     since: str = fields.time("When it began.")
     process: str = fields.text("The host's process in the newest turn.", default="")
     last_process: str = fields.text("The process that its last event came from.", default="")
+    next_action: str = fields.text("What it noted last as its next action.", default="")
+    plan: tuple[PlanItem, ...] = fields.records(
+        "The host's plan as its calls left it.", of=PlanItem, default=()
+    )
+
+    @property
+    def intents(self) -> tuple[str, ...]:
+        """What it means to do: the next action that it noted, then the open steps of its plan."""
+        steps = (step.text for step in self.plan if not step.done)
+        return tuple(filter(None, (self.next_action, *steps)))
 
 
 class Life(Value):
@@ -80,10 +95,46 @@ def announce(workspace: Workspace, session: Session, key: str, record: HostSessi
         last_process=record.last_process,
     ).redacted(workspace.redactor)[0]
     path = _path(workspace, record.host, key)
+    before = _read(path)
+    if before is not None and before.since == announced.since:
+        announced = announced.replace(next_action=before.next_action, plan=before.plan)
+    is_young = workspace.clock() - files.changed_at(path) < _DAY
+    if not is_young or before != announced:
+        _write(path, announced)
+
+
+def announce_intent(
+    workspace: Workspace,
+    host: str,
+    key: str,
+    *,
+    next_action: str = "",
+    plan: tuple[PlanItem, ...] = (),
+    whole_plan: bool = False,
+) -> None:
+    """Say what a conversation means to do, if it is announced.
+
+    plan are steps as a call of its host wrote them; whole_plan is whether these are all there are.
+    """
+    path = _path(workspace, host, key)
+    before = _read(path)
+    if before is None:
+        return
+    steps = {} if whole_plan else {step.id: step for step in before.plan}
+    for step in plan:
+        text = step.text or (steps[step.id].text if step.id in steps else "")
+        steps[step.id] = step.replace(text=shorten(text, _STEP))
+    kept = tuple(step for step in steps.values() if step.text and not step.gone)
+    announced = before.replace(
+        next_action=shorten(one_line(next_action), _STEP) or before.next_action,
+        plan=tuple(step for step in kept if not step.done)[-_MOST_STEPS:],
+    ).redacted(workspace.redactor)[0]
+    if announced != before:
+        _write(path, announced)
+
+
+def _write(path: str, announced: Announced) -> None:
     try:
-        is_young = workspace.clock() - files.changed_at(path) < _DAY
-        if is_young and _read(path) == announced:
-            return
         files.make_folder(os.path.dirname(path))
         # A power cut may take it: the conversation is over then, or the next prompt writes it.
         data = dump_line({"format": FORMAT, **announced.to_document()})
