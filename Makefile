@@ -11,7 +11,7 @@ MEMORY := $(shell df --output=avail -k /dev/shm 2>/dev/null | awk 'NR == 2 && $$
 # What has more places and steps than every run of the tests tries.
 THOROUGH := tests/store/session/test_moments.py tests/store/session/test_agmi.py tests/state/test_joining.py
 
-.PHONY: setup demo test quick check e2e e2e-all dist plugin bench bench-fidelity bench-memory bench-redaction bench-transcripts bench-collisions faults model references golden
+.PHONY: setup demo test quick check e2e e2e-all dist plugin bench bench-fidelity bench-memory bench-collisions bench-redaction bench-scale bench-transcripts faults model references golden
 
 setup: $(VENV)/installed
 
@@ -66,6 +66,8 @@ bench-redaction: setup
 
 bench-collisions: setup
 	$(BIN)/python -m tests.benches.bench_collisions
+bench-scale: setup
+	TMPDIR=$(or $(MEMORY),$(TMPDIR)) $(BIN)/python -m tests.benches.bench_scale
 
 bench-transcripts: setup
 	$(BIN)/python -m tests.benches.bench_transcripts

@@ -43,7 +43,8 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
     its files are in the workspace's `archive` folder. Only --delete deletes. The current session,
     sessions of other worktrees, and sessions with a halted or possibly running conversation stay.
     Snapshots of files beyond `files.days` and `files.most` are forgotten in all sessions, except
-    what `gitguard pin` keeps.
+    what `gitguard pin` keeps. Where nobody runs `git gc` and there are thousands of loose objects,
+    those of checkpoints are packed.
 
     Example: `gitguard session maintain --mode enforce`
     """
@@ -78,6 +79,7 @@ def _maintained_text(done: Maintained) -> str:
         for session in done.deleted
     ]
     lines += [_snapshots_line(old) for old in done.snapshots]
+    lines += ["Packed the loose objects of checkpoints"] * done.has_packed
     if any(session.is_due for session in done.found):
         lines.append("`gitguard session maintain --mode enforce` archives what is not kept.")
     return "\n".join(map(one_line, lines))

@@ -20,6 +20,7 @@ from gitguard.sessions.kept_files import forget_old
 from gitguard.sessions.maintenance_record import is_to_try, note_maintenance
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.disk import files
+from gitguard.store.git.packing import MANY, loose_objects, pack_checkpoints
 from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.archive import Archived
 from gitguard.store.session.chain import own_sessions
@@ -31,6 +32,7 @@ from gitguard.store.session.standing import NONE, OURS
 from gitguard.store.session.store import SessionStore
 from gitguard.store.session.workspace import Session
 from gitguard.store.worktree.consolidating import consolidate
+from gitguard.store.worktree.file_store import PACKING_LIMIT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,6 +118,8 @@ class Maintained(Value):
     """What was to be deleted and is still there, each with the reason."""
     snapshots: tuple[OldSnapshots, ...] = ()
     """The snapshots that are to be forgotten, or were."""
+    has_packed: bool = False
+    """Whether loose objects of checkpoints were packed."""
 
 
 class Maintenance:
@@ -170,6 +174,7 @@ class Maintenance:
         deleted = tuple(item for item in tried if not item.refusal)
         gone = {item.commit for item in deleted}
         snapshots = self._old_snapshots()
+        has_packed = self._pack_checkpoints()
         note_maintenance(self._workspace, is_done=True)
         return report.replace(
             found=tuple(listed),
@@ -177,6 +182,7 @@ class Maintenance:
             deleted=deleted,
             undeleted=tuple(item for item in tried if item.refusal),
             snapshots=snapshots,
+            has_packed=has_packed,
         )
 
     def _require_time(self) -> None:
@@ -219,6 +225,19 @@ class Maintenance:
             consolidate(file_store, patience=0, limit=self._seconds_left)
         except GitguardError as error:
             raise OutOfTime("file snapshots were not packed in time", error.hint) from error
+
+    def _pack_checkpoints(self) -> bool:
+        repository = self._own.repository()
+        if loose_objects(repository) < MANY:
+            return False
+        self._require_time()
+        limit = min(self._seconds_left, PACKING_LIMIT)
+        try:
+            return pack_checkpoints(repository, self._own.config.store.ref_prefix, limit=limit)
+        except GitguardError as error:
+            if self._seconds_left == float("inf"):
+                raise
+            raise OutOfTime("checkpoints were not packed in time", error.hint) from error
 
     # What there is
 

@@ -25,6 +25,7 @@ from gitguard.sessions.sync_record import (
 )
 from gitguard.sessions.sync_target import targets
 from gitguard.store.disk.lock import Lock
+from gitguard.store.git.packing import MANY, loose_objects, pack_checkpoints
 from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
 from gitguard.store.session.lanes import (
     FETCHED,
@@ -225,6 +226,7 @@ class _Sync:
                 record = self._meet(record, may_join)
                 joined = tuple(self._join(there, record))
                 synced = synced.replace(fetched=fetched, joined=joined)
+                self._pack()
             if self._request.pushes:
                 synced, known = self._give(synced, there, known, may_leave)
         except (GitFailed, SecretsFound, Locked) as error:
@@ -241,6 +243,16 @@ class _Sync:
         if not self._request.dry_run:
             self._note(known, synced.queued)
         return synced
+
+    def _pack(self) -> None:
+        """Pack what would be read object by object, where nobody runs `git gc`."""
+        if loose_objects(self._repository) < MANY:
+            return
+        self._tell("packing checkpoints")
+        prefix = self._sessions.config.store.ref_prefix
+        pack_checkpoints(
+            self._repository, prefix, limit=TIME_LIMIT, at_step=self._workspace.at_step
+        )
 
     def _note(self, known: RemoteRecord, queued: str) -> None:
         since = (known.queued_at or timestamp(self._sessions.clock())) if queued else ""

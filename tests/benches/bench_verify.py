@@ -13,7 +13,7 @@ from gitguard.store.session.anchor import identity_of
 from gitguard.store.session.store import SessionStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from tests.benches.bench_workspace import Scratch
 
@@ -35,37 +35,73 @@ def import_history(
     All have the same files, unless they are to differ. version returns for a number why that
     checkpoint is taken, and its files.
     """
-    store = scratch.store()
-    head = store.own_head()
-    assert head.anchor is not None
-    ref, base = store.chain.ref.encode(), head.anchor.sequence
-    stream = [b"reset %s\nfrom %s\n\n" % (ref, head.id.encode())]
-    for number in range(count):
-        why, files = version(number) if version else (record.why, contents)
-        numbered = record.replace(sequence=base + number + 1, why=why)
-        message = format_message(numbered).encode()
-        stream.append(
-            b"commit %s\ncommitter gitguard <gitguard@localhost> %d +0000\ndata %d\n%s"
-            % (ref, time.time(), len(message), message)
+
+    def same(_: int) -> tuple[str, Mapping[str, bytes]]:
+        return record.why, contents
+
+    history = History(scratch.store(), record, count, version or same)
+    history.differs = differing or version is not None
+    import_histories(scratch, [history])
+    return history.store
+
+
+class History:
+    """Checkpoints that a session is to get behind its newest one."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        record: CheckpointRecord,
+        count: int,
+        version: Callable[[int], tuple[str, Mapping[str, bytes]]],
+    ) -> None:
+        """Plan them; version returns for a number why a checkpoint is taken, and its files."""
+        self.store = store
+        self.count = count
+        self.differs = True
+        """Whether each has other files."""
+        self._record, self._version = record, version
+        self._head = store.own_head()
+        self._newest: Mapping[str, bytes] = {}
+
+    def stream(self) -> Iterator[bytes]:
+        """Yield them in the language of `git fast-import`."""
+        ref, base = self.store.chain.ref.encode(), self._head.own_anchor.sequence
+        yield b"reset %s\nfrom %s\n\n" % (ref, self._head.id.encode())
+        for number in range(self.count):
+            why, contents = self._version(number)
+            numbered = self._record.replace(sequence=base + number + 1, why=why)
+            message = format_message(numbered).encode()
+            yield (
+                b"commit %s\ncommitter gitguard <gitguard@localhost> %d +0000\ndata %d\n%s"
+                % (ref, time.time(), len(message), message)
+            )
+            if number == 0 or self.differs:
+                self._newest = {name: _changed(data, number) for name, data in contents.items()}
+                for name, data in self._newest.items():
+                    yield b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data)
+            yield b"\n"
+
+    def anchor(self, commit: str) -> None:
+        """Note the newest of them, as whoever writes one does."""
+        anchor = self._head.own_anchor.replace(
+            committed=commit,
+            sequence=self._head.own_anchor.sequence + self.count,
+            state_sha256=sha256(self._newest[STATE_FILE]),
+            identity=identity_of(self.store.workspace.place.common_dir),
         )
-        if number == 0 or differing or version:
-            changed = {name: _changed(data, number) for name, data in files.items()}
-            for name, data in changed.items():
-                stream.append(
-                    b"M 100644 inline %s\ndata %d\n%s\n" % (name.encode(), len(data), data)
-                )
-        stream.append(b"\n")
+        self.store.chain.anchors.write(anchor)
+
+
+def import_histories(scratch: Scratch, histories: Sequence[History]) -> None:
+    """Write the checkpoints of several sessions into one pack."""
     packed = ("-c", "fastimport.unpackLimit=0")
-    scratch.git(*packed, "fast-import", "--quiet", "--force", stdin=b"".join(stream))
-    store.chain.anchors.write(
-        head.anchor.replace(
-            committed=scratch.git("rev-parse", store.chain.ref).decode().strip(),
-            sequence=base + count,
-            state_sha256=sha256(changed[STATE_FILE]),
-            identity=identity_of(scratch.guard.workspace.place.common_dir),
-        )
-    )
-    return store
+    stream = b"".join(part for history in histories for part in history.stream())
+    scratch.git(*packed, "fast-import", "--quiet", "--force", stdin=stream)
+    listed = scratch.git("for-each-ref", "--format=%(refname) %(objectname)").decode()
+    commits = dict(line.split() for line in listed.splitlines())
+    for history in histories:
+        history.anchor(commits[history.store.chain.ref])
 
 
 def _changed(data: bytes, number: int) -> bytes:

@@ -17,6 +17,7 @@ from gitguard.model.commit import is_object_id
 from gitguard.store.disk import files
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.objects import Pack, is_index, is_pack, only_blob
+from gitguard.store.git.packing import write_pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,6 @@ _LARGEST_PACK = 64 << 20
 """Bytes of objects that are held in memory; those beyond go into another pack."""
 _INDEX_LIMIT = 1 << 30
 _PACK_LIMIT = 1 << 40
-_DURABLE = ("core.fsync=pack,pack-metadata", "pack.threads=1", "pack.writeReverseIndex=false")
 MANY = 50
 """Packs of one snapshot that are too many."""
 PACKING_LIMIT = 600.0
@@ -238,20 +238,14 @@ class FileStore:
 
         limit is in seconds. Raises `GitFailed` where something is missing, or time runs out.
         """
-        aside = self._path("pack")
-        request = "".join(f"{root}\n" for root in roots).encode()
-        question = ("pack-objects", "--revs", "--quiet", aside)
-        done = self._git.start(*question, settings=_DURABLE).finish(request, limit=limit)
-        if done.returncode:
+        try:
+            name = write_pack(self._git, self._packs, roots, limit)
+        except GitFailed:
             # Where the disk is full, git leaves what it wrote, and the next try leaves more.
-            for name in files.names_in(self._packs):
-                if name.startswith("tmp_pack_"):
-                    files.remove(self._path(name))
-            raise self._git.failure("pack-objects", done)
-        name = done.stdout.decode("ascii", "replace").strip()
-        if not is_object_id(name):
-            raise GitFailed("`git pack-objects` named no pack")
-        files.settle_folder(self._packs)
+            for left in files.names_in(self._packs):
+                if left.startswith("tmp_pack_"):
+                    files.remove(self._path(left))
+            raise
         return _TOGETHER + name
 
     def remove(self, packs: Iterable[str]) -> None:

@@ -14,6 +14,7 @@ from gitguard.state.items import HostSummary
 from tests.conftest import Clock, Git
 from tests.support import keys
 from tests.support.leaked_secrets import TOKEN, UNKNOWN, Blind, contents, holders
+from tests.support.loose import loose, seem_many
 from tests.support.synced_machines import (
     LANES,
     Machine,
@@ -36,6 +37,18 @@ def died(machine: Machine, step: str) -> bool:
 
 
 # Two machines
+
+
+def test_a_sync_packs_checkpoints_where_there_are_thousands_of_loose_objects(
+    a: Machine, b: Machine
+) -> None:
+    introduced(a, b)
+    a.learn("the table has 41 rows")
+    seem_many(a.git.root)
+    a.settled()
+    assert a.git("rev-parse", "gitguard/main^") not in loose(a.git.root)
+    b.settled()
+    assert b.learned == {"the table has 41 rows"}
 
 
 def test_a_note_of_one_machine_is_in_the_others_state_after_both_synced(
