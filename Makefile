@@ -66,6 +66,7 @@ bench-redaction: setup
 
 bench-collisions: setup
 	$(BIN)/python -m tests.benches.bench_collisions
+
 bench-scale: setup
 	TMPDIR=$(or $(MEMORY),$(TMPDIR)) $(BIN)/python -m tests.benches.bench_scale
 
