@@ -113,7 +113,8 @@ def _say_change(
     change = console.guard.history.change(chosen, untrusted=untrusted, writer=writer)
     code = console.guard.history.code_of(chosen, untrusted=untrusted, writer=writer)
     mark = mark_of(console, chosen, writer=writer) if untrusted else ""
-    lines = change_lines(change, _code_line(code), one_line(chosen))
+    shown = f"{chosen} --writer {writer}" if writer else chosen
+    lines = change_lines(change, _code_line(code), one_line(shown))
     document = {"what": name, "wanted": chosen, **fields_of(change), "code": code}
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 

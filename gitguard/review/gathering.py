@@ -22,13 +22,14 @@ from gitguard.review.report import (
     without_secrets,
 )
 from gitguard.review.timeline import StateReader
-from gitguard.sessions.lane_reading import lane_of
+from gitguard.sessions.lane_reading import readable_lanes
 from gitguard.sessions.verification import verify_known
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
 from gitguard.state.checkpoint import Checkpoint
 from gitguard.state.items import CONCLUSION, Item
 from gitguard.state.roles import notes_of
 from gitguard.state.task import START, TaskState
+from gitguard.store.git.reader import ObjectReader
 from gitguard.store.git.repository import Repository
 from gitguard.store.session.lane_store import LaneStore
 from gitguard.store.session.store import SessionStore
@@ -51,27 +52,37 @@ class Gathered(Value):
 
 def gather(sessions: WorkspaceSessions, piece: Piece) -> Gathered:
     """Read all that a report of a piece of work says."""
+    with sessions.repository().reader() as of_lanes:
+        return _gathered(sessions, piece, of_lanes)
+
+
+def _gathered(sessions: WorkspaceSessions, piece: Piece, of_lanes: ObjectReader) -> Gathered:
+    lanes: dict[tuple[str, str], LaneStore] = {}
+    if any(link.lane_writer for link in piece.links):
+        for store in readable_lanes(sessions, reader=of_lanes).stores:
+            lanes[store.lane.session, store.lane.writer] = store
     by_history: dict[tuple[str, str], list[Link]] = {}
     for link in piece.links:
         by_history.setdefault((link.session, link.lane_writer), []).append(link)
-    readings = [
-        _SessionReading(_store_of(sessions, *history), links)
-        for history, links in by_history.items()
-    ]
+    readings, gone = [], []
+    for (key, writer), links in by_history.items():
+        session = Session.of(key)
+        if not writer:
+            readings.append(_SessionReading(sessions.store(session), links))
+        elif (session.name, writer) in lanes:
+            readings.append(_SessionReading(lanes[session.name, writer], links))
+        else:
+            gone.append(f"The lane of {writer} went away while the report was made.")
     overrides = [override for reading in readings for override in reading.overrides()]
     report = report_of(
         piece,
         [reading.part() for reading in readings],
         overrides=tuple(sorted(overrides, key=lambda override: override.at)),
         verdicts=tuple(reading.verdict() for reading in readings),
-        notes=tuple(note for reading in readings for note in reading.notes),
+        notes=(*gone, *(note for reading in readings for note in reading.notes)),
     )
     redacted: Report = without_secrets(report, sessions.workspace.redactor.text)
     return Gathered(redacted, _web_of(sessions.repository(), piece.head))
-
-
-def _store_of(sessions: WorkspaceSessions, session: str, writer: str) -> SessionStore:
-    return lane_of(sessions, session, writer) if writer else sessions.store(Session.of(session))
 
 
 class _SessionReading:

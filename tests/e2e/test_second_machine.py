@@ -68,7 +68,7 @@ def test_every_noted_fact_is_in_the_first_request_on_a_second_machine_after_a_ki
         assert [note for note in NOTES.values() if note not in text] == []
         assert ASKED in text
         assert f"Work from another machine: desk (writer {trust[1]}), saved" in text
-        assert f"no commit here has: {tracked}" in text
+        assert f"in no commit here: {tracked}" in text
         assert "a.csv (not here)" in text
         assert at_laptop.faults() == []
     finally:

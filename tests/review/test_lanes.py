@@ -287,7 +287,9 @@ def test_commands_take_a_writer(work: Work) -> None:
     places = {"GITGUARD_STATE_DIR": str(work.b.home / "state")}
     with inside(work.b.git.root, **places):
         assert "cp_001" in gitguard("log", "--writer", work.a.writer[:4]).out
-        assert "Tables before prose" in gitguard("show", "2", "--writer", "a").out
+        shown = gitguard("show", "2", "--writer", "a").out
+        assert "Tables before prose" in shown
+        assert "gitguard show state 2 --writer a" in shown
         assert "Tables before prose" in gitguard("diff", "1..2", "--writer", "a").out
         assert f"main@{work.a.writer[:8]}" in gitguard("log", "--all").out
         assert gitguard("show", "host-summary", "--writer", "a").code == 2

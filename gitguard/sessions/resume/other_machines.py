@@ -108,7 +108,7 @@ def _line(
         if not has_commit
         else "",
         files_named(
-            "the agent wrote there, and no commit here has",
+            "changed there, and in no commit here",
             _in_no_commit(store, reader, work),
             redactor,
         ),

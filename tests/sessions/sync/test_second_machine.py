@@ -61,13 +61,13 @@ def test_the_first_prompt_names_files_whose_work_stayed_there(three: Path) -> No
     joined(giver, taker)
     told = taking.prompt("Where do we stand?")
     assert "Explain the parser in the README" in told
-    assert "the agent wrote there, and no commit here has: README.md" in told
+    assert "changed there, and in no commit here: README.md" in told
     assert "parser.py (not here)" in told
     # Once this machine works on, it is told as long as it lacks something.
     writes(taking, "notes.txt", "a\n")
     taking.send("Stop")
     later = Conversation(three / "taker", "later", clock)
-    assert "no commit here has: README.md" in later.prompt("And now?")
+    assert "in no commit here: README.md" in later.prompt("And now?")
     later.send("Stop")
     giver.git("commit", "--quiet", "--all", "-m", "Explain the parser")
     giver.git("push", "--quiet", "origin", "HEAD:main")
@@ -87,7 +87,7 @@ def test_of_a_partial_clone_nobody_says_what_it_lacks(three: Path) -> None:
     joined(giver, taker)
     told = taking.prompt("Where do we stand?")
     assert "Work from another machine: giver" in told
-    assert "no commit here has" not in told
+    assert "in no commit here" not in told
 
 
 def test_a_session_that_begins_after_the_sync_has_the_memory_at_once(
