@@ -405,6 +405,22 @@ def test_the_workflow_writes_the_report_and_the_jobs_summary(origin: Git, tmp_pa
     assert (tmp_path / "summary.md").read_text() == page
 
 
+@pytest.mark.parametrize("has_lane", [True, False])
+def test_the_workflow_fetches_lanes_where_there_are_any(
+    origin: Git, tmp_path: Path, has_lane: bool
+) -> None:
+    if has_lane:
+        origin("update-ref", "refs/gitguard/lanes/main/0123456789abcdef", "gitguard/main")
+    root = cloned(origin, tmp_path)
+    text = step("gitguard-report.yml", "Fetch the lanes that machines pushed with gitguard sync")
+    done = run_in(root, "bash", "-e", "-c", text, TOKEN="secret")
+    assert done.returncode == 0, done.stderr
+    refs = Git(root)("for-each-ref", "--format=%(refname)", "refs/gitguard")
+    fetched = "refs/gitguard/remotes/origin/lanes/main/0123456789abcdef"
+    assert refs == (fetched if has_lane else "")
+    assert "secret" not in (root / ".git" / "config").read_text()
+
+
 def test_a_summary_stays_below_its_limit(origin: Git, tmp_path: Path) -> None:
     root = cloned(origin, tmp_path)
     templates = Path(os.environ["XDG_CONFIG_HOME"]) / "gitguard" / "templates"
