@@ -134,10 +134,10 @@ def test_what_a_task_begins_with_contradicts_nothing() -> None:
 @pytest.mark.parametrize("other", ["0", "b"])
 def test_what_the_user_asked_for_wins_over_what_a_task_begins_with(other: str) -> None:
     """However often the other machine saved since, and whatever its name is."""
-    a = begun("a")
     prompt = Origin(USER, NOW, "S1", 1)
-    asked = fill_from_prompt(a.state, {"goal": "Port it", "next_action": "Port it"}, prompt)
-    a, b = advance(a, asked), begun(other)
+    values = {"goal": "Port it", "next_action": "Port it"}
+    asked = fill_from_prompt(new_task("main", NOW), values, prompt)
+    a, b = join_lanes([LaneState("a", {}, asked)], "a"), begun(other)
     for number in range(3):
         b = noted(b, files=[f"{number}.py"])
     both = join_lanes([a, b])
