@@ -9,7 +9,7 @@ from gitguard.sessions.sync_record import OtherLane
 from gitguard.sessions.syncing import Leaving, SyncRequest
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.workspace import Session
-from tests.conftest import Clock
+from tests.conftest import Clock, Git
 from tests.support.conversation import Clock as TurnClock
 from tests.support.conversation import Conversation
 from tests.support.desks import desk, joined, writes
@@ -189,3 +189,20 @@ def test_a_sync_that_runs_is_not_waited_for_as_a_session_begins(a: Machine, b: M
             joined_now, (note,) = join_kept(store)
     assert joined_now is None
     assert note.startswith("no lane of another machine was joined: ")
+
+
+def test_a_clone_that_syncs_before_its_session_begins_has_the_memory_as_it_begins(
+    a: Machine, three: Path, clock: Clock
+) -> None:
+    a.learn("Tests take 3 minutes")
+    a.settled()
+    Git(three)("clone", "--quiet", str(three / "remote.git"), str(three / "d"))
+    fresh = Machine(three / "d", three / "d-home", clock, str)
+    synced = fresh.sync()
+    assert [lane.writer for lane in synced.colleagues] == [a.writer]
+    fresh.trust(a)
+    assert [lane.session for lane in fresh.sync().not_begun] == ["main"]
+    startup = fresh.guard.ensure()
+    assert startup.joined == (a.writer,)
+    assert startup.notes == ("this session continues 1 lane of other machines",)
+    assert fresh.learned == {"Tests take 3 minutes"}
