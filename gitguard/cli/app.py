@@ -59,6 +59,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "pin": "pinning",
         "session": "sessions",
         "sync": "sync",
+        "settle": "settling",
     },
     "Review": {
         "at": "review",

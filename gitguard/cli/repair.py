@@ -10,6 +10,7 @@ from gitguard.cli.changed_state import ask_about, say_changed, show_plan
 from gitguard.cli.console import Console, asking, can_ask, confirm, fields_of, named, with_console
 from gitguard.cli.notes import saved_text
 from gitguard.cli.process_environment import refuse_agents
+from gitguard.cli.settling import say_settled
 from gitguard.errors import InvalidInput, NotConfirmed
 from gitguard.model.text import one_line
 from gitguard.sessions.diagnosis import (
@@ -76,7 +77,9 @@ def repair(console: Console, fork: str, head: str, dry_run: bool, yes: bool, **w
         _go(console, options[0], head, fork, dry_run=dry_run, yes=yes)
         return
     way = _choose(console, dry_run=dry_run, yes=yes)
-    if way is not None:
+    if way is not None and way.settles is not None:
+        say_settled(console, console.guard.lanes.settle(*way.settles))
+    elif way is not None:
         name = _ask_name(way)
         _go(console, way.option, way.head, name, dry_run=False, yes=False, is_shown=True)
 

@@ -13,6 +13,7 @@ from gitguard.cli.file_changes import path_word
 from gitguard.cli.live import live_lines
 from gitguard.cli.notes import pending
 from gitguard.cli.process_environment import host_session, refuse_agents
+from gitguard.cli.settling import conflict_lines
 from gitguard.cli.startup_lines import say_startup, where_it_stands
 from gitguard.errors import GitguardError, InvalidInput
 from gitguard.hosts.health import MODIFIED, OFF, TRUSTED, UNTRUSTED
@@ -82,7 +83,8 @@ def status(console: Console, clear: bool, files: bool, every: bool) -> None:
 def _say_overview(console: Console, overview: Overview, *, clear: bool, every: bool) -> None:
     shown, more = (overview, 0) if every else _of_this_branch(overview)
     live = console.guard.lanes.live() if every else ()
-    text = "\n".join([_overview_text(shown, more), *live_lines(live)])
+    parts = (_overview_text(shown, more), *conflict_lines(shown.conflicts), *live_lines(live))
+    text = "\n".join(parts)
     if clear and overview.faults:
         console.guard.forget_faults()
         text += "\nThe FAULT lines above are forgotten."

@@ -6,10 +6,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitguard.sessions.conflicts import SettledConflict
     from gitguard.sessions.live import LiveConversation
     from gitguard.sessions.sync_record import OtherLane
     from gitguard.sessions.syncing import Leaving, Synced, SyncRequest
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.state.conflicts import OpenConflict
 
 
 class Lanes:
@@ -48,6 +50,27 @@ class Lanes:
         from gitguard.sessions.sync_record import other_lanes
 
         return other_lanes(self._sessions.workspace, self._sessions.repository())
+
+    def conflicts(self) -> tuple[OpenConflict, ...]:
+        """Return what writers noted without knowing of each other, and nobody settled."""
+        from gitguard.sessions.conflicts import conflicts_in
+
+        store = self._sessions.store()
+        return conflicts_in(store, store.read_unlocked().state)
+
+    def settle(self, conflict: str, variant: int) -> SettledConflict:
+        """Keep one variant of a conflict, which settles it for all machines.
+
+        conflict is the beginning of its id, variant a number from 1. Raises `InvalidInput` for what
+        is not there.
+        """
+        from gitguard.sessions.conflicts import settle_conflict
+        from gitguard.store.session.state_file import Durable
+
+        store = self._sessions.store()
+        with Durable(), store.lock():
+            store.states.require_writable()
+            return settle_conflict(store, conflict, variant)
 
     def trust(self, writer: str) -> str:
         """Join a writer's lanes from now on, named by the beginning of its id; return the id.

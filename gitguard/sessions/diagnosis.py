@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 
 from gitguard.errors import GitguardError, InvalidDocument, NewerFormat, Tampered
+from gitguard.model.text import one_line, shorten
 from gitguard.model.value import Value
+from gitguard.sessions.conflicts import conflicts_in
 from gitguard.sessions.other_tools import state_of_other_tools
 from gitguard.store.session import identity, standing, state_file
 from gitguard.store.session.host_session import read_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitguard.state.conflicts import OpenConflict
     from gitguard.store.session.standing import Head
     from gitguard.store.session.state_file import OwnState, UnusableState
     from gitguard.store.session.store import SessionStore
@@ -23,6 +26,9 @@ TAKE_THEIRS = "--take-theirs"
 ARCHIVE_THEIRS = "--archive-theirs"
 FORK = "--fork"
 FORGET = "--forget"
+SETTLE = "settle"
+"""No option, but a command of its own."""
+_VARIANT = 200
 _ARCHIVE = "`refs/gitguard/archive/`"
 
 
@@ -30,17 +36,22 @@ class Way(Value):
     """One way out of a problem."""
 
     option: str
-    """Of `gitguard repair`; `--fork` takes the new session's name."""
+    """Of `gitguard repair`, where `--fork` takes the new session's name; or `settle`."""
     does: str
     keeps: str
     loses: str = ""
     """Empty where nothing is lost."""
     head: str = ""
     """The head that was looked at, which has to be named."""
+    settles: tuple[str, int] | None = None
+    """The conflict and the number of its variant, of a way that is `gitguard settle`."""
 
     @property
     def command(self) -> str:
         """The command that goes this way."""
+        if self.settles is not None:
+            conflict, number = self.settles
+            return f"gitguard settle {conflict} {number}"
         name = " NAME" if self.option == FORK else ""
         head = f" --head {self.head}" if self.head else ""
         return f"gitguard repair {self.option}{name}{head}"
@@ -50,8 +61,8 @@ class Problem(Value):
     """Something that keeps a session from being used, or that a person has to decide."""
 
     kind: str
-    """other-tool, damaged-record, changed-identity, missing-state, edited-state, or how the
-    branch stands: advanced, moved, deleted, gone, symbolic, untrusted, remote-only or
+    """other-tool, damaged-record, changed-identity, missing-state, edited-state, conflict, or how
+    the branch stands: advanced, moved, deleted, gone, symbolic, untrusted, remote-only or
     another-repository."""
     what: str
     ways: tuple[Way, ...]
@@ -76,7 +87,24 @@ def _problems(store: SessionStore) -> list[Problem]:
     if missing is not None and reading.standing != state_file.EDITED:
         ways = _ways_of_missing(store, head, reading)
         problems += [Problem("missing-state", missing.message, ways)] * bool(ways)
-    return problems
+    ready = state_file.newest_own(reading)
+    return problems + [_of_conflict(c) for c in (conflicts_in(store, ready.state) if ready else ())]
+
+
+def _of_conflict(conflict: OpenConflict) -> Problem:
+    """Describe what several machines noted, with a way for each of their variants."""
+    texts = [one_line(variant.text) for variant in conflict.variants]
+    ways = tuple(
+        Way(
+            SETTLE,
+            f"Keep {shorten(texts[at], _VARIANT)}, by {variant.author}.",
+            "This variant, on all machines.",
+            loses=shorten("; ".join(texts[:at] + texts[at + 1 :]), _VARIANT),
+            settles=(conflict.short_id, variant.number),
+        )
+        for at, variant in enumerate(conflict.variants)
+    )
+    return Problem("conflict", f"machines disagree about the {conflict.subject}", ways)
 
 
 def _ways_of_missing(

@@ -10,6 +10,7 @@ from gitguard.model.config.config import FOLLOW_BRANCH
 from gitguard.model.value import Value
 from gitguard.pressure.gauge import resolve_window, window_warning
 from gitguard.sessions.branch_change import branch_change
+from gitguard.sessions.conflicts import conflicts_in
 from gitguard.sessions.cut_off_turn import CutOffTurn, cut_off_turn
 from gitguard.sessions.following import session_of
 from gitguard.sessions.hook_health import tried_versions
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.config.config import Config
+    from gitguard.state.conflicts import OpenConflict
     from gitguard.state.task import TaskState
     from gitguard.store.session.host_session import HostSession
     from gitguard.store.session.standing import Head
@@ -76,6 +78,8 @@ class Overview(Value):
     """The unified diff of a summary that differs from the state, empty where it does not."""
     lanes: tuple[OtherLane, ...] = ()
     """What other machines pushed of this repository's sessions, as of the last sync."""
+    conflicts: tuple[OpenConflict, ...] = ()
+    """What several machines noted without knowing of each other."""
     cut_off: CutOffTurn | None = None
     """The turn in which the agent's process ended, None where it did not."""
 
@@ -118,6 +122,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
             *_problem_or(lambda: waiting_to_sync(workspace)),
         ),
         lanes=_lanes(store),
+        conflicts=conflicts_in(store, ready.state) if ready else (),
         others=_others(workspace, session),
         hosts=hosts,
         tried=tried_versions(),

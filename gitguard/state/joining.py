@@ -192,6 +192,16 @@ def gone_on_from(state: TaskState, lane: LaneState, earlier: LaneState) -> LaneS
     return lane if as_later > as_before else earlier
 
 
+def read_variant(conflict: Conflict, variant: Variant) -> dict[str, Any]:
+    """Return what a variant makes of each field, and of an item under its list's name.
+
+    Raises `InvalidInput` for a variant that cannot be read.
+    """
+    field, key = conflict.field, conflict.item
+    value = _read_value((field, key), variant.value)
+    return {field: value} if key or field not in TaskState.kinds else _named(field, value)
+
+
 def settle(state: TaskState, conflict: Conflict, variant: Variant) -> TaskState:
     """Return the state with one variant of a conflict, which is settled by that.
 

@@ -332,6 +332,11 @@ class TaskState(Record):
         """Return the fields of these roles, in the order of the roles."""
         return tuple(field for role in roles for field in _NOTED if field.role == role)
 
+    @staticmethod
+    def every_noted() -> tuple[NotedField, ...]:
+        """Return all fields that an agent notes."""
+        return _NOTED
+
     def is_noted(self, name: str) -> bool:
         """Whether the goal or next action was noted; else a hook took it from a prompt."""
         origin = self.goal_from if name == "goal" else self.next_from

@@ -64,7 +64,14 @@ WRITING = {
     "handoff take",
     *("handoff write", "hook", "init", "note", "override", "pin", "publish", "purge"),
     *("repair", "restore", "session close", "session fork", "session maintain", "session reopen"),
-    *("session use", "sync", "transcript compact", "transcript import", "transcript prune"),
+    *(
+        "session use",
+        "settle",
+        "sync",
+        "transcript compact",
+        "transcript import",
+        "transcript prune",
+    ),
     *("transcript repair", "uninstall", "update"),
 }
 

@@ -11,6 +11,7 @@ from gitguard.guard import Guard
 from gitguard.sessions.syncing import Leaving, Synced, SyncRequest
 from gitguard.store.session.workspace import UserDirs
 from tests.conftest import Clock, Git
+from tests.support.hostile import Outcome, gitguard, inside
 
 LANES = "refs/gitguard/lanes/"
 
@@ -172,6 +173,13 @@ def introduced(*machines: Machine) -> None:
     for each in machines:
         each.settled()
         each.trust(*(other for other in machines if other is not each))
+
+
+def typed(at: Machine, *words: str, **environment: str) -> Outcome:
+    """Type a command on a machine, without a terminal."""
+    places = {"GITGUARD_STATE_DIR": str(at.home / "state"), "XDG_CONFIG_HOME": str(at.home)}
+    with inside(at.git.root, **places, **environment):
+        return gitguard(*words)
 
 
 def never_forced(remote: Remote) -> None:

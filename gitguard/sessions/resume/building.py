@@ -28,7 +28,9 @@ from gitguard.model.tokens import QUARTERS, quarters_of
 from gitguard.model.value import Value
 from gitguard.rendering import render
 from gitguard.sessions.beside import ALONE, conversations_beside
+from gitguard.sessions.conflicts import conflicts_in
 from gitguard.sessions.host_summaries import whole_summary
+from gitguard.sessions.resume.conflict_section import conflict_section
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
 from gitguard.sessions.resume.own_code import files_named, standing_of_code
 from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, line, safe
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from gitguard.model.redaction.redactor import Redactor
     from gitguard.sessions.beside import Beside
     from gitguard.state.checkpoint import Code
+    from gitguard.state.conflicts import OpenConflict
     from gitguard.state.entries import JournalEntry
     from gitguard.state.snapshot import Beginning, Work
     from gitguard.state.task import TaskState
@@ -198,6 +201,7 @@ def resume_of(
         own_code=standing_of_code(store.repository(), store.workspace.redactor, head.code),
         whole_summary=whole_summary(store, state, conversation),
         elsewhere=_work_elsewhere(store, head),
+        conflicts=conflicts_in(store, state),
     )
     at_work = (*beside.at_work, *([conversation] if by_own_call else []))
     entries = tuple(e for e in part.entries if e.host_session not in at_work)
@@ -264,7 +268,9 @@ def stable_block(
     snapshot = None if beside.at_work else _beginning(newest.contents[SNAPSHOT_FILE])
     work = _committed_work(state, snapshot)
     header = _header(store, head, newest.checkpoint.code.branch, spiral)
-    header = header.replace(notes=older + header.notes, beside=beside)
+    header = header.replace(
+        notes=older + header.notes, beside=beside, conflicts=conflicts_in(store, state)
+    )
     has_context = is_compacted or _is_at_own_task(state, conversation, begun_at)
     max_tokens = tokens_for(store.config.resume, state, has_context=has_context)
     return build_resume(state, work, header, max_tokens=max_tokens)
@@ -479,6 +485,8 @@ class Header(Value):
     """The host's own summary, if the state has its short form."""
     elsewhere: tuple[str, ...] = ()
     """Where work was done that was joined, a line for each machine."""
+    conflicts: tuple[OpenConflict, ...] = ()
+    """What several machines noted, of which one variant has to be kept."""
     age: str = ""
     """How old the newest of it is, such as `3 h`; empty where ages are not told."""
 
@@ -560,6 +568,7 @@ def _about(header: Header) -> tuple[BlockSection, ...]:
         _of_machines(header.elsewhere),
         BlockSection("Changed since the checkpoint", changes, 4, is_list=False),
         line("Git", header.own_code, 4, is_derived=True),
+        conflict_section(header.conflicts, header.now),
     )
 
 

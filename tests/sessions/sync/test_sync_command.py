@@ -22,17 +22,6 @@ def place(three: Path) -> Place:
     return Place(folder)
 
 
-def typed(at: Machine, *words: str, **environment: str) -> Outcome:
-    """Type a command on a machine, without a terminal."""
-    places = {
-        "GITGUARD_STATE_DIR": str(at.home / "state"),
-        "XDG_CONFIG_HOME": str(at.home),
-        "GITGUARD_MACHINE": at.git.root.name,
-    }
-    with inside(at.git.root, **places, **environment):
-        return gitguard(*words)
-
-
 def test_the_first_sync_without_a_terminal_is_queued_and_ends_well(
     a: Machine, remote: Remote
 ) -> None:
