@@ -60,6 +60,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "session": "sessions",
         "sync": "sync",
         "settle": "settling",
+        "trust": "trust",
     },
     "Review": {
         "at": "review",

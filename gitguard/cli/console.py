@@ -71,6 +71,11 @@ class Console:
             return Anywhere.at(places(os.environ), process.clock)
 
     @property
+    def common(self) -> Common:
+        """The common options, for a command inside of this one."""
+        return self._common
+
+    @property
     def chosen_session(self) -> str:
         """The key that --session names, empty where it is left out."""
         return self._common.session

@@ -77,11 +77,8 @@ def repair(console: Console, fork: str, head: str, dry_run: bool, yes: bool, **w
         _go(console, options[0], head, fork, dry_run=dry_run, yes=yes)
         return
     way = _choose(console, dry_run=dry_run, yes=yes)
-    if way is not None and way.settles is not None:
-        say_settled(console, console.guard.lanes.settle(*way.settles))
-    elif way is not None:
-        name = _ask_name(way)
-        _go(console, way.option, way.head, name, dry_run=False, yes=False, is_shown=True)
+    if way is not None:
+        _go_chosen(console, way)
 
 
 def _choose(console: Console, *, dry_run: bool, yes: bool) -> Way | None:
@@ -133,6 +130,14 @@ def _document(problem: Problem) -> dict[str, Any]:
     return {"kind": problem.kind, "what": problem.what, "ways": ways}
 
 
+def _go_chosen(console: Console, way: Way) -> None:
+    if way.settles is not None:
+        say_settled(console, console.guard.lanes.settle(*way.settles))
+        return
+    name = _ask_name(way)
+    _go(console, way.option, way.head, name, dry_run=False, yes=False, is_shown=True)
+
+
 def _ask_name(way: Way) -> str:
     return str(click.prompt("Name of the new session")) if way.option == FORK else ""
 
@@ -154,7 +159,7 @@ def _go(
     if way == ACCEPT:
         _accept(console, dry_run=dry_run, yes=yes)
     elif way in (TRUST, TAKE_THEIRS):
-        _trust(console, head, dry_run=dry_run, yes=yes)
+        trust_branch(console, head, dry_run=dry_run, yes=yes)
     elif way == FORGET:
         _forget(console, dry_run=dry_run, yes=yes)
     else:
@@ -216,7 +221,8 @@ def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
     say_changed(console, console.guard.accept(plan.sha256))
 
 
-def _trust(console: Console, head: str, *, dry_run: bool, yes: bool) -> None:
+def trust_branch(console: Console, head: str, *, dry_run: bool, yes: bool) -> None:
+    """Take a branch that this machine did not write, after showing what that changes."""
     plan = console.guard.trust(head, dry_run=True)
     if dry_run:
         show_plan(console, plan)

@@ -160,10 +160,12 @@ def lane_line(lane: OtherLane) -> str:
     text = one_line(f"session {lane.session} of {lane.author}, {lane.checkpoint} at {lane.at}")
     if lane.is_trusted:
         return f"Another machine: {local_times(text)}"
-    return (
-        f"Not joined: {local_times(text)}; if it is yours, run `gitguard sync --trust "
-        f"{lane.writer}`"
-    )
+    way = f"gitguard sync --trust {lane.writer}"
+    if lane.key:
+        text += f", signed with {one_line(lane.key)}"
+        way = f"gitguard trust add {one_line(lane.key)}"
+    doubt = f" ({one_line(lane.doubt)})" if lane.doubt else ""
+    return f"Not joined: {local_times(text)}{doubt}; if it is yours, run `{way}`"
 
 
 def _some(overview: Overview) -> str:

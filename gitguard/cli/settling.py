@@ -9,7 +9,6 @@ import click
 from gitguard.cli.console import Console, can_ask, fields_of, named, with_console
 from gitguard.cli.notes import pending, saved_text
 from gitguard.model.text import counted, one_line, shorten
-from gitguard.sessions.last_event import time_since
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -42,7 +41,7 @@ def settle(console: Console, conflict: str, variant: int | None) -> None:
 def _choose(console: Console, conflict: str) -> int | None:
     """Show the conflicts that a name fits; return what a person chooses of a single one."""
     conflicts = tuple(c for c in console.guard.lanes.conflicts() if c.id.startswith(conflict))
-    lines = list(conflict_lines(conflicts, console.guard.clock()))
+    lines = list(conflict_lines(conflicts))
     console.say("\n".join(lines) or "No conflicts.", {"conflicts": conflicts})
     if not conflict or len(conflicts) != 1 or console.as_json or not can_ask():
         return None
@@ -53,12 +52,12 @@ def _choose(console: Console, conflict: str) -> int | None:
     return int(number) or None
 
 
-def conflict_lines(conflicts: Iterable[OpenConflict], now: float) -> Iterator[str]:
+def conflict_lines(conflicts: Iterable[OpenConflict]) -> Iterator[str]:
     """Yield each conflict with its variants: their writers, their ages, and how one is kept."""
     for conflict in conflicts:
         yield f"Conflict about the {one_line(conflict.subject)}; `{conflict.command}` keeps one:"
         for variant in conflict.variants:
-            age = f"{time_since(variant.at, now)} ago" if variant.at else "time unknown"
+            age = f"{variant.age} ago" if variant.age else "time unknown"
             shown = ", in use now" if variant.number == 1 else ""
             text = shorten(one_line(variant.text), _TEXT)
             yield f"  {variant.number}. {text}  ({variant.author}, {age}{shown})"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from gitguard.sessions.live import LiveConversation
     from gitguard.sessions.sync_record import OtherLane
     from gitguard.sessions.syncing import Leaving, Synced, SyncRequest
+    from gitguard.sessions.trusted_keys import TrustedKey
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.conflicts import OpenConflict
 
@@ -47,7 +48,7 @@ class Lanes:
 
     def others(self) -> tuple[OtherLane, ...]:
         """Return the lanes of other machines that are kept here."""
-        from gitguard.sessions.sync_record import other_lanes
+        from gitguard.sessions.belief import other_lanes
 
         return other_lanes(self._sessions.workspace, self._sessions.repository())
 
@@ -80,3 +81,29 @@ class Lanes:
         from gitguard.sessions.syncing import trust_writer
 
         return trust_writer(self._sessions, writer)
+
+    def keys(self) -> tuple[TrustedKey, ...]:
+        """Return the keys whose signatures are believed, on every repository of this user's."""
+        from gitguard.sessions.trusted_keys import KeyFile
+
+        return KeyFile(self._sessions.workspace.places.config_home).read().keys
+
+    def trust_key(self, key: str) -> TrustedKey:
+        """Join from now on what a key signed; return the key.
+
+        key is a public key's text, the path of its file, or the fingerprint of one at hand. Raises
+        `InvalidInput` for what names no key.
+        """
+        from gitguard.sessions.trusted_keys import trust_key
+
+        return trust_key(self._sessions, key)
+
+    def distrust_key(self, key: str) -> TrustedKey:
+        """Join no more of what a key signs; return the key. What was joined stays.
+
+        key is the beginning of a fingerprint, or a public key's text. Raises `InvalidInput` for
+        what names none of the trusted keys, or several.
+        """
+        from gitguard.sessions.trusted_keys import distrust_key
+
+        return distrust_key(self._sessions, key)

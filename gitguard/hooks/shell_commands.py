@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 REPAIR = "repair"
 HOOK = "hook"
 """The command by which the host speaks; who runs it in a tool call speaks in the host's name."""
-OWNER_COMMANDS = frozenset({HOOK, "override", "pin", "publish", "purge", "uninstall"})
+OWNER_COMMANDS = frozenset({HOOK, "override", "pin", "publish", "purge", "trust", "uninstall"})
 """Commands that no tool call may run (references/design/contract.md, "Halt")."""
 HIDDEN = "hidden"
 """Stands for a subcommand that the words of a command do not show: `gitguard $c`, `xargs`."""
@@ -385,7 +385,7 @@ def _arguments(words: Iterable[str]) -> Iterator[str]:
 OWNER_METHODS = frozenset(
     (
         *("override", "purge", "trust", "accept", "forget", "archive_theirs", "publish"),
-        *("uninstall", "pin", "unpin", "handle", "respond"),
+        *("uninstall", "pin", "unpin", "handle", "respond", "trust_key", "distrust_key"),
         *("roll_back", "keep_hold", "keep_conversation", "forget_faults"),
     )
 )

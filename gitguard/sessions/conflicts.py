@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from gitguard.model import triggers
 from gitguard.model.value import Value
+from gitguard.sessions.last_event import time_since
 from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.anchor import marked, not_ours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.state.conflicts import OpenConflict
+    from gitguard.state.conflicts import OpenConflict, ShownVariant
     from gitguard.state.task import TaskState
     from gitguard.store.session.store import Saved, SessionStore
 
@@ -33,13 +34,21 @@ def conflicts_in(store: SessionStore, state: TaskState) -> tuple[OpenConflict, .
 
 
 def _shown(store: SessionStore, state: TaskState) -> tuple[OpenConflict, ...]:
-    from gitguard.sessions.sync_record import other_lanes
+    from gitguard.sessions.belief import other_lanes
     from gitguard.state.conflicts import shown_conflicts
     from gitguard.store.session.lanes import writers_here
 
     workspace = store.workspace
     authors = {lane.writer: lane.author for lane in other_lanes(workspace, store.repository())}
-    return shown_conflicts(marked(state, ()), writers_here(workspace), authors)
+    conflicts = shown_conflicts(marked(state, ()), writers_here(workspace), authors)
+    return tuple(
+        c.replace(variants=tuple(_with_age(v, store.clock()) for v in c.variants))
+        for c in conflicts
+    )
+
+
+def _with_age(variant: ShownVariant, now: float) -> ShownVariant:
+    return variant.replace(age=time_since(variant.at, now)) if variant.at else variant
 
 
 def settle_conflict(store: SessionStore, name: str, number: int) -> SettledConflict:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError
+from gitguard.errors import GitguardError, Tampered
 from gitguard.model import triggers
 from gitguard.model.text import counted
 from gitguard.model.value import Value
@@ -23,6 +23,7 @@ from gitguard.store.session.lanes import (
     verify_lane,
 )
 
+_SHORT = 12
 MOST_AT_BEGIN = 500
 """Commits of lanes up to which they are joined as a session begins, which a prompt may wait for."""
 
@@ -60,6 +61,7 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) ->
         if lane.commit == seen.get(lane.writer, ""):
             continue
         try:
+            _refuse_shorter(store, lane, seen.get(lane.writer, ""))
             newest = verify_lane(store.repository(), lane, seen.get(lane.writer, ""))
             theirs[lane.writer] = read_lane_state(lane.writer, newest.contents)
             seen[lane.writer] = lane.commit
@@ -75,6 +77,15 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) ->
     return Joined(store.session.key, tuple(theirs), saved, tuple(problems))
 
 
+def _refuse_shorter(store: SessionStore, lane: Lane, joined: str) -> None:
+    """Raise `Tampered` for a lane that does not go on from what the session holds of it."""
+    if joined and not store.repository().is_ancestor(joined, lane.commit):
+        raise Tampered(
+            f"it is at {lane.commit[:_SHORT]}, which does not continue the commit that this "
+            f"session holds, {joined[:_SHORT]}"
+        )
+
+
 def join_kept(
     store: SessionStore, most: int = MOST_AT_BEGIN
 ) -> tuple[Joined | None, tuple[str, ...]]:
@@ -83,13 +94,13 @@ def join_kept(
     Lanes of more than `most` commits are left to the next sync. Return also sentences on what a
     person should hear. Nothing is raised: what is not joined now, the next sync joins.
     """
-    from gitguard.sessions.sync_record import SyncFile
+    from gitguard.sessions.belief import belief_of
 
     workspace, name = store.workspace, store.session.name
     try:
-        trusted = SyncFile(workspace).read().trusted
+        belief = belief_of(workspace)
         lanes = [lane for lane in kept_lanes(store.repository()) if lane.session == name]
-        lanes = [lane for lane in lanes if lane.writer in trusted]
+        lanes = [lane for lane in lanes if belief.holds_for(lane)]
         if not lanes:
             return None, ()
         newest = newest_of(store.repository(), lanes)

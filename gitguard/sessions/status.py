@@ -17,7 +17,7 @@ from gitguard.sessions.hook_health import tried_versions
 from gitguard.sessions.host_status import HostStatus, host_statuses
 from gitguard.sessions.last_event import LastEvent, last_event, last_heard
 from gitguard.sessions.maintenance_record import is_due
-from gitguard.sessions.sync_record import OtherLane, SyncFile, other_lanes, waiting_to_sync
+from gitguard.sessions.sync_record import OtherLane, SyncFile, waiting_to_sync
 from gitguard.state.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session, ignored_settings
@@ -263,6 +263,8 @@ def _lanes(store: SessionStore) -> tuple[OtherLane, ...]:
     if not SyncFile(store.workspace).is_there:
         return ()
     try:
+        from gitguard.sessions.belief import other_lanes
+
         return other_lanes(store.workspace, store.repository())
     except GitguardError:
         return ()  # whoever syncs is told

@@ -8,16 +8,14 @@ from gitguard.errors import InvalidDocument, NewerFormat, NotReadable
 from gitguard.model import fields
 from gitguard.model.codec import dump_json
 from gitguard.model.record import Record
-from gitguard.model.text import one_line, timestamp
+from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.sessions.last_event import time_since
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, load_record
-from gitguard.store.session.lanes import kept_lanes, newest_of, writers_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.store.git.repository import Repository
     from gitguard.store.session.workspace import Workspace
 
 
@@ -33,6 +31,16 @@ class RemoteRecord(Record):
     reason: str = fields.text("Why it waits.", default="")
 
 
+class SignedHead(Record):
+    """What the signature of a lane's head is worth."""
+
+    ref: str = fields.text("The lane's ref.")
+    commit: str = fields.text("The head that was checked.")
+    key: str = fields.text("The key that signed it; empty where none did.", default="")
+    is_good: bool = fields.flag("Whether a trusted key signed exactly this.", default=False)
+    doubt: str = fields.text("Why not.", default="")
+
+
 class SyncRecord(Record):
     """What is known of syncing."""
 
@@ -40,6 +48,10 @@ class SyncRecord(Record):
     trusted: tuple[str, ...] = fields.texts("Writers whose lanes are joined.", default=())
     asked: tuple[str, ...] = fields.texts(
         "Writers about whom a person was asked on a terminal.", default=()
+    )
+
+    signed: tuple[SignedHead, ...] = fields.records(
+        "What the signatures of lanes' heads are worth.", of=SignedHead, default=()
     )
 
     def trusting(self, writer: str) -> SyncRecord:
@@ -97,6 +109,11 @@ class OtherLane(Value):
     at: str
     """When its newest checkpoint was made, as it says."""
     is_trusted: bool
+    """Whether it is joined: its writer is trusted, or a trusted key signed it."""
+    key: str = ""
+    """The fingerprint of the key that signed it; empty if none did, as far as was checked."""
+    doubt: str = ""
+    """What is wrong with its signature; empty for nothing, and for none."""
     machine: str = ""
     """What the writer's machine calls itself; empty where it does not say."""
     branch: str = ""
@@ -106,25 +123,6 @@ class OtherLane(Value):
     def author(self) -> str:
         """Who wrote it, as people tell writers apart."""
         return f"{self.machine} (writer {self.writer})" if self.machine else f"writer {self.writer}"
-
-
-def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane, ...]:
-    """Return the lanes that are kept here and that no worktree of this machine writes."""
-    own, trusted = writers_here(workspace), SyncFile(workspace).read().trusted
-    passed_over = own.difference(trusted)
-    lanes = {lane.ref: lane for lane in kept_lanes(repository) if lane.writer not in passed_over}
-    return tuple(
-        OtherLane(
-            lanes[ref].session,
-            lanes[ref].writer,
-            checkpoint.name,
-            timestamp(checkpoint.at),
-            is_trusted=lanes[ref].writer in trusted,
-            machine=checkpoint.lane.machine if checkpoint.lane is not None else "",
-            branch=checkpoint.code.branch,
-        )
-        for ref, checkpoint in sorted(newest_of(repository, lanes.values()).items())
-    )
 
 
 def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from gitguard.model.codec import sha256
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.value import Value
+from gitguard.sessions.belief import belief_of, check_heads, other_lanes
 from gitguard.sessions.lane_join import Joined, join_into
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.status import keys_of
@@ -21,7 +22,6 @@ from gitguard.sessions.sync_record import (
     RemoteRecord,
     SyncFile,
     SyncRecord,
-    other_lanes,
 )
 from gitguard.sessions.sync_target import targets
 from gitguard.store.disk.lock import Lock
@@ -223,6 +223,7 @@ class _Sync:
             there = self._lanes.refs(f"{LANES}*")
             if not self._request.dry_run:
                 fetched = self._fetch(there, record) if self._request.fetches else 0
+                record = self._check_signatures(record)
                 record = self._meet(record, may_join)
                 joined = tuple(self._join(there, record))
                 synced = synced.replace(fetched=fetched, joined=joined)
@@ -267,11 +268,7 @@ class _Sync:
         kept = {lane.ref: lane.commit for lane in kept_lanes(self._repository)}
         own = writers_here(self._workspace)
         lanes = [lane for lane in lanes_of(there) if lane.writer not in own]
-        new = [
-            lane
-            for lane in self._first_of(lanes, record.trusted)
-            if kept.get(lane.ref) != lane.commit
-        ]
+        new = [lane for lane in self._first_of(lanes, record) if kept.get(lane.ref) != lane.commit]
         if new:
             self._tell(f"fetching {counted(len(new), 'lane')}")
             self._lanes.fetch({lane.ref: self._fetched(lane) for lane in new})
@@ -284,9 +281,11 @@ class _Sync:
         new = [lane for lane in new if lane.ref in readable]
         return sum(self._keep(lane, kept.get(lane.ref, "")) for lane in new)
 
-    def _first_of(self, lanes: list[Lane], trusted: tuple[str, ...]) -> list[Lane]:
+    def _first_of(self, lanes: list[Lane], record: SyncRecord) -> list[Lane]:
         """Return as many lanes as are looked at, those that may be joined first."""
         names = set(self._workspace.session_names())
+        signers = {head.ref.rpartition("/")[2] for head in record.signed if head.is_good}
+        trusted = signers.union(record.trusted)
         lanes.sort(key=lambda lane: (lane.writer not in trusted, lane.session not in names))
         if len(lanes) > MOST_LANES:
             self._problems.append(
@@ -313,6 +312,24 @@ class _Sync:
             self._repository.move_ref(lane.ref, lane.commit, old, "gitguard: lane fetched")
             self._workspace.at_step("lane-kept")
         return True
+
+    def _kept_of_others(self, record: SyncRecord) -> list[Lane]:
+        passed_over = writers_here(self._workspace).difference(record.trusted)
+        return [lane for lane in kept_lanes(self._repository) if lane.writer not in passed_over]
+
+    def _check_signatures(self, record: SyncRecord) -> SyncRecord:
+        """Check what is signed anew of others' lanes; return what is believed then."""
+        belief = belief_of(self._workspace, record)
+        if belief.problem:
+            self._problems.append(f"no lane is believed for its key: {belief.problem}")
+        lanes = self._kept_of_others(record)
+        names = set(self._workspace.session_names())
+        lanes.sort(key=lambda lane: lane.session not in names)
+        heads = check_heads(self._workspace, self._repository, lanes, belief)
+        if heads != record.signed:
+            record = self._file.read().replace(signed=heads)
+            self._file.write(record)
+        return record
 
     def _meet(
         self,
@@ -344,7 +361,8 @@ class _Sync:
         return answer
 
     def _join(self, there: Mapping[str, str], record: SyncRecord) -> Iterator[Joined]:
-        kept = [lane for lane in kept_lanes(self._repository) if lane.writer in record.trusted]
+        belief = belief_of(self._workspace, record)
+        kept = [lane for lane in self._kept_of_others(record) if belief.holds_for(lane)]
         for store in self._stores():
             lanes = [lane for lane in kept if lane.session == store.session.name]
             try:
@@ -419,6 +437,8 @@ class _Sync:
             try:
                 extended = lane.extend(self._refuse_secrets, dry_run=self._request.dry_run)
                 if extended is not None:
+                    if extended.unsigned:
+                        self._problems.append(f"`{extended.lane.ref}`: {extended.unsigned}")
                     yield extended.lane, self._leaving(store, extended, there)
             except GitguardError as error:
                 self._problems.append(f"`{one_line(store.session.key)}` stays: {error.message}")

@@ -33,6 +33,8 @@ class ShownVariant(Value):
     """Whether this machine is among the writers."""
     at: str
     """When it was noted; empty if unknown."""
+    age: str = ""
+    """How long ago that was, such as `3 h`; empty if unknown, and until a reader is there."""
 
 
 class OpenConflict(Value):
@@ -86,9 +88,7 @@ def conflict_named(state: TaskState, name: str, number: int) -> tuple[Conflict, 
     return conflict, conflict.variants[number - 1]
 
 
-def _shown(
-    conflict: Conflict, own: Container[str], authors: Mapping[str, str]
-) -> OpenConflict:
+def _shown(conflict: Conflict, own: Container[str], authors: Mapping[str, str]) -> OpenConflict:
     kind = TaskState.kinds.get(conflict.field)
     nouns = {field.name: field.noun for field in TaskState.every_noted()}
     values = [_values(conflict, variant) for variant in conflict.variants]

@@ -64,14 +64,8 @@ WRITING = {
     "handoff take",
     *("handoff write", "hook", "init", "note", "override", "pin", "publish", "purge"),
     *("repair", "restore", "session close", "session fork", "session maintain", "session reopen"),
-    *(
-        "session use",
-        "settle",
-        "sync",
-        "transcript compact",
-        "transcript import",
-        "transcript prune",
-    ),
+    *("session use", "settle", "sync", "transcript compact", "transcript import"),
+    *("transcript prune", "trust add", "trust remove"),
     *("transcript repair", "uninstall", "update"),
 }
 

@@ -324,6 +324,9 @@ OWNED = (
     "repair --dry-run # --archive-theirs",
     "sync --yes",
     "sync --trust=0123456789abcdef",
+    "trust",
+    "trust add SHA256:abc",
+    "trust remove SHA256:abc",
 )
 
 

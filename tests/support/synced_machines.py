@@ -177,7 +177,11 @@ def introduced(*machines: Machine) -> None:
 
 def typed(at: Machine, *words: str, **environment: str) -> Outcome:
     """Type a command on a machine, without a terminal."""
-    places = {"GITGUARD_STATE_DIR": str(at.home / "state"), "XDG_CONFIG_HOME": str(at.home)}
+    places = {
+        "GITGUARD_STATE_DIR": str(at.home / "state"),
+        "XDG_CONFIG_HOME": str(at.home),
+        "GITGUARD_MACHINE": at.git.root.name,
+    }
     with inside(at.git.root, **places, **environment):
         return gitguard(*words)
 

@@ -157,6 +157,12 @@ class Plumbing:
         process = GitProcess(command, with_keys, os.path.abspath(os.sep), keeps_lock=False)
         return process.finish(stdin, limit=KEY_TIME_LIMIT)
 
+    def attempt_key_program(self, program: str, *arguments: str, stdin: bytes = b"") -> GitOutcome:
+        """Run the user's own program for keys, within the time that a key has; as above."""
+        folder = os.path.abspath(os.sep)
+        process = GitProcess([program, *arguments], self._key_environment, folder, keeps_lock=False)
+        return process.finish(stdin, limit=KEY_TIME_LIMIT)
+
     def attempt_as_user(
         self,
         *arguments: str,

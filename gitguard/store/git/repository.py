@@ -485,9 +485,14 @@ class Repository:
         """Return a commit of ours; at is its time in Unix seconds."""
         return format_commit(tree, parent, message, Stamp(_NAME, _EMAIL, int(at)))
 
-    def write_signed(self, tree: str, parent: str, message: str, at: float) -> str:
-        """Write a commit, signed where commits are; its tree is written. Raises as above."""
-        if not self._signs:
+    def write_signed(
+        self, tree: str, parent: str, message: str, at: float, *, signs: bool = False
+    ) -> str:
+        """Write a commit, signed where commits are; its tree is written. Raises as above.
+
+        signs is whether it is signed in any case.
+        """
+        if not (self._signs or signs):
             with self.object_writer(tree) as writer:
                 return writer.write("commit", self.commit_body(tree, parent, message, at))
         from gitguard.store.git.signing import Signer

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.errors import InvalidDocument, NewerFormat, NotReadable
+from gitguard.errors import InvalidDocument, NewerFormat, NotReadable, Pending
 from gitguard.model import fields
 from gitguard.model.codec import STATE_FILE, dump_json, load_json, sha256
 from gitguard.model.commit import flat_tree, parse_commit
@@ -234,6 +234,8 @@ class Extended(Value):
     lane: Lane
     messages: int
     """How many messages of conversations the newest state holds."""
+    unsigned: str = ""
+    """Why its newest commit is not signed, where the user signs commits."""
     lacking: int = 0
     """How many checkpoints it would get."""
     size: int = 0
@@ -250,6 +252,8 @@ class OwnLane:
         self._there = there
         self._workspace = store.workspace
         self._repository = store.repository()
+        self._unsigned = ""
+        """Why the newest commit was not signed, though it should be."""
 
     def writer(self) -> LaneWriter:
         """Return whose lane it is: this worktree, with a new id where the old one is in use.
@@ -286,7 +290,7 @@ class OwnLane:
             return extended.replace(lacking=len(links), size=size)
         if links:
             lane = self._write(writer, newest, links, state=state, look=look)
-            return extended.replace(lane=lane)
+            return extended.replace(lane=lane, unsigned=self._unsigned)
         return extended
 
     def _renewed(self, writer: LaneWriter) -> tuple[LaneWriter, Lane]:
@@ -376,7 +380,7 @@ class OwnLane:
                     body = self._repository.commit_body(trees[link.id], parent, message, at)
                     parent = objects.write("commit", body)
         # The lane's head alone is signed, because its hash vouches for all before it.
-        commit = self._repository.write_signed(trees[links[0].id], parent, message, at)
+        commit = self._write_head(trees[links[0].id], parent, message, at)
         self._workspace.at_step("lane-written")
         pending = count.replace(commit=newest.commit, pending=commit, pending_counter=counter)
         self._file.write(writer.counting(pending))
@@ -388,6 +392,23 @@ class OwnLane:
         self._file.write(writer.counting(LaneCount(newest.session, counter, commit)))
         self._workspace.at_step("lane-counted")
         return lane
+
+    def _write_head(self, tree: str, parent: str, message: str, at: int) -> str:
+        """Write the lane's head, signed where checkpoints or the user's own commits are.
+
+        A key that only the user's own commits are signed with may need a person; the lane leaves
+        without its signature then.
+        """
+        from gitguard.store.git.signing import SigningSettings
+
+        signs = SigningSettings(self._repository.git).signs_commits
+        try:
+            return self._repository.write_signed(tree, parent, message, at, signs=signs)
+        except Pending as error:
+            if self._store.config.sign:
+                raise
+            self._unsigned = error.message
+        return self._repository.write_signed(tree, parent, message, at)
 
     def _messages(self, links: Iterable[ChainLink]) -> dict[str, str]:
         with self._repository.reader() as reader:

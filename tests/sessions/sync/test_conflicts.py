@@ -141,8 +141,8 @@ def test_status_resume_and_repair_show_it_with_the_command(disagreeing: Machine)
     status = typed(disagreeing, "status").out
     assert f"Conflict about the goal; `{command} NUMBER` keeps one:" in status
     assert f"{OURS}  (this machine, " in status
-    assert re.search(rf"{THEIRS}  \(writer [0-9a-f]{{16}}, \d+ \w+ ago", status)
-    lines = conflict_lines([conflict], disagreeing.guard.clock())
+    assert re.search(rf"{THEIRS}  \(b \(writer [0-9a-f]{{16}}\), \d+ \w+ ago", status)
+    lines = conflict_lines([conflict])
     assert any(f"{OURS}  (this machine, 3 h ago" in line for line in lines)
     block = disagreeing.guard.resume()
     assert f"`{command} NUMBER` keeps one" in block

@@ -10,8 +10,7 @@ import pytest
 from gitguard.errors import OwnerOnly
 from tests.conftest import Git
 from tests.support.command_place import Place
-from tests.support.hostile import Outcome, gitguard, inside
-from tests.support.synced_machines import Machine, Remote, hook
+from tests.support.synced_machines import Machine, Remote, hook, typed
 from tests.support.terminal import on_terminal
 
 

@@ -1,0 +1,142 @@
+"""Whose lanes are believed: of writers that the user trusts, and of keys that the user named.
+
+A key vouches for a lane's head, and so for all before it. What a signature is worth is checked once
+for each head, as it is fetched, and remembered in the state directory; the user's keys are asked
+anew each time, so that a key that is no longer trusted counts for nothing from then on.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.model.text import timestamp
+from gitguard.model.value import Value
+from gitguard.sessions.sync_record import OtherLane, SignedHead, SyncFile
+from gitguard.sessions.trusted_keys import KeyFile
+from gitguard.store.session.lane_state import leaving, read_lane_state
+from gitguard.store.session.lanes import kept_lanes, newest_of, verify_lane, writers_here
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from gitguard.sessions.sync_record import SyncRecord
+    from gitguard.state.task import TaskState
+    from gitguard.store.git.repository import Repository
+    from gitguard.store.session.lanes import Lane
+    from gitguard.store.session.store import SessionStore
+    from gitguard.store.session.workspace import Workspace
+
+MOST_CHECKED = 100
+"""Signatures that one sync checks; each takes some 10 ms."""
+
+
+class Belief(Value):
+    """Whose lanes are believed here, and by what."""
+
+    writers: frozenset[str] = frozenset()
+    keys: frozenset[str] = frozenset()
+    """The fingerprints of the keys that the user named."""
+    heads: Mapping[str, SignedHead] = {}
+    """What the signatures of lanes' heads are worth, by the lane's ref."""
+    problem: str = ""
+    """Why no key is believed, where the record of keys cannot be read."""
+
+    def key_of(self, lane: Lane) -> str:
+        """Return the key that signed exactly this head, believed or not; empty for none."""
+        head = self.heads.get(lane.ref)
+        return head.key if head is not None and head.commit == lane.commit else ""
+
+    def doubt_of(self, lane: Lane) -> str:
+        """Return what is wrong with the signature of this head; empty for nothing, or for none."""
+        head = self.heads.get(lane.ref)
+        return head.doubt if head is not None and head.commit == lane.commit else ""
+
+    def holds_for(self, lane: Lane) -> bool:
+        """Say whether a lane is believed as it is now."""
+        if lane.writer in self.writers:
+            return True
+        head = self.heads.get(lane.ref)
+        is_good = head is not None and head.commit == lane.commit and head.is_good
+        return is_good and self.key_of(lane) in self.keys
+
+
+def belief_of(workspace: Workspace, record: SyncRecord | None = None) -> Belief:
+    """Return whose lanes are believed in a repository; without its record, that is read."""
+    record = record or SyncFile(workspace).read()
+    problem, keys = "", frozenset[str]()
+    try:
+        keys = KeyFile(workspace.places.config_home).read().fingerprints
+    except InvalidDocument as error:
+        problem = error.message
+    heads = {head.ref: head for head in record.signed}
+    return Belief(frozenset(record.trusted), keys, heads, problem)
+
+
+def check_heads(
+    workspace: Workspace, repository: Repository, lanes: Iterable[Lane], belief: Belief
+) -> tuple[SignedHead, ...]:
+    """Return what the signatures of lanes' heads are worth, checking those that are news."""
+    from gitguard.store.git.signing import NamedKeyCheck
+
+    lanes = tuple(lanes)
+    signers_file = KeyFile(workspace.places.config_home).signers_path
+    check = NamedKeyCheck(repository.git, belief.keys, signers_file)
+    known = {lane.ref: head for lane in lanes if (head := _known(lane, belief)) is not None}
+    new = [lane for lane in lanes if lane.ref not in known]
+    checkpoints = newest_of(repository, new)
+    signed = [lane for lane in new if lane.ref in checkpoints and checkpoints[lane.ref].signature]
+    for lane in signed[:MOST_CHECKED]:
+        verdict = check.verdict(lane.commit, checkpoints[lane.ref].signature)
+        known[lane.ref] = SignedHead(
+            lane.ref, lane.commit, verdict.key, is_good=verdict.is_good, doubt=verdict.reason
+        )
+    return tuple(known[ref] for ref in sorted(known))
+
+
+def _known(lane: Lane, belief: Belief) -> SignedHead | None:
+    """Return the verdict on a head that still holds: a key may have been named since."""
+    head = belief.heads.get(lane.ref)
+    if head is None or head.commit != lane.commit:
+        return None
+    return head if head.is_good or head.key not in belief.keys else None
+
+
+def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane, ...]:
+    """Return the lanes that are kept here and that no worktree of this machine writes."""
+    belief = belief_of(workspace)
+    passed_over = writers_here(workspace) - belief.writers
+    lanes = {lane.ref: lane for lane in kept_lanes(repository) if lane.writer not in passed_over}
+    return tuple(
+        OtherLane(
+            lanes[ref].session,
+            lanes[ref].writer,
+            checkpoint.name,
+            timestamp(checkpoint.at),
+            is_trusted=belief.holds_for(lanes[ref]),
+            key=belief.key_of(lanes[ref]),
+            doubt=belief.doubt_of(lanes[ref]),
+            machine=checkpoint.lane.machine if checkpoint.lane is not None else "",
+            branch=checkpoint.code.branch,
+        )
+        for ref, checkpoint in sorted(newest_of(repository, lanes.values()).items())
+    )
+
+
+def believe_writers_at(store: SessionStore, commit: str, state: TaskState) -> None:
+    """Believe the writers whose lanes end with a checkpoint that a person took over, as it is.
+
+    What a lane says of itself is not enough: it has to hold the state that was taken.
+    """
+    repository, file = store.repository(), SyncFile(store.workspace)
+    if not file.is_there:
+        return
+    lanes = [lane for lane in kept_lanes(repository) if lane.session == store.session.name]
+    for lane in lanes:
+        try:
+            newest = verify_lane(repository, lane)
+            theirs = read_lane_state(lane.writer, newest.contents).state
+        except GitguardError:
+            continue  # nor is it joined
+        mark = newest.checkpoint.lane
+        if mark is not None and mark.checkpoint == commit and theirs == leaving(state):
+            file.write(file.read().trusting(lane.writer))
