@@ -79,13 +79,14 @@ def test_links_lead_somewhere() -> None:
 
 
 def test_named_commands_exist() -> None:
-    groups = {"session", "handoff", "policy", "transcript", "config"}
+    groups = {"session", "handoff", "policy", "transcript", "config", "trust"}
     known = {name.removeprefix("gitguard ") for name, _ in generated.commands()} | groups
     options = {opt for _, command in generated.commands() for p in command.params for opt in p.opts}
     for page in PAGES:
         for words in re.findall(r"`gitguard ([a-z][^`]*)`", " ".join(page.read_text().split())):
             first, *rest = words.split()
-            name = f"{first} {rest[0]}" if first in groups and rest else first
+            is_nested = first in groups and rest and not rest[0].startswith("-")
+            name = f"{first} {rest[0]}" if is_nested else first
             where = f"{page.name}: `gitguard {words}`"
             assert name in known, where
             assert {w for w in rest if w.startswith("--")} <= options | {"--help"}, where

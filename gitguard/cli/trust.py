@@ -24,6 +24,8 @@ def trust(console: Console, head: str, dry_run: bool, yes: bool) -> None:
 
     Without a command, takes a branch that this machine did not write, as `gitguard repair --trust`
     does. Only a person may run it.
+
+    Example: `gitguard trust --dry-run`
     """
     context = click.get_current_context()
     refuse_agents(f"trust {context.invoked_subcommand or ''}".strip())

@@ -472,21 +472,12 @@ class Guard:
             return (taking.plan_accept if dry_run else taking.accept)(store, shown)
 
     def trust(self, head: str = "", *, dry_run: bool = False) -> StateChange:
-        """Make a branch that this machine did not write its own, or show what it holds.
-
-        Its writer is believed from then on, if its lane is kept here and ends with the same.
-        """
+        """Make a branch that this machine did not write its own, or show what it holds."""
         from gitguard.sessions import taking
-        from gitguard.sessions.belief import believe_writers_at
 
         store = self.store(self.any_session())
         with store.lock():
-            if dry_run:
-                return taking.plan_trust(store, head)
-            change = taking.trust(store, head)
-            if change.checkpoint is not None:
-                believe_writers_at(store, change.checkpoint.id, change.after)
-            return change
+            return (taking.plan_trust if dry_run else taking.trust)(store, head)
 
     def forget(self) -> str:
         """Set this machine's anchor of the session aside."""

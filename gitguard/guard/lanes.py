@@ -96,7 +96,7 @@ class Lanes:
         """
         from gitguard.sessions.trusted_keys import trust_key
 
-        return trust_key(self._sessions, key)
+        return trust_key(self._sessions.workspace, self._sessions.repository(), key)
 
     def distrust_key(self, key: str) -> TrustedKey:
         """Join no more of what a key signs; return the key. What was joined stays.
@@ -106,4 +106,4 @@ class Lanes:
         """
         from gitguard.sessions.trusted_keys import distrust_key
 
-        return distrust_key(self._sessions, key)
+        return distrust_key(self._sessions.workspace, self._sessions.repository(), key)

@@ -6,6 +6,7 @@ from gitguard.errors import EditedState, InvalidInput, MissingState
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.text import counted
+from gitguard.sessions.belief import believe_writers_at
 from gitguard.sessions.choice import settle
 from gitguard.sessions.state_comparison import StateChange
 from gitguard.state.changes import update_state
@@ -139,7 +140,10 @@ def _refuse_diverged(store: SessionStore, head: Head) -> None:
 
 
 def trust(store: SessionStore, commit: str) -> StateChange:
-    """Make the foreign head ours; an own state or head that differs is archived first."""
+    """Make the foreign head ours; an own state or head that differs is archived first.
+
+    Its writer is believed from then on, if its lane is kept here and ends with the same.
+    """
     change = plan_trust(store, commit)
     head = store.chain.head(settle=True)
     if head.replaced_repository:
@@ -157,6 +161,7 @@ def trust(store: SessionStore, commit: str) -> StateChange:
         apart.bring_records(store.workspace, store.session)
     adopt(store, head, theirs)
     settle(store.workspace, store.session, head.code.branch)
+    believe_writers_at(store, head.id, change.after)
     notes = (f"trusted {theirs.checkpoint.name}, commit {head.id[:12]}{note}", *take_in(store))
     return change.replace(notes=notes)
 

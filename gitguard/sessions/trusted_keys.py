@@ -25,9 +25,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.git.plumbing import Plumbing
     from gitguard.store.git.repository import Repository
+    from gitguard.store.session.workspace import Workspace
 
 _NAME, _SIGNERS = "trusted_keys.json", "allowed_signers"
 _LIMIT = 64 * 1024
@@ -97,29 +97,28 @@ class KeyFile:
         files.write_bytes(os.path.join(folder, _NAME), data)
 
 
-def trust_key(sessions: WorkspaceSessions, name: str) -> TrustedKey:
+def trust_key(workspace: Workspace, repository: Repository, name: str) -> TrustedKey:
     """Believe what a key signs from now on; return it.
 
     name is the text of a public key, the path of its file, or a fingerprint of a key at hand.
     Raises `InvalidInput` for what names no key, or not one alone.
     """
-    repository = sessions.repository()
-    file = KeyFile(sessions.workspace.places.config_home)
-    key = _key_named(name, repository, sessions.workspace.places.home)
-    key = key.replace(added_at=timestamp(sessions.clock()))
+    file = KeyFile(workspace.places.config_home)
+    key = _key_named(name, repository, workspace.places.home)
+    key = key.replace(added_at=timestamp(workspace.clock()))
     record = file.read()
     others = tuple(other for other in record.keys if other.fingerprint != key.fingerprint)
     file.write(record.replace(keys=(*others, key)), repository.git)
     return key
 
 
-def distrust_key(sessions: WorkspaceSessions, name: str) -> TrustedKey:
+def distrust_key(workspace: Workspace, repository: Repository, name: str) -> TrustedKey:
     """Believe nothing more that a key signs; return it. What was joined stays.
 
     name is the beginning of a fingerprint, or the key itself. Raises `InvalidInput` for what names
     none of the trusted keys, or several.
     """
-    file = KeyFile(sessions.workspace.places.config_home)
+    file = KeyFile(workspace.places.config_home)
     record = file.read()
     words = _without_blanks(name)
     if words.partition("-")[0] in ("ssh", "sk", "ecdsa"):
@@ -133,7 +132,7 @@ def distrust_key(sessions: WorkspaceSessions, name: str) -> TrustedKey:
             "`gitguard trust list` shows them",
         )
     left = tuple(key for key in record.keys if key is not named[0])
-    file.write(record.replace(keys=left), sessions.repository().git)
+    file.write(record.replace(keys=left), repository.git)
     return named[0]
 
 
@@ -168,7 +167,7 @@ def _of_file(name: str, repository: Repository, home: str) -> TrustedKey:
     data = files.read_bytes(path, limit=_LIMIT)
     if data is None:
         raise InvalidInput(
-            f"`{name:.200}` is no file, no public key and no fingerprint",
+            f"`{name:.200}` is neither a file nor a public key nor a fingerprint",
             _FORMS,
         )
     text = data.decode("utf-8", "replace")

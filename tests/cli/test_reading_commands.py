@@ -47,6 +47,7 @@ READING = (
     "transcript export TRANSCRIPT",
     "transcript show TRANSCRIPT",
     "transcript usage TRANSCRIPT",
+    "trust list",
     "verify",
     "verify --all",
     "why touched.py",
