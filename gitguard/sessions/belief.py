@@ -7,19 +7,27 @@ anew each time, so that a key that is no longer trusted counts for nothing from 
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError, InvalidDocument
+from gitguard.errors import GitguardError, InvalidDocument, Locked
 from gitguard.model.text import timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.sync_record import OtherLane, SignedHead, SyncFile
 from gitguard.sessions.trusted_keys import KeyFile
-from gitguard.store.session.lane_state import leaving, read_lane_state
-from gitguard.store.session.lanes import kept_lanes, newest_of, verify_lane, writers_here
+from gitguard.store.disk.lock import Lock
+from gitguard.store.session.lane_state import KnownLane, leaving, read_lane_state
+from gitguard.store.session.lanes import (
+    WriterFile,
+    kept_lanes,
+    newest_of,
+    verify_lane,
+    writers_here,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from gitguard.sessions.sync_record import SyncRecord
+    from gitguard.state.joining import LaneState
     from gitguard.state.task import TaskState
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.lanes import Lane
@@ -125,18 +133,33 @@ def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane
 def believe_writers_at(store: SessionStore, commit: str, state: TaskState) -> None:
     """Believe the writers whose lanes end with a checkpoint that a person took over, as it is.
 
-    What a lane says of itself is not enough: it has to hold the state that was taken.
+    What a lane says of itself is not enough: it has to hold the state that was taken. That state
+    goes on as its writers made it. The session's lock is held. Where a sync runs now, nobody is
+    believed.
     """
-    repository, file = store.repository(), SyncFile(store.workspace)
+    workspace, repository, file = store.workspace, store.repository(), SyncFile(store.workspace)
     if not file.is_there:
         return
-    lanes = [lane for lane in kept_lanes(repository) if lane.session == store.session.name]
-    for lane in lanes:
-        try:
-            newest = verify_lane(repository, lane)
-            theirs = read_lane_state(lane.writer, newest.contents).state
-        except GitguardError:
-            continue  # nor is it joined
+    try:
+        with Lock(workspace.lanes_lock, timeout=0, clock=workspace.clock):
+            for lane in kept_lanes(repository):
+                if lane.session != store.session.name:
+                    continue
+                theirs = _ending_with(repository, lane, commit)
+                if theirs is None or theirs.state != leaving(state):
+                    continue
+                KnownLane(store).take_over(theirs, WriterFile(workspace).read().id)
+                file.write(file.read().trusting(lane.writer))
+    except Locked:
+        return
+
+
+def _ending_with(repository: Repository, lane: Lane, commit: str) -> LaneState | None:
+    """Return what a lane's writer knows, None for a lane that ends with another checkpoint."""
+    try:
+        newest = verify_lane(repository, lane)
         mark = newest.checkpoint.lane
-        if mark is not None and mark.checkpoint == commit and theirs == leaving(state):
-            file.write(file.read().trusting(lane.writer))
+        is_same = mark is not None and mark.checkpoint == commit
+        return read_lane_state(lane.writer, newest.contents) if is_same else None
+    except GitguardError:
+        return None  # nor is it joined

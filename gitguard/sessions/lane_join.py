@@ -121,7 +121,7 @@ def _join(
     store: SessionStore, ready: OwnState, theirs: list[LaneState], writer: LaneWriter
 ) -> OwnState:
     known = KnownLane(store)
-    ours = known.advanced(writer.id, writer.earlier, ready.state)
+    ours = known.advanced(writer.id, writer.earlier, ready.state, theirs)
     joined = join_lanes([ours, *theirs], writer.id)
     joined = advance(joined, within_bounds(joined.state))
     state = joined.state.replace(host_summary=ready.state.host_summary)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gitguard.errors import InvalidInput
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
-from gitguard.sessions.sync_record import SyncFile
+from gitguard.sessions.belief import belief_of
 from gitguard.store.session.lane_store import LaneStore
 from gitguard.store.session.lanes import (
     FETCHED,
@@ -38,7 +38,7 @@ _LEAST = 4
 
 
 class ReadableLanes(Value):
-    """The lanes that can be looked at, those of trusted writers first, and what is left out."""
+    """The lanes that can be looked at, those that are believed first, and what is left out."""
 
     stores: tuple[LaneStore, ...]
     notes: tuple[str, ...] = ()
@@ -67,12 +67,12 @@ def readable_lanes(
     for a writer who has none.
     """
     workspace, repository = sessions.workspace, sessions.repository()
-    trusted = SyncFile(workspace).read().trusted
-    own = writers_here(workspace).difference(trusted)
+    belief = belief_of(workspace)
+    own = writers_here(workspace) - belief.writers
     lanes = [lane for lane in _known_lanes(repository) if lane.writer not in own]
     name = _name_of(sessions, session, lanes)
     lanes = [lane for lane in lanes if name in ("", lane.session)]
-    lanes.sort(key=lambda lane: (lane.writer not in trusted, lane.session, lane.writer))
+    lanes.sort(key=lambda lane: (not belief.holds_for(lane), lane.session, lane.writer))
     notes = []
     if len(lanes) > MOST_LANES:
         notes.append(f"There are {len(lanes):,} lanes; {MOST_LANES:,} were looked at.")
@@ -89,7 +89,7 @@ def readable_lanes(
             lane,
             newest[lane.ref],
             sessions.config,
-            trusted=lane.writer in trusted,
+            trusted=belief.holds_for(lane),
             reader=reader,
         )
         for lane in lanes

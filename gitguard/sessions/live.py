@@ -7,6 +7,7 @@ from gitguard.model.codec import STATE_FILE, load_json
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.triggers import COMPLETE, SESSION_END
 from gitguard.model.value import Value
+from gitguard.sessions.belief import belief_of
 from gitguard.sessions.last_event import time_since
 from gitguard.sessions.other_work import read_work, store_of
 from gitguard.sessions.sync_record import SyncFile
@@ -114,15 +115,15 @@ def _local(workspace: Workspace, config: Config, announced: Announced) -> LiveCo
 
 def _of_lanes(workspace: Workspace) -> Iterator[LiveConversation | None]:
     """Yield what others' lanes tell, of those that did not end and were written lately."""
-    repository, record = workspace.repository(), SyncFile(workspace).read()
-    passed_over = writers_here(workspace).difference(record.trusted)
+    repository, belief = workspace.repository(), belief_of(workspace)
+    passed_over = writers_here(workspace) - belief.writers
     lanes = {lane.ref: lane for lane in kept_lanes(repository) if lane.writer not in passed_over}
     for ref, newest in newest_of(repository, lanes.values()).items():
         is_late = workspace.clock() - newest.at < _LATELY
         if is_late and newest.trigger not in (SESSION_END, COMPLETE):
             lane = _of_lane(repository, lanes[ref], newest)
             age = time_since(lane.last_sign, workspace.clock())
-            yield lane.replace(is_trusted=lane.writer in record.trusted, age=age)
+            yield lane.replace(is_trusted=belief.holds_for(lanes[ref]), age=age)
 
 
 def _of_lane(repository: Repository, lane: Lane, newest: Checkpoint) -> LiveConversation:

@@ -124,6 +124,24 @@ def join_lanes(lanes: Iterable[LaneState], writer: str = "") -> LaneState:
     return reduce(_ChangeSet.joined, map(_ChangeSet.of, given)).lane(writer)
 
 
+def begin_lane(writer: str, state: TaskState, others: Iterable[LaneState]) -> LaneState:
+    """Return the lane of a writer of whom nothing is remembered.
+
+    What others hold alike was taken over from them, so it stays their change. All else counts as
+    changed by the writer, who has seen nothing, so that a join keeps it.
+    """
+    shown = dict(_parts_of(state))
+    values: dict[Part, Dots] = {}
+    for other in map(_ChangeSet.of, others):
+        for part, dots in other.values.items():
+            alike = {w: dot for w, dot in dots.items() if part in shown and dot[1] == shown[part]}
+            held = values.setdefault(part, {})
+            held.update({w: max(dot, held.get(w, dot)) for w, dot in alike.items()})
+    own = {part: {writer: (1, value)} for part, value in shown.items() if not values.get(part)}
+    begun = _ChangeSet({writer: 1}, {**_filled(values), **own}, {})
+    return begun.advanced(state, state, writer).lane(writer)
+
+
 def advance(lane: LaneState, state: TaskState, writer: str = "") -> LaneState:
     """Return the lane once its writer has changed the state; the same lane if it has not.
 

@@ -19,6 +19,7 @@ from gitguard.state.joining import (
     LaneState,
     PartVersion,
     advance,
+    begin_lane,
     join_lanes,
     open_conflicts,
     renamed,
@@ -384,6 +385,25 @@ def test_a_list_stands_as_its_writer_left_it() -> None:
     for order in itertools.permutations(a.state.learnings):
         moved = advance(a, a.state.replace(learnings=order))
         assert moved.state.learnings == join_lanes([a, moved]).state.learnings == order
+
+
+def test_what_a_writer_took_over_from_another_one_stays_the_others_change() -> None:
+    a = noted(begun("a"), goal="Port the parser", learnings=["Old", "Kept"])
+    b = noted(begin_lane("b", a.state, [a]), next_action="Write tests")
+    a = advance(a, a.state.replace(learnings=a.state.learnings[1:]))
+    both = join_lanes([noted(a, goal="Port the lexer"), b])
+    assert (both.state.goal, both.state.next_action) == ("Port the lexer", "Write tests")
+    assert [note.text for note in both.state.learnings] == ["Kept"]
+    assert both.conflicts == ()
+
+
+def test_what_a_writer_has_beside_what_it_took_over_is_kept() -> None:
+    a = noted(begun("a"), learnings=["Of a"])
+    state = noted(a, learnings=["Of b"]).state
+    b = begin_lane("b", state, [a])
+    assert b.state == state
+    both = join_lanes([advance(a, a.state.replace(learnings=())), b])
+    assert [note.text for note in both.state.learnings] == ["Of b"]
 
 
 def test_a_writer_with_a_new_id_knows_what_it_knew_of_others() -> None:

@@ -11,14 +11,14 @@ import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.codec import STATE_FILE, check_format, dump_line, load_json
-from gitguard.state.joining import LaneState, advance, gone_on_from, join_lanes, renamed
+from gitguard.state.joining import LaneState, advance, begin_lane, gone_on_from, renamed
 from gitguard.state.task import read_state
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, marked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Iterable, Mapping
     from typing import Any
 
     from gitguard.state.task import TaskState
@@ -36,16 +36,23 @@ class KnownLane:
         """Keep it beside the session's anchor."""
         self._path = os.path.join(store.workspace.anchor_folder(store.session), "lane.json")
 
-    def advanced(self, writer: str, earlier: Container[str], state: TaskState) -> LaneState:
+    def advanced(
+        self,
+        writer: str,
+        earlier: Container[str],
+        state: TaskState,
+        others: Iterable[LaneState] = (),
+    ) -> LaneState:
         """Return our lane with the state as it is now; its writer changed what differs.
 
         earlier are the ids that this worktree had before. A lane of another worktree of this
-        machine is continued as it is, because both share this memory.
+        machine is continued as it is, because both share this memory. others are lanes that the
+        state may have been taken from, if nothing is remembered.
         """
         state = leaving(state)
         before = self._read(state)
         if before is None:
-            return join_lanes([LaneState(writer, {}, state)], writer)
+            return begin_lane(writer, state, others)
         if before.writer in earlier:
             return renamed(advance(before, state), writer)
         return advance(before, state, writer)
@@ -61,6 +68,13 @@ class KnownLane:
             document["instead_of"] = _written(instead_of)
         files.make_folder(os.path.dirname(self._path))
         files.write_bytes(self._path, dump_line(document))
+
+    def take_over(self, lane: LaneState, writer: str) -> None:
+        """Remember another writer's lane, whose state was taken in the place of ours."""
+        before = self._read(lane.state)
+        ours = before.seen if before is not None else {}
+        seen = {w: max(ours.get(w, 0), lane.seen.get(w, 0)) for w in {**ours, **lane.seen}}
+        self.write(lane.replace(writer=writer, seen=seen))
 
     def forget(self) -> None:
         """Remember nothing of it any more."""

@@ -466,16 +466,35 @@ def test_a_writer_whose_branch_was_taken_over_is_believed(
     if not is_same:
         a.learn("never pushed as a lane")
         a.guard.checkpoint("Newer than the lane.")
-    a.git("push", "--quiet", "origin", "refs/heads/gitguard/main")
-    branch = "refs/heads/gitguard/main"
-    b.git("fetch", "--quiet", "origin", f"+{branch}:{branch}")
-    b.guard.trust(b.git("rev-parse", branch))
+    take_over(a, b)
     assert [lane.is_trusted for lane in b.guard.lanes.others()] == [is_same]
     b.settled()
     a.learn("two")
     a.settled()
     b.settled()
     assert ("two" in b.learned) == is_same
+
+
+def test_what_was_taken_over_with_a_branch_contradicts_nothing_that_its_writer_changes(
+    a: Machine, b: Machine
+) -> None:
+    a.guard.note({"goal": "Port the parser"})
+    signed(a, "one")
+    b.settled()
+    take_over(a, b)
+    b.settled()
+    a.guard.note({"goal": "Port the lexer"})
+    for each in (a, b):
+        each.settled()
+    assert (b.guard.state().goal, b.guard.state().conflicts) == ("Port the lexer", ())
+
+
+def take_over(a: Machine, b: Machine) -> None:
+    """Push the branch of one machine, and take it over on the other one."""
+    branch = "refs/heads/gitguard/main"
+    a.git("push", "--quiet", "origin", branch)
+    b.git("fetch", "--quiet", "origin", f"+{branch}:{branch}")
+    b.guard.trust(b.git("rev-parse", branch))
 
 
 def test_whoever_only_names_a_checkpoint_that_was_taken_over_is_not_believed(
@@ -490,9 +509,6 @@ def test_whoever_only_names_a_checkpoint_that_was_taken_over_is_not_believed(
     forged = remote("commit-tree", tree_of(remote, listed), "-m", message)
     remote("update-ref", a.lane.replace(a.writer, writer), forged)
     b.settled()
-    a.git("push", "--quiet", "origin", "refs/heads/gitguard/main")
-    branch = "refs/heads/gitguard/main"
-    b.git("fetch", "--quiet", "origin", f"+{branch}:{branch}")
-    b.guard.trust(b.git("rev-parse", branch))
+    take_over(a, b)
     trusted = {lane.writer: lane.is_trusted for lane in b.guard.lanes.others()}
     assert trusted == {a.writer: True, writer: False}
