@@ -187,7 +187,12 @@ def _refuse_mixed(choosing: list[str], *, files: bool, is_range: bool, oneline: 
 
 def _say_log(console: Console, listed: Log, lines: list[PageLine], *, no_pager: bool) -> None:
     checkpoints = [entry.checkpoint for entry in listed.entries]
-    document = {"checkpoints": checkpoints, "more": listed.more, "left_out": listed.left_out}
+    document = {
+        "checkpoints": checkpoints,
+        "more": listed.more,
+        "left_out": listed.left_out,
+        "notes": listed.notes,
+    }
     mark = "\n".join(map(marked, listed.doubts.values()))
     say_paged(console, lines, document, mark=mark, remark=_remark(listed), no_pager=no_pager)
 

@@ -85,6 +85,12 @@ def test_a_fresh_clone_with_lanes_alone_reports_the_work_of_each_writer(work: Wo
     assert not (ci.git.root / ".gitguard").exists()
 
 
+def test_the_page_for_a_browser_has_the_work_of_each_writer(work: Work) -> None:
+    page = reported(work.clone("ci"), work, "html")
+    for text in ("Tables before prose", "Name the gaps", work.a.writer, work.b.writer):
+        assert text in page
+
+
 def test_an_item_stands_once_and_in_the_lane_of_whoever_wrote_it(work: Work) -> None:
     document = json.loads(reported(work.clone("ci"), work, "json"))
     texts = [entry["text"] for entry in document["entries"] if entry["field"] == "decisions"]
