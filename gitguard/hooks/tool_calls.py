@@ -369,6 +369,10 @@ def _end_tool(conversation: Conversation) -> int:
 
             entry = doubt_answers(conversation, entry)
         conversation.store.journal.append(entry.replace(calls=counted_calls))
+        if conversation.event.report is not None:
+            from gitguard.hooks.reports import record_report
+
+            record_report(conversation)
         if ending == entries.FAILED:
             _fold(conversation)
     return calls

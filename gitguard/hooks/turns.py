@@ -6,6 +6,7 @@ from gitguard.errors import Complete, GitguardError, MissingState
 from gitguard.hooks import capture, compactions, gate
 from gitguard.hooks.gate import ASSESS_EVERY, HALT_STATUS
 from gitguard.hooks.missing_hooks import offer_missing_hooks
+from gitguard.hooks.reports import record_report
 from gitguard.hooks.told_line import (
     BRANCH,
     CONVERSATION,
@@ -120,6 +121,7 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
         capture.close_open_calls(conversation)
     capture.catch_up(conversation, reading)
     conversation.offer(STATUS, _complete_before(conversation, reading))
+    record_report(conversation)
     capture.record_prompt(conversation, reading)
     if begins_turn:
         _keep_files_before_turn(conversation)
@@ -521,6 +523,7 @@ def _sub_agent(conversation: Conversation) -> HookReply:
         return NEUTRAL
     more = 1 if conversation.event.kind == events.SUB_AGENT_START else -1
     with conversation.recording():
+        record_report(conversation)
         at_work = max(0, conversation.record.sub_agents + more)
         conversation.record = conversation.record.replace(sub_agents=at_work)
     return NEUTRAL

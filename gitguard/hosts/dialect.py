@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.hosts.marks import HostMarks
-    from gitguard.model.events import Abilities, HookReply, PlanItem
+    from gitguard.model.events import Abilities, HookReply, PlanItem, SubAgentReport
 
 KINDS = {
     "UserPromptSubmit": events.PROMPT,
@@ -105,6 +105,8 @@ class DialectHost(Value):
     """Returns what the user answered to questions, out of the result of `asking`."""
     readings: Callable[[dict[str, Any], float], Reading | None] | None = None
     """Returns how full the context is, where payloads say so."""
+    report: Callable[[dict[str, Any]], SubAgentReport | None] | None = None
+    """Returns what a sub-agent told its parent, where an event brings it."""
     context: str = NESTED
     refusal: str = BLOCKS
     obeys_continue: bool = False
@@ -168,6 +170,7 @@ class DialectHost(Value):
             tool=tool,
             sub_agent=agent,
             from_tool=self.marks.has_tool_marks(environment),
+            report=self.report(payload) if self.report is not None else None,
             reading=self.readings(payload, now) if self.readings is not None else None,
             transcript=Transcript(path, self.name, session * self.keeps_many) if path else None,
             model=_model(payload),

@@ -185,6 +185,16 @@ class ToolCall(Value):
     """Whether these are all items there are."""
 
 
+class SubAgentReport(Value):
+    """What a sub-agent told the agent that started it, by the host's word."""
+
+    agent: str
+    """The sub-agent's id or name."""
+    call: str
+    """The id of the call that started it, empty where the host does not tell."""
+    text: str
+
+
 class HookEvent(Value):
     """One event of a host session."""
 
@@ -210,6 +220,8 @@ class HookEvent(Value):
     tool: ToolCall | None = None
     sub_agent: str = ""
     """The id of the sub-agent that acts, empty for the main conversation."""
+    report: SubAgentReport | None = None
+    """What a sub-agent found, where the event brings it."""
     reading: Reading | None = None
     transcript: Transcript | None = None
     model: str = ""

@@ -34,6 +34,7 @@ from gitguard.state.items import (
     Item,
     Origin,
     PlanStep,
+    ToolOutput,
     derived_id,
     texts,
 )
@@ -68,11 +69,12 @@ BOUNDS = {
     "tools_used": Bound(50, 1_280),
     "files_read": Bound(60, 4_096),
     "artifacts": Bound(40, 12_288),
+    "tool_outputs": Bound(6, 2_048),
     "failed_attempts": Bound(12, 6_144),
     "commands": Bound(12, 6_144),
     "plan": Bound(30, 9_216),
 }
-"""With at most 26 KiB of the thread all of it stays below 64 KiB."""
+"""With at most 26 KiB of the thread all of it stays below 68 KiB."""
 _COMMITTED = late_pattern(
     r"\[[^\s\]]+ (?:\(root-commit\) )?(?P<id>[0-9a-f]{7,40})\] (?P<subject>.+?)"
     r"(?= \d+ files? changed|\s{2}|$)"
@@ -127,6 +129,7 @@ def fold(
                 *_created(state, ended, code),
             ),
         ),
+        "tool_outputs": _reports(state, entries, code),
         "failed_attempts": _failures(state, entries, checks, code),
         "commands": _current(commands),
         "plan": _plan(state, ended, code),
@@ -297,6 +300,24 @@ def _host_summary(
         id=item_id,
         origin=origin_of(newest, code),
     )
+
+
+def _reports(
+    state: TaskState, entries: tuple[JournalEntry, ...], code: str
+) -> tuple[ToolOutput, ...]:
+    """Return what tools said, with what sub-agents found: it is theirs, and says so."""
+    ids = {output.id for output in state.tool_outputs}
+    reports = (
+        ToolOutput(
+            f"sub-agent {entry.sub_agent}",
+            entry.summary,
+            id=_id_of(state, "tool_outputs", entry, entry.sub_agent, entry.summary),
+            origin=origin_of(entry, code),
+        )
+        for entry in entries
+        if entry.event == journal.REPORTED and entry.summary
+    )
+    return (*state.tool_outputs, *(report for report in reports if report.id not in ids))
 
 
 def _id_of(state: TaskState, field: str, entry: JournalEntry, *content: str) -> str:

@@ -33,6 +33,8 @@ PROMPT_UNCONFIRMED = "prompt-unconfirmed"
 TURN_ENDED = "turn-end"
 SAID = "agent-said"
 """What the agent said in a turn that did not end, or that a compaction splits."""
+REPORTED = "sub-agent-report"
+"""What a sub-agent told the agent that started it."""
 SUMMARY = "host-summary"
 SHELL_EDITED = "shell-edited"
 """A shell command of the agent changed files, by their contents."""
@@ -41,7 +43,7 @@ FILE_WRITTEN = "file-written"
 COMMITTED = "committed"
 """A shell command of the agent left a commit checked out, with its id and subject."""
 
-_FOUND_LATER = (SHELL_EDITED, FILE_WRITTEN, COMMITTED, PROMPT_READ, PROMPT_UNCONFIRMED)
+_FOUND_LATER = (SHELL_EDITED, FILE_WRITTEN, COMMITTED, PROMPT_READ, PROMPT_UNCONFIRMED, REPORTED)
 
 
 class JournalEntry(Record):

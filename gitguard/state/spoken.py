@@ -21,7 +21,7 @@ _QUESTION = 100
 ANSWERED = " → "
 """What stands between a question of the agent and the user's answer."""
 _BY_USER = frozenset((entries.PROMPT, entries.PROMPT_READ, entries.PROMPT_UNCONFIRMED))
-_BY_AGENT = frozenset((entries.TURN_ENDED, entries.SAID, entries.SUMMARY))
+_BY_AGENT = frozenset((entries.TURN_ENDED, entries.SAID, entries.SUMMARY, entries.REPORTED))
 
 
 def kept_entry(entry: JournalEntry, words: str) -> JournalEntry:

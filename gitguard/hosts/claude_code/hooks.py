@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitguard.hosts import payload as read
 from gitguard.hosts.dialect import KINDS, DialectHost
 from gitguard.model import events
-from gitguard.model.events import Abilities, HookAnswer, Reading, is_token_count
+from gitguard.model.events import Abilities, HookAnswer, Reading, SubAgentReport, is_token_count
 from gitguard.model.text import one_line
 
 TYPE_CHECKING = False
@@ -37,6 +37,8 @@ BESIDE_THE_WORDS = (
 """Tags around what the host adds to a prompt; its transcript has the same."""
 _NOT_THE_USERS = ("<task-notification>", *(f"<{tag}" for tag in FROM_OTHERS))
 """How prompts begin that the user did not write; the first one says that background work ended."""
+_BEFORE_A_REPORT = "<tools-used-before-summary>"
+"""How a part of a sub-agent's result begins that the host added."""
 _MOST_ANSWERS = 8
 _ONLY_NOTES = "(notes only)"
 """What the host records as the answer if the user typed notes and chose no option."""
@@ -104,6 +106,28 @@ def _with_notes(answer: str, annotation: dict[str, Any]) -> str:
     return notes if answer == _ONLY_NOTES else f"{answer} ({notes})"
 
 
+def _report(payload: dict[str, Any]) -> SubAgentReport | None:
+    """Return what a sub-agent found: of one in the background, a prompt of the host's brings it."""
+    response = read.mapping(payload, "tool_response")
+    agent = read.name_of(response, "agentId")
+    if agent and response.get("status") == "completed":
+        parts = [read.text(part, "text") for part in read.objects(response, "content")]
+        text = "\n".join(part for part in parts if not part.startswith(_BEFORE_A_REPORT))
+        return SubAgentReport(agent, read.name_of(payload, "tool_use_id"), text)
+    prompt = read.text(payload, "prompt")
+    if not prompt.startswith(_NOT_THE_USERS[0]):
+        return None
+    agent, call = _between(prompt, "task-id"), _between(prompt, "tool-use-id")
+    text = _between(prompt, "result")
+    return SubAgentReport(agent, call, text) if agent and call and text else None
+
+
+def _between(text: str, tag: str) -> str:
+    """Return what stands between a tag and the last end of it."""
+    behind = text.partition(f"<{tag}>")[2]
+    return behind.rpartition(f"</{tag}>")[0].strip()
+
+
 def _reading(payload: dict[str, Any], now: float) -> Reading | None:
     tokens = payload.get("context_tokens")
     if is_token_count(tokens):
@@ -152,6 +176,7 @@ HOST = ClaudeCode(
     words=_words_of_the_user,
     answers=_answers,
     readings=_reading,
+    report=_report,
     obeys_continue=True,
     shows_notices=True,
 )

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 
+from gitguard.hosts import payload as read
 from gitguard.hosts.dialect import FAILS, KINDS, PLAIN, DialectHost, ShellResult
 from gitguard.model import events
-from gitguard.model.events import Abilities
+from gitguard.model.events import Abilities, SubAgentReport
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +47,11 @@ def _shell_result(text: str) -> ShellResult:
     return ShellResult(output, int(first)) if first.strip().isdigit() else ShellResult(text)
 
 
+def _report(payload: dict[str, Any]) -> SubAgentReport | None:
+    agent, text = read.name_of(payload, "agent_name"), read.text(payload, "response")
+    return SubAgentReport(agent, "", text) if agent and text else None
+
+
 HOST = DialectHost(
     NAME,
     Abilities(
@@ -69,6 +75,7 @@ HOST = DialectHost(
     planning=frozenset(("TodoList",)),
     transcript=_transcript,
     shell_result=_shell_result,
+    report=_report,
     context=PLAIN,
     refusal=FAILS,
 )
