@@ -97,7 +97,8 @@ def _written_files(conversation: Conversation) -> tuple[str, ...]:
         from gitguard.state.collisions import written_by
 
         begins = event.folder or place.worktree
-        paths = tuple(os.path.join(begins, path) for path in written_by(tool.command))
+        written = {os.path.join(begins, p): sure for p, sure in written_by(tool.command).items()}
+        paths = tuple(path for path, sure in written.items() if sure or os.path.lexists(path))
     named = dict.fromkeys(map(place.relative, paths[:_MOST_FILES]))
     return tuple(path for path in named if path and path != place.worktree)
 

@@ -34,12 +34,12 @@ from gitguard.state.items import (
     Item,
     Origin,
     PlanStep,
-    ToolOutput,
     derived_id,
     texts,
 )
 from gitguard.state.outdated_checks import Run, in_doubt, is_covered, mended
 from gitguard.state.prompts import is_brief, kind_of_prompt
+from gitguard.state.reports import with_reports
 from gitguard.state.snapshot import IDLE, IN_PROGRESS, WAITING, Work
 from gitguard.state.spoken import ANSWERED
 from gitguard.state.talk import Prompt, kind_by_work, turn_seen
@@ -129,7 +129,7 @@ def fold(
                 *_created(state, ended, code),
             ),
         ),
-        "tool_outputs": _reports(state, entries, code),
+        "tool_outputs": with_reports(state, entries, code),
         "failed_attempts": _failures(state, entries, checks, code),
         "commands": _current(commands),
         "plan": _plan(state, ended, code),
@@ -300,24 +300,6 @@ def _host_summary(
         id=item_id,
         origin=origin_of(newest, code),
     )
-
-
-def _reports(
-    state: TaskState, entries: tuple[JournalEntry, ...], code: str
-) -> tuple[ToolOutput, ...]:
-    """Return what tools said, with what sub-agents found: it is theirs, and says so."""
-    ids = {output.id for output in state.tool_outputs}
-    reports = (
-        ToolOutput(
-            f"sub-agent {entry.sub_agent}",
-            entry.summary,
-            id=_id_of(state, "tool_outputs", entry, entry.sub_agent, entry.summary),
-            origin=origin_of(entry, code),
-        )
-        for entry in entries
-        if entry.event == journal.REPORTED and entry.summary
-    )
-    return (*state.tool_outputs, *(report for report in reports if report.id not in ids))
 
 
 def _id_of(state: TaskState, field: str, entry: JournalEntry, *content: str) -> str:

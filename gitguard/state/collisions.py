@@ -155,17 +155,26 @@ def _changed_by_shell(work: OtherWork, path: str) -> str:
     return max((entry.at for entry in naming if path in written_by(entry.shell_line)), default="")
 
 
-def written_by(line: str) -> tuple[str, ...]:
-    """Return the paths that a shell line writes, as it names them from where it begins."""
+def written_by(line: str) -> dict[str, bool]:
+    """Return the paths that a shell line writes, as it names them from where it begins.
+
+    With each stands whether the shell itself writes it. What a program writes is less sure: the
+    words behind `sed -i` are a script and files.
+    """
     from posixpath import join, normpath
 
     from gitguard.model.shell.writes import writes_of
 
     writes = writes_of(line)
-    paths = [written.path for written in writes.paths if not written.ends_work]
     folder = ""
     folders = [folder := join(folder, entered) for entered in writes.folders]
-    return tuple(dict.fromkeys(normpath(join(at, path)) for at in ("", *folders) for path in paths))
+    paths: dict[str, bool] = {}
+    for at in ("", *folders):
+        for written in writes.paths:
+            if not written.ends_work:
+                path = normpath(join(at, written.path))
+                paths[path] = paths.get(path, False) or not written.by
+    return paths
 
 
 def _plans(work: OtherWork) -> Iterator[str]:

@@ -229,7 +229,8 @@ class World:
         return self._random.choice(theirs if theirs and self._random.random() < 0.5 else FILES)
 
     def _others(self, speaker: Speaker) -> list[Speaker]:
-        return [other for other in self.speakers if other is not speaker]
+        """Return the others that have said anything yet."""
+        return [other for other in self.speakers if other is not speaker and other.began]
 
     def _read(self, speaker: Speaker) -> None:
         name, call = self._pick(speaker), self._call(speaker)
