@@ -91,6 +91,8 @@ class Speaker:
     limits: set[str] = field(default_factory=set)
     told: set[tuple[str, str]] = field(default_factory=set)
     """Files, each with the conversation, of which it was told."""
+    perhaps_told: set[tuple[str, str]] = field(default_factory=set)
+    """Those of which a line may have told besides."""
 
     @property
     def name(self) -> str:
@@ -143,6 +145,8 @@ class World:
         self._step = self._names = 0
         self._limits: dict[Path, set[str]] = defaultdict(set)
         """By worktree, the files that limits of its session name."""
+        self._last: dict[tuple[Path, str], str] = {}
+        """By worktree and file, who wrote it last."""
         self.counts = Counts()
         self._where = f"seed {seed}, {conversations} in {place}"
         self._first = Conversation(folder, "S0")
@@ -270,6 +274,7 @@ class World:
 
     def _wrote(self, speaker: Speaker, name: str) -> None:
         speaker.seen[name] = speaker.wrote[name] = self._step
+        self._last[speaker.talk.root, name] = speaker.name
 
     def _plan(self, speaker: Speaker) -> None:
         """Write the host's whole plan, of which some steps are done."""
@@ -332,6 +337,9 @@ class World:
         self.counts.writes += 1
         must, may = self._collisions(speaker, name)
         must = {(other, kind) for other, kind in must if (name, other) not in speaker.told}
+        # A line may have named it together with another one.
+        unsure = {(other, kind) for other, kind in must if (name, other) in speaker.perhaps_told}
+        must -= unsure
         is_told = "additionalContext" in answer
         if must:
             kind = min((kind for _, kind in must), key=KINDS.index)
@@ -339,11 +347,12 @@ class World:
             self.counts.warned[kind] += is_told
             if not is_told:
                 self.counts.missed.append(f"{self._where}, step {self._step}: {name} {must}")
-        elif is_told and not may:
+        elif is_told and not may and not unsure:
             self.counts.false += 1
             self.counts.wrong.append(f"{self._where}, step {self._step}: {name} {answer}")
         if is_told:
-            speaker.told |= {(name, other) for other in {o for o, _ in must} | may}
+            speaker.told |= {(name, other) for other, _ in must}
+            speaker.perhaps_told |= {(name, other) for other in may}
 
     def _collisions(self, speaker: Speaker, name: str) -> tuple[set[tuple[str, str]], set[str]]:
         """Return who has to be told of, and why, and of whom one may be told.
@@ -356,7 +365,7 @@ class World:
             if self._is_news(speaker, other, name):
                 must.add((other.name, CHANGED))
             elif name in other.wrote:
-                may.add(other.name) if self._is_hidden(speaker, other, name) else None
+                may |= {other.name} if self._is_hidden(other, name) else set()
             if name in other.plans:
                 must.add((other.name, PLANNED))
             if name in self._limits_for(speaker, other):
@@ -365,18 +374,15 @@ class World:
 
     def _is_news(self, speaker: Speaker, other: Speaker, name: str) -> bool:
         at = other.wrote.get(name, -1)
-        if at < 0 or self._last_writer(other.talk.root, name) is not other:
+        if at < 0 or self._is_hidden(other, name):
             return False
         if other.talk.root == speaker.talk.root:
             return at > speaker.seen.get(name, speaker.began)
         return self._differs(speaker, other, name)
 
-    def _is_hidden(self, speaker: Speaker, other: Speaker, name: str) -> bool:
-        return self._last_writer(other.talk.root, name) is not other
-
-    def _last_writer(self, root: Path, name: str) -> Speaker:
-        there = [speaker for speaker in self.speakers if speaker.talk.root == root]
-        return max(there, key=lambda speaker: speaker.wrote.get(name, -1))
+    def _is_hidden(self, other: Speaker, name: str) -> bool:
+        """Say whether somebody wrote a file after a conversation did, who may have ended since."""
+        return self._last[other.talk.root, name] != other.name
 
     def _differs(self, speaker: Speaker, other: Speaker, name: str) -> bool:
         """Say whether the other worktree has a content that this one never had, by git itself."""
