@@ -115,7 +115,13 @@ export default function (pi) {
     return undefined;
   }
 
-  pi.on("session_start", quiet(({ reason }, ctx) => tell(ctx, "SessionStart", { source: reason })));
+  /** A session that begins with the host may be a copy, of which only its header tells. */
+  function onStart({ reason }, ctx) {
+    const isCopy = reason === "startup" && ctx.sessionManager.getHeader?.()?.parentSession;
+    return tell(ctx, "SessionStart", { source: isCopy ? "fork" : reason });
+  }
+
+  pi.on("session_start", quiet(onStart));
   pi.on("input", quiet(onInput));
   pi.on("before_agent_start", quiet(beforeRun));
   pi.on("context", quiet(onContext));

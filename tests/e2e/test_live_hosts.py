@@ -282,6 +282,7 @@ def test_a_halted_conversation_runs_no_further_call_and_goes_on_after_an_overrid
     assert (live.project / "runs-again").exists()
 
 
+@pytest.mark.essential
 @pytest.mark.parametrize("live", ["codex"], indirect=True)
 def test_a_halted_turn_ends_where_the_host_would_compact_and_the_next_prompt_compacts(
     live: LiveHost, guarded_live: GuardedHost

@@ -202,6 +202,16 @@ def test_status_says_what_the_program_says(
 
 
 @only_codex
+def test_ensure_and_verify_say_too_that_hooks_are_not_approved(installed: Installed) -> None:
+    installed.answer(INITIALIZED, listed("untrusted", "untrusted"))
+    sentence = "hooks of codex: you have not approved 2 of 2 in Codex"
+    notes = installed.guard.ensure().notes
+    assert any(note.startswith(sentence) for note in notes)
+    (report,) = installed.guard.verify()
+    assert any(note.startswith(sentence) for note in report.notes)
+
+
+@only_codex
 @pytest.mark.parametrize(
     "messages",
     [

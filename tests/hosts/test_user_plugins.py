@@ -64,7 +64,8 @@ const ctx = {
   hasUI: true,
   ui: { notify: (text) => asked.push(["notify", text]) },
   model: { provider: "fake", id: "fake-1" },
-  sessionManager: { getSessionId: () => "s1", getSessionFile: () => "/home/s1.jsonl" },
+  sessionManager: { getSessionId: () => "s1", getSessionFile: () => "/home/s1.jsonl",
+    getHeader: () => ({ type: "session", parentSession: process.env.PARENT_SESSION }) },
   getContextUsage: () => ({ tokens: 9000, contextWindow: 40000, percent: 22.5 }),
 };
 const results = [];
@@ -418,6 +419,25 @@ def test_the_marks_of_tools_shells_are_taken_away_from_gitguard(host: Host) -> N
     host.run(*turn_of(host))
     environment = (host.folder / "environment").read_text()
     assert not any(f"{mark}=" in environment for mark in marks)
+
+
+@pytest.mark.parametrize("host", ["pi"], indirect=True)
+@pytest.mark.parametrize(
+    ("reason", "parent", "source"),
+    [
+        ("startup", "", "startup"),
+        ("startup", "/home/s0.jsonl", "resume"),
+        ("fork", "/home/s0.jsonl", "resume"),
+        ("new", "/home/s0.jsonl", "clear"),
+    ],
+)
+def test_a_copy_of_a_session_of_pi_goes_on_from_another_one(
+    host: Host, reason: str, parent: str, source: str
+) -> None:
+    host.environment = {"PARENT_SESSION": parent} if parent else {}
+    host.run(("session_start", {"reason": reason}))
+    (begun,) = host.sent()
+    assert begun.source == source
 
 
 FAULTS = {
