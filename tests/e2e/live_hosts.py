@@ -512,7 +512,8 @@ class Codex(LiveHost):
 
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".codex/sessions").rglob("rollout-*.jsonl")
-        return {path.stem[-_UUID_LENGTH:]: path for path in files}
+        own = (path for path in files if '"thread_source":"subagent"' not in _head_of(path))
+        return {path.stem[-_UUID_LENGTH:]: path for path in own}
 
     def shell(self, command: str) -> ToolCall:
         return ToolCall("exec_command", {"cmd": command, "yield_time_ms": 60_000})
@@ -557,6 +558,12 @@ class Codex(LiveHost):
 
 
 _UUID_LENGTH = 36
+
+
+def _head_of(path: Path) -> str:
+    """How a file begins."""
+    with path.open(encoding="utf-8", errors="replace") as file:
+        return file.read(2_000)
 
 
 class Opencode(LiveHost):

@@ -132,7 +132,10 @@ def _function_call(model: ScriptedServer, call: ToolCall) -> dict[str, Any]:
 
 
 def responses(model: ScriptedServer, step: Step, body: Body, _path: str) -> Reply:
-    """OpenAI's Responses, streamed; a call whose input is one text `input` is a custom one."""
+    """OpenAI's Responses, streamed; a call whose input is one text `input` is a custom one.
+
+    A tool of a namespace is called by `namespace/name`.
+    """
     events = enumerate(_response_events(model, step, body))
     return _events([{**event, "sequence_number": at} for at, event in events])
 
@@ -162,7 +165,9 @@ def _response_items(model: ScriptedServer, step: Step) -> Iterator[dict[str, Any
         item = {"type": "message", "id": model.next_id("msg"), "role": "assistant"}
         yield {**item, "status": "completed", "content": content}
     for call in step.calls:
-        named = {"name": call.name, "call_id": model.next_id("call"), "status": "completed"}
+        space, _, name = call.name.rpartition("/")
+        named = {"name": name, "call_id": model.next_id("call"), "status": "completed"}
+        named |= {"namespace": space} if space else {}
         if set(call.input) == {"input"}:
             kind = {"type": "custom_tool_call", "id": model.next_id("ctc"), **call.input}
         else:

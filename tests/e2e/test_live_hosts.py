@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -334,6 +335,9 @@ SUB_AGENTS: Mapping[str, ToolCall] = {
         "agent", {**_ASKED, "subagent_type": "general-purpose", "run_in_background": False}
     ),
     "kimi": ToolCall("Agent", _ASKED),
+    "codex": ToolCall(
+        "multi_agent_v1/spawn_agent", {"message": SUBAGENT_PROMPT, "task_name": "look"}
+    ),
     "opencode": ToolCall("task", {**_ASKED, "subagent_type": "general"}),
 }
 """The call that starts a sub-agent, of each host whose scripted model can start one."""
@@ -352,11 +356,15 @@ def test_the_calls_of_a_sub_agent_are_recorded_as_its_own_and_never_denied(
 
     call = live.shell(f"echo by-sub-agent >> by-sub-agent; {_PAUSE}")
     looks = Step("I look.", (call,), input_tokens=_CRITICAL)
-    live.model.script_subagent(looks, looks, Step("It is all there.", input_tokens=_CRITICAL))
+    ended = threading.Event()
+    last = Step("It is all there.", input_tokens=_CRITICAL, before=ended.set)
+    live.model.script_subagent(looks, looks, last)
+    sees = (live.shell("touch by-agent"),)
     live.say(
         GOAL,
         Step("I ask.", (SUB_AGENTS[live.name],), input_tokens=9_000),
-        Step("I see.", (live.shell("touch by-agent"),), input_tokens=9_100, before=look_at_turns),
+        # Codex does not wait for it.
+        Step("I see.", sees, input_tokens=9_100, before=look_at_turns, hold=ended),
         Step("The export is open.", input_tokens=9_200),
     )
     assert live.model.remaining(Kind.SUBAGENT) == 0
