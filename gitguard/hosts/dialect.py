@@ -7,6 +7,8 @@ recorded with Claude Code 2.1.330, Copilot CLI 1.0.102, Qwen Code 0.24.4, Droid 
 
 from __future__ import annotations
 
+import os
+
 from gitguard.hosts import HOSTS, PLANS, load
 from gitguard.hosts import payload as read
 from gitguard.model import events
@@ -47,6 +49,8 @@ TIMEOUT = 15
 """Seconds that hosts are told to wait."""
 
 _VERSION_LIMIT = 40
+_ONCE_A_TURN = (events.PROMPT, events.TURN_END)
+"""Events that a turn has once with the same words, so that its id marks them."""
 NESTED, TOP, PLAIN = "nested", "top", "plain"
 """Where a context is read: in `hookSpecificOutput`, beside it, or as text that is no JSON.
 
@@ -155,6 +159,8 @@ class DialectHost(Value):
         if not path and self.transcript is not None:
             path = self.transcript(payload, self.marks.user_folder(environment))
         source = read.name_of(payload, "source")
+        turn = _first(payload, ("prompt_id", "turn_id"))
+        mark = _first(payload, ("timestamp", "message_id", *self.ids))
         return HookEvent(
             kind=kind,
             host_session=session,
@@ -164,7 +170,7 @@ class DialectHost(Value):
             version=self._version(kind, payload, environment, path),
             source=self.sources.get(source, source) or read.name_of(payload, "trigger"),
             prompt=self.words(prompt) if prompt and self.words is not None else prompt,
-            turn_id=read.name_of(payload, "prompt_id") or read.name_of(payload, "turn_id"),
+            turn_id=turn,
             summary=read.text(payload, "compact_summary"),
             answer=read.text(payload, "last_assistant_message"),
             tool=tool,
@@ -174,7 +180,7 @@ class DialectHost(Value):
             reading=self.readings(payload, now) if self.readings is not None else None,
             transcript=Transcript(path, self.name, session * self.keeps_many) if path else None,
             model=_model(payload),
-            mark=_first(payload, ("timestamp", "message_id", *self.ids)),
+            mark=mark or (turn if kind in _ONCE_A_TURN else ""),
         )
 
     def _version(
@@ -358,6 +364,17 @@ def told_reading(payload: dict[str, Any], now: float) -> Reading | None:
     if not is_token_count(tokens) or not is_token_count(window):
         return None
     return Reading("hook", now, tokens=tokens, window=window)
+
+
+def beginning_of(path: str, most: int) -> bytes:
+    """Return how a file of the host's begins, empty where it cannot be read."""
+    if not os.path.isfile(path):
+        return b""  # reading a pipe would wait for somebody who writes to it
+    try:
+        with open(path, "rb") as file:
+            return file.read(most)
+    except OSError:
+        return b""
 
 
 def code_behind(mark: str, end: str = "") -> Callable[[str], ShellResult]:

@@ -405,7 +405,7 @@ def test_the_first_call_of_a_halted_agent_is_denied_and_the_second_ends_its_turn
     assert not stops(first), "the agent can still say what it found"
     assert HALTED in told(first).splitlines()
     assert talk.triggers()[-1] == "halt"
-    second = talk.bash("echo hi")
+    second = talk.bash("echo hi", tool_use_id="toolu_2")
     assert stops(second)
     assert HALTED in second["stopReason"].splitlines()
 
@@ -415,9 +415,9 @@ def test_a_prompt_gives_a_halted_agent_another_call_that_is_only_denied(
 ) -> None:
     talk.prompt("Begin")
     talk.uses(170_000)
-    for _ in range(2):
-        assert not stops(talk.bash("echo hi"))
-        assert stops(talk.bash("echo hi"))
+    for turn in range(2):
+        assert not stops(talk.bash("echo hi", tool_use_id=f"toolu_{turn}_1"))
+        assert stops(talk.bash("echo hi", tool_use_id=f"toolu_{turn}_2"))
         assert HALTED in talk.prompt("What did you find?").splitlines()
 
 
@@ -1217,4 +1217,5 @@ def test_the_way_out_of_a_halt_names_the_session_that_its_host_keys(talk: Conver
         events.TOOL_START, "H", str(talk.root), session="agent:x", tool=call, reading=reading
     )
     talk.guard.handle(event, Abilities())
-    assert "gitguard --session 'agent:x' override" in talk.guard.handle(event, Abilities()).stop
+    another = event.replace(tool=call.replace(id="t2"))
+    assert "gitguard --session 'agent:x' override" in talk.guard.handle(another, Abilities()).stop

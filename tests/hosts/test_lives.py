@@ -286,6 +286,21 @@ def test_an_event_that_two_hooks_tell_of_counts_once(
     assert is_told_before(talk.guard.workspace, told[1]) is is_the_same
 
 
+@pytest.mark.parametrize("host", ["claude-code", "codex", "droid", "qwen", "copilot"])
+@pytest.mark.parametrize("name", ["UserPromptSubmit", "Stop"])
+def test_a_turns_prompt_and_end_that_a_plugin_and_settings_tell_of_count_once(
+    tmp_path: Path, host: str, name: str
+) -> None:
+    talk = Conversation(tmp_path)
+    folder = PAYLOADS.parent / host.replace("-", "_")
+    payload = json.loads((folder / f"{name}.json").read_text())
+    adapter, workspace = find_host(host), talk.guard.workspace
+    told = [adapter.parse_event(payload, {"HOME": "/nowhere"}, talk.clock()) for _ in range(2)]
+    assert [is_told_before(workspace, event) for event in told] == [False, True]
+    other = told[0].replace(prompt="Something else", answer="Something else")
+    assert not is_told_before(workspace, other)
+
+
 def test_an_event_is_known_though_older_ones_cannot_be_forgotten(tmp_path: Path) -> None:
     talk = Conversation(tmp_path)
     workspace = talk.guard.workspace

@@ -6,10 +6,8 @@ compaction does, and every denied call is told why.
 
 from __future__ import annotations
 
-import os
-
 from gitguard.hosts import payload as read
-from gitguard.hosts.dialect import KINDS, DialectHost
+from gitguard.hosts.dialect import KINDS, DialectHost, beginning_of
 from gitguard.model import events
 from gitguard.model.events import Abilities
 
@@ -42,13 +40,8 @@ def _version_in(transcript: str) -> str:
     """Return the version that a conversation began with, from the first line of its rollout."""
     import re
 
-    if not os.path.isfile(transcript):
-        return ""
-    try:
-        with open(transcript, "rb") as file:
-            first = file.read(_FIRST).partition(b"\n")[0].partition(b'"base_instructions"')[0]
-    except OSError:
-        return ""
+    line = beginning_of(transcript, _FIRST).partition(b"\n")[0]
+    first, _, _ = line.partition(b'"base_instructions"')
     version = re.search(rb'"cli_version": ?"([\w.+-]+)"', first)
     return version[1].decode() if version else ""
 

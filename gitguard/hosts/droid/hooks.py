@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from gitguard.hosts.dialect import KINDS, STOPS, DialectHost, code_behind
+from gitguard.hosts.dialect import KINDS, STOPS, DialectHost, beginning_of, code_behind
 from gitguard.model import events
 from gitguard.model.events import Abilities
 
@@ -21,13 +21,7 @@ def _version_in(transcript: str) -> str:
     """Return the version that was started last, which stands beside the sessions' folder."""
     folder = os.path.dirname(os.path.dirname(os.path.dirname(transcript)))
     path = os.path.join(folder, "state", "last-startup-version")
-    if not os.path.isfile(path):
-        return ""
-    try:
-        with open(path, encoding="ascii", errors="replace") as file:
-            version = file.read(64).strip()
-    except OSError:
-        return ""
+    version = beginning_of(path, 64).decode(errors="replace").strip()
     return version if version.replace(".", "").isalnum() else ""
 
 

@@ -54,7 +54,8 @@ def _name(event: HookEvent) -> str:
     from _blake2 import blake2b
 
     tool = event.tool
-    subject = f"{tool.name} {tool.id}" if tool is not None else event.prompt
+    words = event.prompt or event.answer
+    subject = f"{tool.name} {tool.id}" if tool is not None else words
     parts = (event.host, event.host_session, event.kind, event.sub_agent, event.mark, subject)
     data = "\0".join(parts).encode("utf-8", "replace")
     return blake2b(data, digest_size=_NAME_SIZE).hexdigest()
