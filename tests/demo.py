@@ -134,6 +134,7 @@ class Conversation:
         self.key = key
         self.transcript = stage.home / f"{key}.jsonl"
         self.transcript.touch()
+        self.turns = 0
 
     def hook(self, payload: str, *, path: str = "", **changes: Any) -> dict[str, Any]:
         """Send a recorded payload to the real hook command; return its answer."""
@@ -148,7 +149,11 @@ class Conversation:
     ) -> subprocess.CompletedProcess[str]:
         """Send a recorded payload, with this conversation's id and places in it."""
         text = (PAYLOADS / f"{payload}.json").read_text().replace("/repo", str(self.stage.root))
+        # A turn begins with a prompt, and has one end.
+        self.turns += payload.startswith("UserPromptSubmit")
         own = {"session_id": self.key, "transcript_path": str(self.transcript)}
+        own["prompt_id"] = f"turn-{self.turns}"
+        self.turns += payload == "Stop"
         document = {**json.loads(text), **own, **changes}
         return subprocess.run(
             [sys.executable, "-c", _HOST, self.stage.gitguard, "hook", "claude-code"],
@@ -264,7 +269,7 @@ def context_limit(stage: Stage, talk: Conversation) -> None:
     why = specific["permissionDecisionReason"]
     check("STATUS:HALT_CONTEXT_LIMIT" in why, "the agent reads the signal and the reason")
     check(stage.newest_trigger() == "halt", "a checkpoint `halt` was written first")
-    again = talk.hook("PreToolUse.Bash")
+    again = talk.hook("PreToolUse.Bash", tool_use_id="toolu_again")
     check(again["continue"] is False, "another call ends its turn")
     asked = talk.hook("UserPromptSubmit", prompt="What did you find?")
     check("STATUS:HALT_CONTEXT_LIMIT" in context_of(asked), "it may still answer in words")
