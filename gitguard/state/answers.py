@@ -16,6 +16,7 @@ from gitguard.state.sentences import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _GAP = "…"
@@ -32,8 +33,12 @@ _LONG = 300
 _MOST_SPANS = 64
 """Spans of code that are looked for in an answer's sentences."""
 _CODE = late_pattern(r"`([^`\n]{2,120})`")
+_LINK = late_pattern(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,400})\)")
+_AROUND_NAME = "`*_#"
+"""What may stand around a name in the words of a link."""
 _HEADING = late_pattern(r"#{1,6}\s|\*\*[^*]+\*\*:?$")
 _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
+_CUT_END = late_pattern(rf"(?<=\S{_GAP})\s+")
 _LEADS = (":", "：")
 _RULER = late_pattern(r"[-:|=_*+~─━\s]+")
 _FENCE = "```"
@@ -42,6 +47,9 @@ _LINE_BREAK = " ⏎ "
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
 _QUOTING = "\"'*_”’»」』"
+"""Marks behind which a question is one that the answer speaks of."""
+_NUMBERS = late_pattern(r"\s(?=\d{1,2}\)\s)")
+_IN_A_LIST = late_pattern(rf"\d{{1,2}}\)\s|{_GAP}$")
 _CHECK_MARKS = frozenset("✅✓✔☑")
 _BESIDE_STEP = 60
 """Characters that stand beside a step where it is marked; a longer sentence marks other things."""
@@ -123,7 +131,8 @@ def _heaviest(
         if passage is _LEFT_OUT:
             continue
         if size_of(passage.text) + joint > room:
-            if is_one_cut or room < size_of(passage.heading) + _WORTH_A_CUT:
+            least = size_of(passage.heading) + _WORTH_A_CUT
+            if is_one_cut or passage.features.is_cut or room < least:
                 continue
             passage, is_one_cut = passage.replace(text=cut(passage.text, room - joint)), True
         chosen[i] = passage
@@ -156,6 +165,8 @@ class Features(Value):
     is_listed: bool = False
     is_headed: bool = False
     is_long: bool = False
+    is_cut: bool = False
+    """Whether its end was left out before: what is cut once more is a fragment."""
 
     @property
     def asks(self) -> bool:
@@ -176,6 +187,7 @@ _WEIGHTS = {
     "is_listed": 0.3,
     "is_headed": 0.2,
     "is_long": -0.4,
+    "is_cut": -0.5,
 }
 _WEIGHTS_OF_SHAPE = {
     "has_path": 0.6,
@@ -215,6 +227,7 @@ def passages_of(answer: str, *, has_code: bool = False) -> list[Passage]:
     text = answer.strip()
     if len(text) > READ:
         text = text[: READ // 2] + "\n" + text[-READ // 2 :]
+    text = _LINK.sub(_linked, text)
     spans = frozenset(_CODE.findall(text)[:_MOST_SPANS])
     lines = _lines_of(_with_code_in_lines(text) if has_code else without_code(text))
     sizes: dict[int, int] = {}
@@ -239,9 +252,17 @@ def passages_of(answer: str, *, has_code: bool = False) -> list[Passage]:
                 is_listed=line.is_listed,
                 is_headed=bool(heading),
                 is_long=len(sentence) > _LONG,
+                is_cut=sentence.endswith(_GAP),
             )
             passages.append(Passage(heading + sentence, features, heading))
     return passages
+
+
+def _linked(link: re.Match[str]) -> str:
+    """Return a link's words alone where they end as its target does, and all of it elsewhere."""
+    words, target = link[1], link[2]
+    name = words.strip(_AROUND_NAME).rpartition(" ")[2].strip(_AROUND_NAME)
+    return words if name and target.rstrip("/").endswith(name) else link[0]
 
 
 def _with_code_in_lines(text: str) -> str:
@@ -326,15 +347,15 @@ def _row(line: str) -> str:
 
 
 def _parts_of(line: str) -> Iterator[str]:
-    """Yield the sentences of a line that have words, and a mark for each gap between them."""
+    """Yield the sentences of a line that have words, and a mark for each gap between them.
+
+    What was cut before ends with a mark of its own.
+    """
     for sentence in sentences(line):
-        if sentence.startswith(f"{_GAP} "):
-            yield _GAP
-        words = sentence.removeprefix(f"{_GAP} ").removesuffix(f" {_GAP}")
-        if _has_letters(words):
-            yield words
-        if sentence.endswith(f" {_GAP}") or sentence == _GAP:
-            yield _GAP
+        for number, kept in enumerate(f" {sentence} ".split(f" {_GAP} ")):
+            if number:
+                yield _GAP
+            yield from filter(_has_letters, _CUT_END.split(kept.strip()))
 
 
 def _has_letters(text: str) -> bool:
@@ -352,6 +373,33 @@ def closing_question(answer: str) -> str:
     closing = sentences(without_code(answer[-READ:]))[-_CLOSING:]
     questions = [s for s in closing if is_question(s) and s[-1] not in _QUOTING]
     return questions[-1].removeprefix(f"{_GAP} ") if questions else ""
+
+
+def without_offer(answer: str) -> str:
+    """Return an answer without the question with which it closes, and the choices below it.
+
+    These stand behind the question, and are numbered from 1 on where that is a heading.
+    """
+    parts = [part for sentence in sentences(answer) for part in _NUMBERS.split(sentence)]
+    asked = _place_of_question(parts)
+    first = asked
+    while first and _IN_A_LIST.match(parts[first - 1]):
+        first -= 1
+    is_list = first < asked and parts[first].startswith("1)")
+    if is_list and first and is_question(parts[first - 1].rstrip(":：")):
+        asked = first - 1
+    if asked == len(parts):
+        return answer
+    begin = answer.rfind(parts[asked])
+    return answer[:begin].strip() if begin >= 0 else " ".join(parts[:asked])
+
+
+def _place_of_question(parts: list[str]) -> int:
+    """Return where the last question of an answer's end stands, behind all if there is none."""
+    for place in range(len(parts) - 1, max(len(parts) - 1 - _CLOSING, -1), -1):
+        if is_question(parts[place]) and parts[place][-1] not in _QUOTING:
+            return place
+    return len(parts)
 
 
 def reports_done(answer: str, step: str) -> bool:

@@ -60,6 +60,19 @@ def mended(runs: tuple[Run, ...]) -> frozenset[str]:
     )
 
 
+def told_by_no_other(runs: tuple[Run, ...]) -> frozenset[str]:
+    """Return the commands without those that passed where other ones passed all of it as well."""
+    passed = [run for run in runs if run.outcome == PASSED]
+    told = set()
+    for run in passed:
+        others = [other for other in passed if other.command not in told and other is not run]
+        targets = targets_of_run(run)
+        by_others = [t for other in others for t in targets_of_run(other)]
+        if targets and all(is_covered(target, by_others) for target in targets):
+            told.add(run.command)
+    return frozenset(run.command for run in runs) - told
+
+
 def in_doubt(runs: tuple[Run, ...]) -> frozenset[str]:
     """Return the commands of which one failed in a later line that does not tell which."""
     return frozenset(run.command for run in runs if _failed_joined(run, runs))

@@ -7,7 +7,7 @@ they miss is a request, and is kept as such.
 from __future__ import annotations
 
 from gitguard.model.host_additions import QUOTED, command_in
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.state.items import ANSWER, REQUEST
 from gitguard.state.sentences import (
     READ,
@@ -29,6 +29,15 @@ _GAP = " … "
 """What stands for the words between two sentences that are kept."""
 _SHORT_SENTENCE = 120
 """Characters below which a sentence within a longer prompt is taken for a rule or a wish."""
+_CHOICE_SHOWN = 160
+"""Characters of a choice that a short reply picks."""
+_BEFORE_QUESTION = " — "
+_PICKED = late_pattern(r"(?:[^\W\d_]+\W+)?(?P<label>\d{1,2}|[A-F])[^\W\d_]?\W*")
+"""A reply of one number or letter, at most with a word before it: `2`, `option B`, `1번`."""
+_CHOICE = late_pattern(
+    r"[\s#>*|+\-•]*(?:[^\W\d_]+\s+)?(?P<label>\d{1,2}|[A-F])(?:\ufe0f?\u20e3|\s*[.)．、:：—–|-]|\*\*)"
+)
+"""A line that begins with a number or letter, at most with a word before it: `2.`, `Option B:`."""
 _QUESTION = 300
 """Characters of a question that a short reply answers."""
 
@@ -115,14 +124,33 @@ def question_answered(answer: str, prompt: str) -> str:
     """Return what of an answer a short prompt replies to, empty if it stands for itself.
 
     That is the question with which a long answer closes, or a shorter one of whose terms the reply
-    takes some up. Where a long one asks nothing, a few words reply to its end.
+    takes some up; before it stands the choice that the reply picks by its number or letter. Where
+    a long one asks nothing, a few words reply to the choice or to its end.
     """
     if not len(prompt.strip()) > 0 or not length_of(prompt) < SHORT_REPLY:
         return ""
     whole = sentences(without_code(answer[-READ:]))
     is_long = length_of(answer) > LONG_ANSWER
     questions = [sentence for sentence in whole[-_CLOSING:] if is_question(sentence)]
+    choice = _choice_picked(answer, prompt)
     if questions:
         shares = telling_terms(questions[-1]) & telling_terms(prompt)
-        return shorten(questions[-1], _QUESTION) if is_long or shares else ""
+        if not (is_long or shares or choice):
+            return ""
+        return _BEFORE_QUESTION.join(filter(None, (choice, shorten(questions[-1], _QUESTION))))
+    if choice:
+        return choice
     return shorten(whole[-1], _QUESTION) if is_long and length_of(prompt) <= FEW_WORDS else ""
+
+
+def _choice_picked(answer: str, prompt: str) -> str:
+    """Return the line of an answer's list that a few words pick by its number or letter."""
+    picked = _PICKED.fullmatch(one_line(prompt))
+    if picked is None or length_of(prompt) > FEW_WORDS:
+        return ""
+    label = picked["label"]
+    for line in reversed(without_code(answer[-READ:]).splitlines()):
+        item = _CHOICE.match(line)
+        if item is not None and item["label"] == label:
+            return shorten(" ".join(sentences(line)), _CHOICE_SHOWN)
+    return ""

@@ -15,8 +15,9 @@ from gitguard.state.answers import (
     passages_of,
     telling,
     weight_of,
+    without_offer,
 )
-from gitguard.state.sentences import Shape
+from gitguard.state.sentences import Shape, sentences
 
 ENGLISH = """\
 The export is fast again. The cause was the lock in `store/rows.py`, which each request took twice.
@@ -218,6 +219,48 @@ def test_a_mark_stands_wherever_something_is_left_out() -> None:
     assert again == "The port is done. … All 12 tests pass."
 
 
+def test_a_sentence_that_was_cut_before_is_not_cut_to_a_fragment_of_it() -> None:
+    cut = "The reader of `rows.py` waits for the lock of the writer, which waits for the…"
+    answer = f"The port is done in 3 files. … {cut} … All 12 tests pass."
+    assert conclusions(answer, 75) == "The port is done in 3 files. … All 12 tests pass."
+
+
+@pytest.mark.parametrize(
+    ("link", "shown"),
+    [
+        ("[PR #330](https://forge.example/one/two/pull/330)", "PR #330"),
+        ("[src/rows.py](src/rows.py)", "src/rows.py"),
+        ("[`rows.py`](src/rows.py)", "rows.py"),
+        ("[the post](https://blog.example/keys/)", "[the post](https://blog.example/keys/)"),
+    ],
+)
+def test_of_a_link_only_its_words_stay_where_they_name_its_target(link: str, shown: str) -> None:
+    assert conclusions(f"It stands in {link} now.", 400) == f"It stands in {shown} now."
+
+
+@pytest.mark.parametrize(
+    ("answer", "left"),
+    [
+        ("The reader is ported. Shall I port the writer?", "The reader is ported."),
+        (
+            "The reader is ported. What comes next?: 1) Port the writer. 2) Port the tests.",
+            "The reader is ported.",
+        ),
+        ("读取器完成。下一步？ 1) 移植写入器。 2) 测试。 3) 其他。", "读取器完成。"),
+        (
+            "Two flaws: 1) The reader leaks. 2) The writer waits. Shall I mend them?",
+            "Two flaws: 1) The reader leaks. 2) The writer waits.",
+        ),
+        ("It works. 1) The reader leaks. 2) The writer waits.", None),
+        ('The title reads "Shall we go?"', None),
+    ],
+)
+def test_what_an_answer_offered_is_over_once_the_user_has_gone_on(
+    answer: str, left: str | None
+) -> None:
+    assert without_offer(answer) == (answer if left is None else left)
+
+
 def test_a_heading_is_not_kept_with_a_word_of_what_follows() -> None:
     answer = "## Changes\n" + "The reader reads each of the rows of the table twice " * 8
     kept = conclusions(f"It is ported in `rows.py`.\n\n{answer}", 90)
@@ -253,6 +296,13 @@ PIECES = st.sampled_from(
      "| --- |", "```", "：", "？", "因为", "。", "#", "**x**", ":", "a" * 90, "\u2028", "\x00", "`"]
 )  # fmt: skip
 TEXTS = st.one_of(st.text(max_size=300), st.lists(PIECES, max_size=80).map(" ".join))
+
+
+@given(TEXTS)
+def test_without_its_offer_an_answer_says_nothing_new(answer: str) -> None:
+    assert set(without_offer(answer).split()) <= set(answer.split()) | set(
+        " ".join(sentences(answer)).split()
+    )
 
 
 @given(TEXTS, st.integers(20, 300))

@@ -18,6 +18,7 @@ from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE
 from gitguard.state.entries import ENDED, FAILED, PROMPT, STARTED, TURN_ENDED, JournalEntry
 from gitguard.state.items import ANSWER, REQUEST, SMALL_TALK, Artifact, Decision, Exchange
+from gitguard.state.prompts import question_answered
 from gitguard.state.snapshot import Snapshot, read_snapshot
 from gitguard.state.task import TaskState, new_task, read_state
 from tests.conftest import OpenGuard
@@ -111,6 +112,27 @@ def test_a_short_reply_to_a_long_answer_is_kept_with_what_it_answers_in_any_lang
     reply = exchange_saying(talk, "はい、そうしてください")
     assert reply.kind == ANSWER
     assert reply.settles.startswith("I would write the parser by hand")
+
+
+CHOICES = "Three ways:\n\n1. Port **the reader**\n2) Mend it\n- **Option C**: leave it\n\n"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reply", "settled"),
+    [
+        (f"{CHOICES}Which one?", "1", "1) Port the reader. — Which one?"),
+        (f"{CHOICES}どれにしますか？", "2番", "2) Mend it. — どれにしますか？"),
+        (f"{CHOICES}Which one?", "option C", "Option C: leave it. — Which one?"),
+        (CHOICES, "2", "2) Mend it."),
+        (f"{CHOICES}Shall I?", "4", ""),
+        (f"{CHOICES}Shall I?", "2 rows are missing", ""),
+        ("It takes 2 seconds.", "2", ""),
+    ],
+)
+def test_a_reply_that_picks_a_choice_by_its_number_is_kept_with_the_choice(
+    answer: str, reply: str, settled: str
+) -> None:
+    assert question_answered(answer, reply) == settled
 
 
 @pytest.mark.parametrize(

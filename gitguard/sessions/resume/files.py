@@ -81,10 +81,35 @@ def _folded(paths: Iterable[str]) -> list[tuple[str, int]]:
     groups: dict[tuple[str, ...], list[list[str]]] = {}
     for path in paths:
         lines = groups.setdefault(_together(path), [[]])
-        if lines[-1] and len(_line([*lines[-1], path])) > _LINE:
+        if lines[-1] and not _fits([*lines[-1], path]):
             lines.append([])
         lines[-1].append(path)
-    return [(_line(line), len(line)) for lines in groups.values() for line in lines]
+    lines = [line for lines in groups.values() for line in lines]
+    return [(_line(line), len(line)) for line in _alike_in_one(lines)]
+
+
+def _alike_in_one(lines: list[list[str]]) -> list[list[str]]:
+    """Put lines of one path together whose files have the same name, in different folders."""
+    joined: list[list[str]] = []
+    by_name: dict[str, list[str]] = {}
+    for line in lines:
+        folder, _, name = line[0].rpartition("/")
+        is_outside = line[0].startswith(("/", "..", "~"))
+        if len(line) > 1 or not folder or is_outside or _SPECIAL & set(line[0]) or " " in line[0]:
+            joined.append(line)
+            continue
+        alike = by_name.get(name)
+        if alike is None or len(_line([*alike, line[0]])) > _LINE:
+            alike = by_name[name] = []
+            joined.append(alike)
+        alike += line
+    return joined
+
+
+def _fits(paths: list[str]) -> bool:
+    """Whether paths may stand in one line: a long folder is not named once more for each file."""
+    line = _line(paths)
+    return len(line) <= _LINE or len(line) - len(_common_folder(paths)) <= _LINE * 2 // 3
 
 
 def _together(path: str) -> tuple[str, ...]:
@@ -101,6 +126,9 @@ def _line(paths: list[str]) -> str:
     if len(paths) == 1:
         return paths[0]
     folder = _common_folder(paths)
+    name = paths[0].rpartition("/")[2]
+    if not folder and all(path.endswith(f"/{name}") for path in paths):
+        return f"{{{','.join(path.removesuffix(f'/{name}') for path in paths)}}}/{name}"
     names = ",".join(path[len(folder) :] for path in paths)
     return f'"{folder}"{{{names}}}' if " " in folder else f"{folder}{{{names}}}"
 

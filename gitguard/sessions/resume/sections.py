@@ -6,6 +6,9 @@ next; each with its age where it is older than the conversation, and with whose 
 
 from __future__ import annotations
 
+import itertools
+
+from gitguard.model.checks import checks_of
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.tokens import beginning, fit, quarters_of
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
@@ -46,15 +49,17 @@ from gitguard.state.items import (
     EVENT,
     FAILED,
     INVARIANT,
+    PASSED,
+    RAN,
     SAID,
     Exchange,
 )
-from gitguard.state.outdated_checks import leads_to_commit
+from gitguard.state.outdated_checks import Run, leads_to_commit, told_by_no_other
 from gitguard.state.thread import is_heard, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from gitguard.state.items import (
         Command,
@@ -75,6 +80,8 @@ _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
 _FORMER, _FORMER_GOAL = 6, 140
 """Prompts behind which a goal that nobody noted is a former one, and its characters then."""
+_PLAIN_NAME = late_pattern(r"[^\W\d_][\w:-]*")
+"""An argument that is no option, no path and no value."""
 _COMMAND = 80
 """Characters that are ever shown of a check's command."""
 _SHORTEST_ENDING = 30
@@ -245,8 +252,34 @@ def _where_things_stand(
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     """Return the commands that check the work: what fails now first, then what is run most."""
-    commands = sorted(state.commands, key=lambda c: (c.outcome != FAILED, -c.runs))
+    known = [c for c in _newest_bare(state.commands) if c.outcome != RAN or c.ending]
+    runs = tuple(Run(command.command, command.outcome, command.when) for command in known)
+    telling = told_by_no_other(runs)
+    commands = [command for command in known if command.command in telling]
+    commands.sort(key=lambda c: (c.outcome != FAILED, -c.runs))
     return items_of((_checked(command), True) for command in commands[:_MOST_CHECKS])
+
+
+def _newest_bare(commands: Iterable[Command]) -> list[Command]:
+    """Return checks; of those of which only that they passed is known, each program's newest."""
+    newest: dict[str, Command] = {}
+    left = []
+    for command in sorted(commands, key=lambda c: c.when):
+        if command.outcome == PASSED and not command.ending:
+            newest[_what_checks(command)] = command
+        else:
+            left.append(command)
+    return [*left, *newest.values()]
+
+
+def _what_checks(command: Command) -> str:
+    """Return the program of a check with the names that it begins with, such as `npm run lint`."""
+    checks = checks_of(command.command)
+    if len(checks) != 1:
+        return command.command
+    target = checks[0].target
+    names = itertools.takewhile(_PLAIN_NAME.fullmatch, target.arguments)
+    return " ".join((target.folder, target.program, *names))
 
 
 def _checked(command: Command) -> str:

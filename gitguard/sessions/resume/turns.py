@@ -13,8 +13,16 @@ from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present, single
 from gitguard.sessions.resume.standing import awaited, is_before_request, newest_request
 from gitguard.state import roles
-from gitguard.state.answers import closing_question, conclusions
-from gitguard.state.items import AGENT_KINDS, CONCLUSION, SMALL_TALK, UNFINISHED, Exchange
+from gitguard.state.answers import conclusions, without_offer
+from gitguard.state.items import (
+    AGENT_KINDS,
+    CONCLUSION,
+    EVENT,
+    SMALL_TALK,
+    UNFINISHED,
+    Exchange,
+)
+from gitguard.state.prompts import is_few_words
 from gitguard.state.sentences import is_question, sentences, words_of
 from gitguard.state.subjects import Subjects
 from gitguard.state.thread import answer_before_last, is_full, is_heard, is_refusal, is_talk
@@ -26,7 +34,7 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 REQUEST, EARLIER_WORDS = 320, 135
-_CONCLUSION, _EARLIER_ANSWER = 900, 250
+_CONCLUSION, _EARLIER_ANSWER = 900, 200
 """Quarters that are shown of the newest request, of each earlier prompt, of the last answer and of
 each before it, until all sections have as much."""
 _FIRST_WORDS = 5
@@ -40,6 +48,12 @@ _PASTE, _NEWEST_PASTE = 60, 240
 """Characters that stay of what the user pasted into earlier prompts and into the newest."""
 _MOST_LINES = 56
 """Earlier prompts and answers that are shown: most of what older ones say has been done since."""
+_SHORT_ID = 7
+"""Characters of a commit's id by which an answer names it."""
+_GAP = "…"
+"""What stands for the sentences that are left out."""
+_FEWEST_TERMS = 2
+"""Rare terms of a question to which a few words reply with something."""
 _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
 _ANSWERED = "→ "
@@ -66,6 +80,7 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     before = answers[len(last) :]
     main = answer_before_last(answers) if is_answered else tuple(before[:1])
     told = _telling(_in_force(before, last, subjects), _hardly_ended(state.exchanges))
+    told = _without_commits(told, state)
     words = _earlier_words(state, newest, subjects) if newest is not None else []
     kept = {exchange.id: exchange for exchange in (*words, *_not_noted(told, state))}
     return (
@@ -162,19 +177,43 @@ def _lines(
             elif len(turn) == 1:
                 item = item.replace(rank=_LATER + rank)
             items.append(item)
-        lines[:0] = items
+        lines[:0] = _with_answer(items, rank)
     return present(lines)
+
+
+def _with_answer(items: list[BlockItem], rank: int) -> list[BlockItem]:
+    """Let a prompt that is none of the newest get room no sooner than a long answer to it."""
+    prompt = items[0]
+    if not prompt.is_derived or prompt.rank != rank:
+        return items
+    prompts, answers = _BEFORE_LONG
+    place = items[1].rank if len(items) > 1 else rank * prompts // answers
+    return [prompt.replace(rank=place), *items[1:]]
 
 
 def _turns(exchanges: Iterable[Exchange], kept: Mapping[str, Exchange]) -> list[list[Exchange]]:
     """Return what is kept of each turn, its prompt first, without turns of which nothing is."""
     turns: list[list[Exchange]] = [[]]
+    last: Exchange | None = None
     for exchange in exchanges:
-        if exchange.origin.by == USER:
-            turns.append([])  # also a prompt that is not kept begins a turn
+        if exchange.kind == EVENT:
+            continue
+        # A prompt that is not kept begins a turn as well, also one that the state has dropped.
+        if exchange.origin.by == USER or (last is not None and _is_later_turn(exchange, last)):
+            turns.append([])
         if exchange.id in kept:
             turns[-1].append(kept[exchange.id])
+        last = exchange
     return [turn for turn in turns if turn]
+
+
+def _is_later_turn(answer: Exchange, before: Exchange) -> bool:
+    """Whether an answer ended another turn than the one of what was said before it.
+
+    A prompt comes before its turn is counted.
+    """
+    number = before.origin.turn + (before.origin.by == USER)
+    return answer.origin.conversation == before.origin.conversation and answer.origin.turn > number
 
 
 def _cut_line(text: str, quarters: int) -> str:
@@ -203,8 +242,12 @@ def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> li
 
 
 def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
-    """Whether a prompt that answers nothing only asks, quotes, or hardly names anything."""
-    return not exchange.settles and subjects.says_little(QUOTED.sub(" ", exchange.text))
+    """Whether a prompt only asks, quotes, or hardly names anything, not even by what it answers."""
+    own = QUOTED.sub(" ", exchange.text)
+    if exchange.settles:
+        is_bare = not _is_reply(exchange) or len(subjects.of(exchange.settles)) < _FEWEST_TERMS
+        return is_few_words(own) and is_bare
+    return subjects.says_little(own)
 
 
 def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
@@ -298,15 +341,30 @@ def _telling(answers: Iterable[Exchange], hardly_ended: frozenset[str]) -> list[
     """Return the answers that still tell something after a later one, each once.
 
     Not what was said in the middle of a turn, once its end has taken it up, nor one or two words,
-    such as "Done.", nor the question with which an answer closed: the user has gone on from it.
+    such as "Done.", nor what an answer asked and offered at its end: the user has gone on from it.
     """
     earlier: dict[str, Exchange] = {}
     for answer in answers:
-        text = answer.text.replace(closing_question(answer.text), "").strip()
+        text = without_offer(answer.text)
         is_open = answer.kind == CONCLUSION or answer.id in hardly_ended
         if is_open and len(words_of(text)) >= _FEWEST_WORDS:
             earlier.setdefault(text, answer.replace(text=text))
     return list(earlier.values())
+
+
+def _without_commits(answers: Iterable[Exchange], state: TaskState) -> list[Exchange]:
+    """Return earlier answers without the sentences that tell of commits, which are listed."""
+    commits = [a.path[:_SHORT_ID] for a in state.artifacts if a.kind == "commit"]
+    left = []
+    for answer in answers:
+        own = sentences(answer.text)
+        parts = [_GAP if any(commit in s for commit in commits) else s for s in own]
+        if parts != own:
+            parts = [s for s, before in zip(parts, ["", *parts], strict=False) if s != before]
+            answer = answer.replace(text=" ".join(parts))
+        if any(words_of(part) for part in parts):
+            left.append(answer)
+    return left
 
 
 def _hardly_ended(exchanges: Iterable[Exchange]) -> frozenset[str]:

@@ -41,6 +41,24 @@ def test_files_of_one_folder_stand_in_one_line_the_newest_first() -> None:
     assert [item.names for item in items] == [3, 1]
 
 
+def test_files_of_one_name_in_different_folders_stand_in_one_line() -> None:
+    paths = ["docs/README.md", "api/rows.py", "lib/parser/README.md", "README.md", "/srv/README.md"]
+    texts = [(item.text, item.names) for item in folded_items(paths)]
+    assert texts == [
+        ("{docs,lib/parser}/README.md", 2),
+        ("api/rows.py", 1),
+        ("README.md", 1),
+        ("/srv/README.md", 1),
+    ]
+
+
+def test_a_long_folder_is_not_named_again_for_each_of_its_files() -> None:
+    folder = f"packages/{'deep/' * 20}"
+    assert [item.text for item in folded_items([f"{folder}a.py", f"{folder}b.py"])] == [
+        f"{folder}{{a.py,b.py}}"
+    ]
+
+
 def test_files_outside_of_the_workspace_stand_together_below_a_project() -> None:
     paths = ["/home/me/notes/x/one.md", "/home/me/notes/two.md", "/etc/hosts"]
     texts = [item.text for item in folded_items(paths)]

@@ -16,6 +16,8 @@ from gitguard.sessions.resume.building import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
 from gitguard.state.items import (
     FAILED,
+    PASSED,
+    RAN,
     Artifact,
     Command,
     Decision,
@@ -348,6 +350,58 @@ def test_an_earlier_answer_comes_back_without_the_question_that_the_user_went_on
     assert "Shall I port" not in block
 
 
+def test_an_earlier_answer_tells_nothing_of_commits_that_are_listed() -> None:
+    first, second, third = said("Port the reader of rows.py", "Commit it", "Port the writer")
+    exchanges = (
+        first,
+        said_by_agent("The reader takes 12 ms now. It is 1234567 on main.", Origin("agent", NOW)),
+        second,
+        said_by_agent("Pushed: 7654321 is on main now.", Origin("agent", NOW)),
+        third,
+    )
+    commits = tuple(
+        Artifact(commit, "commit", "Port it", id=commit, origin=BY_HOOK)
+        for commit in ("1234567", "7654321")
+    )
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges, artifacts=commits))
+    assert "- → The reader takes 12 ms now. …\n" in block
+    assert "on main" not in block
+
+
+def test_where_room_is_short_a_prompt_that_only_asks_comes_with_its_answer_or_not_at_all() -> None:
+    asked = [f"Why does the reader of table_{n} take so long?" for n in range(30)]
+    exchanges: list[Exchange] = []
+    for n, prompt in enumerate(said(*asked, "Port the writer")):
+        answer = f"The rows of part_{n} are locked twice {'and again ' * 9}by view_{n}."
+        exchanges += [prompt, said_by_agent(answer, prompt.origin)]
+    block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)))
+    lines = block.partition("oldest first")[2].partition("\nLast request")[0].splitlines()[1:]
+    alone = [a for a, b in itertools.pairwise([*lines, ""]) if "Why" in a and "→" not in b]
+    assert len(lines) > 6
+    assert len(alone) <= 1
+
+
+def test_an_answer_to_talk_that_is_not_kept_is_no_answer_to_the_request_before_it() -> None:
+    prompt = said_by_user("Port the reader of rows.py", Origin("user", NOW, "S1", 3))
+    answers = (
+        said_by_agent("The reader takes 12 ms now.", Origin("agent", NOW, "S1", 4)),
+        said_by_agent("The server starts in 2 minutes.", Origin("agent", NOW, "S1", 5)),
+    )
+    newest = said_by_user("Port the writer", Origin("user", NOW, "S1", 5))
+    block = block_of(new_task("main", NOW).replace(exchanges=(prompt, *answers, newest)))
+    assert "- → The reader takes 12 ms now.\n- Agent: The server starts in 2 minutes.\n" in block
+
+
+def test_a_few_words_behind_a_statement_give_way_to_all_that_says_something() -> None:
+    closing = "The button counts as soon as all 12 rows are read."
+    words = [f"Keep rows_{n} of table_{n} beside view_{n}" for n in range(90)]
+    replied = said_by_user("all fine now", Origin("user", NOW), settles=closing)
+    exchanges = (*said(*words[:80]), replied, *said(*words[80:]))
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert "table_79" in block
+    assert "all fine now" not in block
+
+
 def turn_with_middle(*ends: str) -> TaskState:
     """Return a state with an earlier turn in whose middle the agent said something."""
     first, second, third = said("Port the reader", "Port the writer", "Port the tests")
@@ -448,6 +502,45 @@ def test_a_check_that_is_cut_still_says_why_it_failed() -> None:
     lines = [line for line in block_of(state).splitlines() if "failed —" in line]
     assert len(lines) == len(checks)
     assert all("…" in line and line.endswith(" 7 rows are missing") for line in lines)
+
+
+def checked(command: str, outcome: str = PASSED, ending: str = "", *, minute: int = 0) -> Command:
+    """Return a check that ran so many minutes after the beginning."""
+    origin = Origin("hook", timestamp(seconds(NOW) + 60 * minute))
+    return Command(command, outcome, ending, id=command, origin=origin)
+
+
+def test_a_check_of_which_neither_outcome_nor_output_is_known_is_not_shown() -> None:
+    checks = (checked("npx tsc --noEmit", RAN), checked("make test", RAN, "12 rows read"))
+    block = block_of(new_task("main", NOW).replace(commands=checks))
+    assert "tsc" not in block
+    assert "- make test: ran — 12 rows read" in block
+
+
+def test_what_a_wider_run_passed_as_well_is_not_told_again() -> None:
+    checks = (
+        checked("pytest tests/a", ending="3 passed"),
+        checked("pytest tests", ending="9 passed", minute=1),
+        checked("pytest docs", ending="2 passed"),
+        checked("pytest tests/b", FAILED, "1 failed", minute=2),
+    )
+    block = block_of(new_task("main", NOW).replace(commands=checks))
+    assert "tests/a" not in block
+    assert all(f"pytest {path}:" in block for path in ("tests", "docs", "tests/b"))
+
+
+def test_of_runs_that_say_no_more_than_that_they_passed_the_newest_of_each_program_is_shown() -> (
+    None
+):
+    checks = (
+        checked("docker build -t app:2 .", minute=2),
+        checked("docker build -t app:1 .", minute=1),
+        checked("npm run lint"),
+        checked("npm run build"),
+    )
+    block = block_of(new_task("main", NOW).replace(commands=checks))
+    assert "app:1" not in block
+    assert all(text in block for text in ("app:2", "npm run lint", "npm run build"))
 
 
 def test_a_plan_says_its_next_step_once() -> None:
