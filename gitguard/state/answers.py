@@ -61,17 +61,21 @@ def conclusions(
     *,
     size_of: Callable[[str], int] = len,
     cut: Callable[[str, int], str] = shorten,
+    is_open: bool = True,
 ) -> str:
     """Return the sentences of an answer that weigh most, in their order and at most limit long.
 
     What is left out between them is marked. Code blocks are left out first: what was written is
     in the files. cut brings a text to a length, in characters unless size_of tells another one.
+    is_open says that nobody has gone on from the answer, so a question at its end may wait.
     """
     passages = passages_of(answer)
     whole = _joined(passages) or one_line(answer[:READ])
     if size_of(whole) <= limit:
         with_code = _joined(passages_of(answer, has_code=True)) if _FENCE in answer else whole
         return with_code if size_of(with_code) <= limit else whole
+    if not is_open:
+        passages = [_without_question(passage) for passage in passages]
     return _heaviest(passages, limit, size_of, cut) or cut(whole, limit)
 
 
@@ -217,6 +221,11 @@ class Passage(Value):
 
 
 _LEFT_OUT = Passage(_GAP)
+
+
+def _without_question(passage: Passage) -> Passage:
+    """Return a gap in place of a question at an answer's end, which waits no more."""
+    return _LEFT_OUT if passage.features.asks else passage
 
 
 def passages_of(answer: str, *, has_code: bool = False) -> list[Passage]:
@@ -376,7 +385,7 @@ def closing_question(answer: str) -> str:
 
 
 def without_offer(answer: str) -> str:
-    """Return an answer without the question with which it closes, and the choices below it.
+    """Return an answer without the questions with which it closes, and the choices below them.
 
     These stand behind the question, and are numbered from 1 on where that is a heading.
     """
@@ -395,9 +404,11 @@ def without_offer(answer: str) -> str:
 
 
 def _place_of_question(parts: list[str]) -> int:
-    """Return where the last question of an answer's end stands, behind all if there is none."""
+    """Return where the questions at an answer's end begin, behind all if there are none."""
     for place in range(len(parts) - 1, max(len(parts) - 1 - _CLOSING, -1), -1):
         if is_question(parts[place]) and parts[place][-1] not in _QUOTING:
+            while place and is_question(parts[place - 1]):
+                place -= 1
             return place
     return len(parts)
 

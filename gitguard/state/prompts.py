@@ -34,10 +34,11 @@ _CHOICE_SHOWN = 160
 _BEFORE_QUESTION = " — "
 _PICKED = late_pattern(r"(?:[^\W\d_]+\W+)?(?P<label>\d{1,2}|[A-F])[^\W\d_]?\W*")
 """A reply of one number or letter, at most with a word before it: `2`, `option B`, `1번`."""
+_NUMBERS = late_pattern(r"\s(?=\d{1,2}\)\s)")
 _CHOICE = late_pattern(
-    r"[\s#>*|+\-•]*(?:[^\W\d_]+\s+)?(?P<label>\d{1,2}|[A-F])(?:\ufe0f?\u20e3|\s*[.)．、:：—–|-]|\*\*)"
+    r"(?:[^\W\d_]+\s+)?(?P<label>\d{1,2}|[A-F])(?:\ufe0f?\u20e3|\s*[.)．、:：—–|-])"
 )
-"""A line that begins with a number or letter, at most with a word before it: `2.`, `Option B:`."""
+"""A sentence that begins with a number or letter, or with a word and one: `2)`, `Option B:`."""
 _QUESTION = 300
 """Characters of a question that a short reply answers."""
 
@@ -144,13 +145,16 @@ def question_answered(answer: str, prompt: str) -> str:
 
 
 def _choice_picked(answer: str, prompt: str) -> str:
-    """Return the line of an answer's list that a few words pick by its number or letter."""
+    """Return the item of an answer's list that a few words pick by its number or letter."""
     picked = _PICKED.fullmatch(one_line(prompt))
     if picked is None or length_of(prompt) > FEW_WORDS:
         return ""
     label = picked["label"]
-    for line in reversed(without_code(answer[-READ:]).splitlines()):
-        item = _CHOICE.match(line)
+    whole = sentences(without_code(answer[-READ:]))
+    # Of an answer that is kept in one line, several items may be one sentence.
+    parts = [part for sentence in whole for part in _NUMBERS.split(sentence)]
+    for part in reversed(parts):
+        item = _CHOICE.match(part)
         if item is not None and item["label"] == label:
-            return shorten(" ".join(sentences(line)), _CHOICE_SHOWN)
+            return shorten(part, _CHOICE_SHOWN)
     return ""

@@ -20,6 +20,8 @@ _BEGINS_UNSPACED = "\u0e00"
 _PAIR = 2
 """Characters of such a term."""
 _LEAST_SHARED = 2
+_LEAST_SAID_AGAIN = 3
+"""Terms of a sentence by which a newer one with most of them is told from a chance."""
 _FEWEST_TERMS = 2
 """Terms of a text that says something of its own."""
 _NUMBER = late_pattern(r"v?\d[\d.,:]*[^\W\d_]{0,4}%?")
@@ -76,6 +78,17 @@ class Subjects:
         missing = telling - after
         is_covered = all(_is_pair(pair) and characters.issuperset(pair) for pair in missing)
         return bool(telling) and is_covered and len(shared) >= _LEAST_SHARED
+
+    def is_said_again(self, sentence: str, newer: str) -> bool:
+        """Say whether a newer sentence has two thirds of the terms of one, and all of its names.
+
+        The values in it do not count: the newer sentence has the newer ones.
+        """
+        before = _terms_of(sentence) - self._values_of(sentence)
+        terms = frozenset(term for term in before if not _is_small(term))
+        shared = terms & _terms_of(newer)
+        is_alike = len(shared) >= _LEAST_SAID_AGAIN and len(shared) * 3 >= len(terms) * 2
+        return is_alike and all(map(str.isalpha, terms - shared))
 
     def _values_of(self, text: str) -> frozenset[str]:
         """Return the terms that are numbers."""

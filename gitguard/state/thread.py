@@ -348,8 +348,9 @@ def is_shortening(short: Exchange, exchange: Exchange) -> bool:
 
 
 def _cut(exchange: Exchange, limit: int) -> Exchange:
-    cut = gist if _is_by_user(exchange) else conclusions
-    return exchange.replace(text=cut(exchange.text, limit))
+    if _is_by_user(exchange):
+        return exchange.replace(text=gist(exchange.text, limit))
+    return exchange.replace(text=conclusions(exchange.text, limit, is_open=False))
 
 
 def lasting_words(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:

@@ -246,6 +246,7 @@ def test_of_a_link_only_its_words_stay_where_they_name_its_target(link: str, sho
             "The reader is ported. What comes next?: 1) Port the writer. 2) Port the tests.",
             "The reader is ported.",
         ),
+        ("The reader is ported. Is it fast enough? Shall I go on?", "The reader is ported."),
         ("读取器完成。下一步？ 1) 移植写入器。 2) 测试。 3) 其他。", "读取器完成。"),
         (
             "Two flaws: 1) The reader leaks. 2) The writer waits. Shall I mend them?",
@@ -259,6 +260,12 @@ def test_what_an_answer_offered_is_over_once_the_user_has_gone_on(
     answer: str, left: str | None
 ) -> None:
     assert without_offer(answer) == (answer if left is None else left)
+
+
+def test_a_question_takes_no_room_of_an_answer_once_the_user_has_gone_on() -> None:
+    answer = f"rows.py is ported, in 3 files. {'It went well. ' * 9}Shall I port the writer.py now?"
+    assert conclusions(answer, 90).endswith("Shall I port the writer.py now?")
+    assert "Shall I" not in conclusions(answer, 90, is_open=False)
 
 
 def test_a_heading_is_not_kept_with_a_word_of_what_follows() -> None:

@@ -66,3 +66,28 @@ def test_no_text_replaces_itself_and_any_text_is_read(older: str, newer: str) ->
     subjects = Subjects((older, newer))
     assert not subjects.is_replaced(older, older)
     assert subjects.is_replaced(older, newer) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The site deploys in 1 to 2 minutes.", "Pushed, the site deploys in 3 minutes."),
+        ("Sajt se objavljuje za 2 minuta.", "Gotovo, sajt se objavljuje za 3 minuta."),
+        ("网站将在两分钟内部署完成。", "已推送，网站将在三分钟内部署完成。"),
+        ("freelang: 5 projects are complete (50%).", "freelang: 9 projects are complete (82%)."),
+    ],
+)
+def test_what_an_agent_says_again_in_other_numbers_or_words_is_told(older: str, newer: str) -> None:
+    assert Subjects(()).is_said_again(older, newer)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("All 12 tests of src/reader.py pass.", "All 9 tests of src/writer.py pass."),
+        ("The reader locks each row twice.", "The writer waits for its turn."),
+        ("It works now.", "It works now as well."),
+    ],
+)
+def test_what_is_said_of_another_subject_is_not_said_again(older: str, newer: str) -> None:
+    assert not Subjects(()).is_said_again(older, newer)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.reader import BlockReader, item_of, present
+from gitguard.sessions.resume.standing import newest_request
 from gitguard.state.host_summary import (
     CURRENT,
     NEXT,
@@ -18,7 +19,7 @@ from gitguard.state.host_summary import (
     sections_of,
     stated_sections,
 )
-from gitguard.state.items import CONCLUSION
+from gitguard.state.items import CONCLUSION, REQUEST
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ _MOST_GONE_ON = 15
 """The most percent of the block for a summary after which the work has gone on."""
 _GOES_ON = 2
 """Turns that the agent has ended since, after which what was under way or left then is over."""
-_OVER = (CURRENT, NEXT, PENDING)
+_OVER_AT_REQUEST, _OVER = (CURRENT, NEXT), (CURRENT, NEXT, PENDING)
+"""What is over once the user asked for something else, and once the work has gone on."""
 _PARAGRAPH = 160
 """Characters that are shown of each section, until all sections of the block have as much."""
 
@@ -51,10 +53,13 @@ def of_host_summary(
     since = later_than(state, summary.when)
     ended = [e for e in state.exchanges if e.kind == CONCLUSION and e.when > summary.when]
     has_gone_on = len(ended) >= _GOES_ON
+    request = newest_request(state)
+    is_asked = request is not None and request.kind == REQUEST and request.when > summary.when
+    over = _OVER if has_gone_on else _OVER_AT_REQUEST if is_asked else ()
     standing: list[BlockItem] = []
     rest: list[BlockItem] = []
     for section in by_worth(sections):
-        if has_gone_on and section.about in _OVER:
+        if section.about in over:
             continue
         text = in_force(section, since)
         named = f"{section.heading}: {text}" if text and section.heading else text

@@ -174,10 +174,12 @@ def _lines(
             item = said_item(exchange, reader).replace(rank=rank)
             if exchange.kind != SMALL_TALK and not _says_little(exchange, subjects):
                 item, major = item.replace(is_derived=not major), max(major - 1, 0)
+            elif len(turn) == 1 and rank >= _FIRST_WORDS:
+                continue  # nothing tells any more what it was about
             elif len(turn) == 1:
                 item = item.replace(rank=_LATER + rank)
             items.append(item)
-        lines[:0] = _with_answer(items, rank)
+        lines[:0] = _with_answer(items, rank) if items else []
     return present(lines)
 
 
@@ -220,7 +222,8 @@ def _cut_line(text: str, quarters: int) -> str:
     """Cut a prompt at its end, and an answer to its heaviest sentences."""
     for lead in (_ANSWERED, _BY_AGENT):
         if text.startswith(lead):
-            return lead + _heaviest(text[len(lead) :], quarters - quarters_of(lead))
+            room = quarters - quarters_of(lead)
+            return lead + _heaviest(text[len(lead) :], room, is_open=False)
     return fit(text, quarters)
 
 
@@ -251,16 +254,25 @@ def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
 
 
 def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
-    """Return messages, newest first, without the sentences that newer ones replace or repeat."""
+    """Return messages, newest first, without the sentences that newer ones replace or repeat.
+
+    What the agent says again in other numbers or words is its newest word; but a user may set a
+    limit in the words of a request.
+    """
     statements = dict.fromkeys(s for exchange in newer for s in sentences(exchange.text))
     in_force = []
     for exchange in earlier:
         own = sentences(exchange.text)
+        is_by_agent = exchange.kind in AGENT_KINDS
         parts = [
             sentence
             for sentence in own
             if sentence not in statements
-            and not any(subjects.is_replaced(sentence, by) for by in statements)
+            and not any(
+                subjects.is_replaced(sentence, by)
+                or (is_by_agent and subjects.is_said_again(sentence, by))
+                for by in statements
+            )
         ]
         if exchange.settles or len(parts) == len(own):
             in_force.append(exchange)
@@ -381,5 +393,5 @@ def _hardly_ended(exchanges: Iterable[Exchange]) -> frozenset[str]:
     return frozenset(ids | middle)
 
 
-def _heaviest(text: str, quarters: int) -> str:
-    return conclusions(text, quarters, size_of=quarters_of, cut=fit)
+def _heaviest(text: str, quarters: int, *, is_open: bool = True) -> str:
+    return conclusions(text, quarters, size_of=quarters_of, cut=fit, is_open=is_open)

@@ -23,6 +23,7 @@ from gitguard.state.items import (
     Decision,
     Exchange,
     Failure,
+    HostSummary,
     Note,
     Origin,
     PlanStep,
@@ -400,6 +401,35 @@ def test_a_few_words_behind_a_statement_give_way_to_all_that_says_something() ->
     block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
     assert "table_79" in block
     assert "all fine now" not in block
+
+
+def test_what_the_agent_said_again_since_is_shown_once_and_a_limit_of_the_users_stays() -> None:
+    requests = (
+        "Never drop the rows of the ledger table",
+        "Drop the rows of the archive table",
+        "Port the writer",
+    )
+    first, second, third = said(*requests)
+    exchanges = (
+        first,
+        said_by_agent("The site deploys in 2 minutes. row_1 was locked.", Origin("agent", NOW)),
+        second,
+        said_by_agent("The site deploys in 3 minutes. row_7 was dropped.", Origin("agent", NOW)),
+        third,
+    )
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
+    assert "- → row_1 was locked.\n" in block
+    assert "deploys in 3 minutes" in block
+    assert all(request in block for request in requests)
+
+
+def test_an_older_prompt_that_says_nothing_alone_is_not_shown_where_no_answer_is() -> None:
+    exchanges = said(
+        "Port the reader of rows.py", "is it fast?", *(f"Port part_{n} of it" for n in range(6))
+    )
+    block = block_of(new_task("main", NOW).replace(exchanges=exchanges), max_tokens=2_000)
+    assert "Port the reader of rows.py" in block
+    assert "is it fast?" not in block
 
 
 def turn_with_middle(*ends: str) -> TaskState:
@@ -1046,3 +1076,19 @@ def test_no_script_brings_a_block_over_its_budget(text: str, tokens: int) -> Non
     header = ORIGIN.replace(notes=(text,), changes=text, by_files=((text, text),))
     block = build_resume(state, Work(files_read=(text,)), header, max_tokens=tokens)
     assert tokens_of(block) <= tokens
+
+
+@pytest.mark.parametrize(("request_at", "is_shown"), [(60, True), (180, False)])
+def test_what_a_summary_calls_current_is_over_once_the_user_asks_for_something_else(
+    request_at: int, *, is_shown: bool
+) -> None:
+    written = Origin("hook", timestamp(seconds(NOW) + 120), "S1")
+    summary = "Decisions: The reader locks once.\nCurrent Work: The reader was read twice."
+    asked = Origin("user", timestamp(seconds(NOW) + request_at), "S1")
+    state = new_task("main", NOW).replace(
+        exchanges=(said_by_user("Port the writer of rows.py", asked),),
+        host_summary=HostSummary(summary, id="s", origin=written),
+    )
+    block = block_of(state)
+    assert "The reader locks once." in block
+    assert ("The reader was read twice." in block) is is_shown
