@@ -77,7 +77,8 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
     is_answered = bool(answers) and not _is_of_earlier_turn(answers[0], newest, state)
     last = answers[:1] if is_answered else []
-    before = answers[len(last) :]
+    middle = _middle(last[0], state) if last and not is_full(last[0]) else []
+    before = [answer for answer in answers[len(last) :] if answer not in middle]
     main = answer_before_last(answers) if is_answered else tuple(before[:1])
     told = _telling(_in_force(before, last, subjects), _hardly_ended(state.exchanges))
     told = _without_commits(told, state)
@@ -95,7 +96,7 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
             cut=_cut_line,
         ),
         _request(newest, state, reader),
-        *_last_answer(last, state, reader),
+        *_last_answer(last, middle, state, reader),
     )
 
 
@@ -117,7 +118,7 @@ def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> 
 
 
 def _last_answer(
-    last: list[Exchange], state: TaskState, reader: BlockReader
+    last: list[Exchange], middle: list[Exchange], state: TaskState, reader: BlockReader
 ) -> tuple[BlockSection, ...]:
     """Return the last answer; if it is short, what was said before it in its turn as well."""
     item = BlockItem("")
@@ -132,22 +133,22 @@ def _last_answer(
         title = "Said in an open turn"
     section = single(title, item, _SHARE_OF_ANSWER, paragraph=_CONCLUSION)
     section = section.replace(has_stub=False, cut=_heaviest)
-    middle = _middle(last[0], state) if last and not is_full(last[0]) else ""
     if not middle:
         return (section,)
-    item = item_of(middle, last[0].origin, reader, is_derived=True)
+    told = " ".join(exchange.text for exchange in middle)
+    item = item_of(told, last[0].origin, reader, is_derived=True)
     return (section.replace(title="Said before it", items=present([item]), share=20), section)
 
 
-def _middle(answer: Exchange, state: TaskState) -> str:
+def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:
     """Return what the agent said in the middle of the turn that an answer ended."""
     place = state.exchanges.index(answer)
-    middle: list[str] = []
+    middle: list[Exchange] = []
     for exchange in reversed(state.exchanges[:place]):
         if exchange.kind != UNFINISHED:
             break
-        middle.insert(0, exchange.text)
-    return " ".join(middle)
+        middle.insert(0, exchange)
+    return middle
 
 
 # The turns before the last one

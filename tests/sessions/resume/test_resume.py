@@ -614,6 +614,7 @@ def test_a_short_last_answer_comes_with_what_was_said_before_it_in_its_turn() ->
     exchanges = (*said("Port it", "Find it"), middle, said_by_agent("Gefunden.", Origin("agent")))
     block = block_of(new_task("main", NOW).replace(exchanges=exchanges))
     assert "Said before it: Row 12 of parser.py is wrong.\nLast answer: Gefunden.\n" in block
+    assert block.count("Row 12") == 1
 
 
 def test_the_newest_request_is_shown_also_if_all_of_it_is_pasted() -> None:
