@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError, Tampered
+from gitguard.errors import GitguardError, SecretsFound, Tampered
 from gitguard.model import triggers
 from gitguard.model.text import counted
 from gitguard.model.value import Value
@@ -22,6 +22,7 @@ from gitguard.store.session.lanes import (
     seen_by,
     verify_lane,
 )
+from gitguard.store.session.tombstones import Tombstones
 
 _SHORT = 12
 MOST_AT_BEGIN = 500
@@ -56,13 +57,15 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) ->
     seen = seen_by(store)
     ready, _ = store.fold(store.state())
     theirs: dict[str, LaneState] = {}
-    problems = []
+    problems, tombstones = [], Tombstones(store.workspace)
     for lane in lanes:
         if lane.commit == seen.get(lane.writer, ""):
             continue
         try:
             _refuse_shorter(store, lane, seen.get(lane.writer, ""))
             newest = verify_lane(store.repository(), lane, seen.get(lane.writer, ""))
+            if tombstones.are_held(newest.contents.values()):
+                raise SecretsFound("it holds what `gitguard purge` took out here; purge it there")
             theirs[lane.writer] = read_lane_state(lane.writer, newest.contents)
             seen[lane.writer] = lane.commit
         except GitguardError as error:

@@ -376,6 +376,9 @@ class _Sync:
             self._problems += joined.problems
             if joined.writers:
                 yield joined
+            elif joined.saved.pending:
+                name, pending = one_line(store.session.key), joined.saved.pending
+                self._problems.append(f"`{name}` has no checkpoint that could leave: {pending}")
 
     def _stores(self) -> Iterator[SessionStore]:
         """Yield the sessions of this worktree that are synced."""

@@ -25,6 +25,7 @@ from gitguard.state.circumstances import Circumstances
 from gitguard.store.session.archive import SessionArchive
 from gitguard.store.session.lanes import forget_own_lane
 from gitguard.store.session.rewriting import PastCheckpoint, Remains, Rewriting
+from gitguard.store.session.tombstones import Tombstones
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,6 +131,7 @@ class SessionSecrets:
         past = [p for p in self._rewriting.past(head.id) if p.checkpoint.sequence >= first.sequence]
         old = {p.checkpoint.id: p.objects for p in past[::-1]}
         new = self._rewrite(past[::-1], tell)
+        self._remember(past)
         why = self._redactor.text(reason) or "no reason was given"
         done = f"purged from {first.name} on: {why}"
         self._replace_head(head, new[head.id], done)
@@ -203,6 +205,14 @@ class SessionSecrets:
         rules = tuple(dict.fromkeys(finding.rule for finding in cleaned.findings))
         return self._rewriting.write(
             checkpoint, cleaned.contents, cleaned.message, parent=parent, rules=rules, aside=aside
+        )
+
+    def _remember(self, past: list[PastCheckpoint]) -> None:
+        """Remember what is taken out, before it is, so that nobody's lane brings it back."""
+        found = [version for version in past if self._clean(version).findings]
+        Tombstones(self._store.workspace).remember(
+            (version.contents[STATE_FILE] for version in found),
+            (self._clean(version).contents[STATE_FILE] for version in found),
         )
 
     def _replace_head(self, head: Head, new: str, done: str) -> None:

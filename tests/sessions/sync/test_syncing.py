@@ -276,6 +276,38 @@ def test_a_purge_takes_our_lane_back_here_and_the_next_sync_begins_another(
     assert set(remote.lanes) == {first, a.lane}
 
 
+@pytest.mark.parametrize("keeps_text", [True, False], ids=["as it was", "in a conflict"])
+def test_what_was_purged_here_is_not_brought_back_by_another_machine(
+    a: Machine, b: Machine, keeps_text: bool
+) -> None:
+    introduced(a, b)
+    secret = f"pass phrase: {UNKNOWN}"
+    a.learn(secret)
+    for each in (a, b):
+        each.settled()
+    a.guard.secrets.purge("cp_002", value=UNKNOWN)
+    if not keeps_text:
+        a.sync()
+        b.settled()
+        b.trust(a)
+    b.learn("of b")
+    b.settled()
+    for _ in range(2):
+        (problem,) = a.sync().problems
+        assert "it holds what `gitguard purge` took out here" in problem
+        assert UNKNOWN not in problem
+    assert UNKNOWN not in a.git("log", "-p", "refs/heads/gitguard/main")
+    assert secret not in a.learned
+    assert UNKNOWN not in (next((a.home / "state").glob("*/_purged.json")).read_text())
+    b.guard.secrets.purge("cp_002", value=UNKNOWN)
+    b.settled()
+    a.sync()
+    a.trust(b)
+    a.sync()
+    assert "of b" in a.learned
+    assert UNKNOWN not in a.git("log", "-p", "refs/heads/gitguard/main")
+
+
 # Faults of a remote
 
 
