@@ -21,6 +21,7 @@ from gitguard.model.config.config import DEFAULTS, NOT_TIGHTENING, TIGHTENING, C
 from gitguard.model.fields import Kind
 from gitguard.model.record import Record
 from gitguard.model.triggers import EVENT_RULES
+from gitguard.sessions.auto_sync import AutoSyncs
 from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.sessions.sync_record import SyncRecord
 from gitguard.state import checkpoint
@@ -43,6 +44,7 @@ from gitguard.store.session.identity import RepositoryRecord
 from gitguard.store.session.joined_lanes import JoinedLanes
 from gitguard.store.session.lanes import LaneWriter
 from gitguard.store.session.session_worktree import KeptLook
+from gitguard.store.session.tombstones import PurgedTexts
 from tests.generating import compile_templates, draw_session
 from tests.generating.hosts_table import hosts_page
 from tests.generating.json_schema import config_schema, snapshot_schema, state_schema
@@ -62,6 +64,8 @@ PERSISTED: dict[str, tuple[type[Record], ...]] = {
     "_writer-*.json": (LaneWriter,),
     "_sync.json": (SyncRecord,),
     "_conversations/": (Announced,),
+    "_purged.json": (PurgedTexts,),
+    "_auto_sync.json": (AutoSyncs,),
 }
 """Records on disk, by file; the task state has a page of its own."""
 COMMON = ("--root", "--session", "--json", "--help")

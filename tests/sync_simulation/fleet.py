@@ -35,7 +35,7 @@ _ROOM = 150
 _MOST_STEPS, _MOST_IN_SYNC = 3, 14
 """Up to how many steps of a command somebody waits who kills it."""
 _PATIENCE = 5
-_FORCED = "remote rejected"
+_FORCED = ("[remote rejected] (non-fast-forward)", "[remote rejected] (deletion prohibited)")
 """What the remote says of a push that is forced or deletes; it takes neither."""
 
 
@@ -337,7 +337,7 @@ class Fleet:
 
 
 def _forced_by(synced: Synced) -> list[str]:
-    return [problem for problem in synced.problems if _FORCED in problem]
+    return [problem for problem in synced.problems if any(word in problem for word in _FORCED)]
 
 
 def _texts_of(state: TaskState) -> set[str]:
