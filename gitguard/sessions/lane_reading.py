@@ -12,6 +12,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.belief import belief_of
 from gitguard.store.session.lane_store import LaneStore
 from gitguard.store.session.lanes import (
+    ARCHIVED,
     FETCHED,
     LANES,
     MOST_LANES,
@@ -132,13 +133,15 @@ def _is_named(store: LaneStore, writer: str) -> bool:
 
 
 def _known_lanes(repository: Repository) -> list[Lane]:
-    """Return the lanes that are kept, and those that were only fetched."""
-    refs = repository.refs(LANES.rstrip("/"), FETCHED.rstrip("/"))
+    """Return the lanes that are kept, were only fetched, or are of closed sessions."""
+    places = (ARCHIVED, FETCHED, LANES)  # those that are kept come last
+    refs = repository.refs(*(place.rstrip("/") for place in places))
     lanes: dict[str, Lane] = {}
-    for name, ref in sorted(refs.items(), reverse=True):  # those that are kept come last
-        folder = LANES if name.startswith(LANES) else f"{FETCHED}{_remote_of(name)}/lanes/"
-        if not ref.points_to:
-            lanes.update((lane.ref, lane) for lane in lanes_of({name: ref.id}, folder))
+    for place in places:
+        for name, ref in sorted(refs.items()):
+            folder = f"{FETCHED}{_remote_of(name)}/lanes/" if place == FETCHED else place
+            if name.startswith(place) and not ref.points_to:
+                lanes.update((lane.ref, lane) for lane in lanes_of({name: ref.id}, folder))
     return list(lanes.values())
 
 

@@ -27,7 +27,9 @@ from gitguard.sessions.sync_target import targets
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.packing import MANY, loose_objects, pack_checkpoints
 from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
+from gitguard.store.session.anchor import archived_names
 from gitguard.store.session.lanes import (
+    ARCHIVED,
     FETCHED,
     LANES,
     MOST_LANES,
@@ -35,11 +37,14 @@ from gitguard.store.session.lanes import (
     Lane,
     OwnLane,
     WriterFile,
+    fold_lane,
     kept_lanes,
     lanes_of,
     newest_of,
+    seen_by,
     writers_here,
 )
+from gitguard.store.session.standing import OURS, Head
 from gitguard.store.session.workspace import Session
 
 TYPE_CHECKING = False
@@ -203,6 +208,8 @@ class _Sync:
         self._file = SyncFile(self._workspace)
         self._writers = WriterFile(self._workspace)
         self._problems: list[str] = []
+        self._closed: dict[str, Lane] = {}
+        """Lanes that we keep and that their writers have archived."""
         self._here = f"{FETCHED}{sha256(remote.address.encode())[:_SHORT]}/lanes/"
         """Where lanes lie as this remote has them."""
 
@@ -220,12 +227,13 @@ class _Sync:
         synced = Synced(self._remote.name, self._remote.address)
         try:
             self._tell("asking the remote")
-            there = self._lanes.refs(f"{LANES}*")
+            there = self._there()
             if not self._request.dry_run:
                 fetched = self._fetch(there, record) if self._request.fetches else 0
                 record = self._check_signatures(record)
                 record = self._meet(record, may_join)
                 joined = tuple(self._join(there, record))
+                self._fold_theirs(record)
                 synced = synced.replace(fetched=fetched, joined=joined)
                 self._pack()
             if self._request.pushes:
@@ -261,6 +269,16 @@ class _Sync:
         record = self._file.read()
         self._file.write(record.having(known.replace(queued_at=since, reason=reason)))
 
+    def _there(self) -> dict[str, str]:
+        """Ask the remote for its lanes; of those that we keep, also where they were archived."""
+        refs = self._lanes.refs(f"{LANES}*", f"{ARCHIVED}*")
+        there = {name: commit for name, commit in refs.items() if name.startswith(LANES)}
+        own = writers_here(self._workspace)
+        kept = {lane.ref for lane in kept_lanes(self._repository) if lane.writer not in own}
+        closed = [x for x in lanes_of(refs, ARCHIVED) if x.ref in kept and x.ref not in there]
+        self._closed = {lane.ref: lane for lane in closed}
+        return {**there, **{lane.ref: lane.commit for lane in closed}}
+
     # Theirs
 
     def _fetch(self, there: Mapping[str, str], record: SyncRecord) -> int:
@@ -271,7 +289,8 @@ class _Sync:
         new = [lane for lane in self._first_of(lanes, record) if kept.get(lane.ref) != lane.commit]
         if new:
             self._tell(f"fetching {counted(len(new), 'lane')}")
-            self._lanes.fetch({lane.ref: self._fetched(lane) for lane in new})
+            sources = {x: x.archived_ref if x.ref in self._closed else x.ref for x in new}
+            self._lanes.fetch({sources[lane]: self._fetched(lane) for lane in new})
             self._workspace.at_step("lanes-fetched")
         new = [x.replace(commit=self._repository.ref_id(self._fetched(x))) for x in new]
         readable = newest_of(self._repository, new)
@@ -380,6 +399,20 @@ class _Sync:
                 name, pending = one_line(store.session.key), joined.saved.pending
                 self._problems.append(f"`{name}` has no checkpoint that could leave: {pending}")
 
+    def _fold_theirs(self, record: SyncRecord) -> None:
+        """Put lanes away whose writers closed the session, once all that they hold is joined."""
+        seen = (
+            {store.session.name: seen_by(store) for store in self._stores()} if self._closed else {}
+        )
+        for lane in kept_lanes(self._repository):
+            closed = self._closed.get(lane.ref)
+            if closed is None or lane.commit != closed.commit:
+                continue
+            joins = lane.writer in record.trusted and lane.session in seen
+            if not joins or seen[lane.session].get(lane.writer) == lane.commit:
+                fold_lane(self._repository, lane)
+                self._workspace.at_step("lane-folded")
+
     def _stores(self) -> Iterator[SessionStore]:
         """Yield the sessions of this worktree that are synced."""
         for name, key in sorted(keys_of(self._workspace).items()):
@@ -407,6 +440,9 @@ class _Sync:
         ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != there.get(x.ref, "")]
         lost = list(self._lost(there))
         synced = synced.replace(leaving=leaving)
+        closing = list(self._closing(there)) if known.is_agreed else []
+        # Where the server removes nothing, the lane stays, and has to be whole as well.
+        ours += [RefUpdate(ref, x.commit) for x in closing for ref in (x.ref, x.archived_ref)]
         if self._request.dry_run or not (ours or lost):
             return synced, known
         if not known.is_agreed:
@@ -417,7 +453,10 @@ class _Sync:
         self._tell(f"pushing {counted(len(ours) + len(lost), 'lane')}")
         refused = self._lanes.push([*ours, *lost])
         self._workspace.at_step("lanes-pushed")
-        arrived = self._lanes.refs(f"{LANES}*")
+        arrived = self._lanes.refs(f"{LANES}*", f"{ARCHIVED}*")
+        for lane in closing:
+            if arrived.get(lane.archived_ref) == lane.commit:
+                self._fold(lane, arrived.get(lane.ref, ""))
         missing = [ref for ref in (*ours, *lost) if not self._has(arrived, ref)]
         for ref in missing:
             why = refused.get(ref.name, "it said that it took it, and it is not there")
@@ -428,6 +467,35 @@ class _Sync:
             restored=tuple(ref.name for ref in lost if ref not in missing),
             queued=queued,
         ), known
+
+    def _closing(self, there: Mapping[str, str]) -> Iterator[Lane]:
+        """Yield our lanes of closed sessions, up to the last checkpoint."""
+        if self._request.dry_run:
+            return
+        here, own = self._workspace.session_names(), self._writers.read().id
+        archived = set(archived_names(self._workspace)).difference(here)
+        for lane in kept_lanes(self._repository):
+            if lane.writer != own or lane.session not in archived:
+                continue
+            store = self._sessions.store(Session(lane.session, lane.session))
+            try:
+                anchor = store.chain.archived()[-1]
+                head = Head(OURS, anchor.committed, anchor)
+                extended = OwnLane(store, self._writers, there).extend(
+                    self._refuse_secrets, head=head
+                )
+            except (GitguardError, IndexError) as error:
+                self._problems.append(f"`{lane.ref}` is not archived: {error}")
+                continue
+            if extended is not None and extended.lane.ref == lane.ref:
+                yield extended.lane
+
+    def _fold(self, lane: Lane, there: str) -> None:
+        """Put our lane away that arrived among those of closed sessions, here and there."""
+        if there:
+            self._lanes.remove(RefUpdate(lane.ref, "", old=there))
+        fold_lane(self._repository, lane)
+        self._workspace.at_step("lane-folded")
 
     @staticmethod
     def _has(arrived: Mapping[str, str], ref: RefUpdate) -> bool:

@@ -151,7 +151,7 @@ class Remote:
 
 
 class LaneRemote:
-    """A remote to which lanes go: nothing is forced or deleted there, and nobody is asked."""
+    """A remote to which lanes go: nothing is forced there, and nobody is asked."""
 
     def __init__(
         self,
@@ -167,9 +167,9 @@ class LaneRemote:
         self._remaining = remaining
         self._environment = {**_NEVER_ASKS, **_ssh_without_questions(git)}
 
-    def refs(self, pattern: str) -> dict[str, str]:
-        """Return the remote's refs that match: name and id."""
-        outcome = self._attempt("ls-remote", "--refs", self._address, pattern)
+    def refs(self, *patterns: str) -> dict[str, str]:
+        """Return the remote's refs that match any pattern: name and id."""
+        outcome = self._attempt("ls-remote", "--refs", self._address, *patterns)
         if outcome.returncode:
             raise self._failure("the remote was not reached", outcome)
         rows = (
@@ -202,6 +202,14 @@ class LaneRemote:
         if outcome.returncode and not refused:
             raise self._failure("nothing was pushed", outcome)
         return refused
+
+    def remove(self, ref: RefUpdate) -> bool:
+        """Remove a ref of ours that is where it was and has been archived; say whether it is gone.
+
+        Many servers take no such push.
+        """
+        lease = f"--force-with-lease={ref.name}:{ref.old}"
+        return not self._attempt("push", *_PUSHING, lease, self._address, f":{ref.name}").returncode
 
     def _attempt(
         self, *arguments: str, stdin: bytes = b"", settings: tuple[str, ...] = ()

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from gitguard.store.session.workspace import Workspace
 
 LANES = "refs/gitguard/lanes/"
+ARCHIVED = "refs/gitguard/archived-lanes/"
+"""Where the lanes of closed sessions lie, so that there never are many lanes to look at."""
 FETCHED = "refs/gitguard/remotes/"
 """Where lanes lie as a remote has them, until they are kept under `LANES`."""
 MOST_LANES = 1_000
@@ -64,6 +66,11 @@ class Lane(Value):
     def ref(self) -> str:
         """Where it lies, here and on every remote."""
         return f"{LANES}{self.session}/{self.writer}"
+
+    @property
+    def archived_ref(self) -> str:
+        """Where it lies once its session is closed."""
+        return f"{ARCHIVED}{self.session}/{self.writer}"
 
 
 class LaneCount(Record):
@@ -156,6 +163,13 @@ def kept_lanes(repository: Repository) -> list[Lane]:
     """Return the lanes that are kept here, ours and others'."""
     refs = repository.refs(LANES.rstrip("/"))
     return lanes_of({name: ref.id for name, ref in refs.items() if not ref.points_to})
+
+
+def fold_lane(repository: Repository, lane: Lane) -> None:
+    """Let a lane lie among those of closed sessions."""
+    old = repository.ref_id(lane.archived_ref) or "0" * len(lane.commit)
+    repository.move_ref(lane.archived_ref, lane.commit, old, "gitguard: lane archived")
+    repository.delete_ref(lane.ref, lane.commit)
 
 
 # Others' lanes
@@ -267,14 +281,15 @@ class OwnLane:
         look: Callable[[Checkpoint, Mapping[str, bytes], str], object],
         *,
         dry_run: bool = False,
+        head: Head | None = None,
     ) -> Extended | None:
         """Add our checkpoints that the lane lacks, or say how many; None if there are none at all.
 
         look is handed each checkpoint that is added, with the files that no other had before and
-        its message, and raises for what may not leave. Raises what verifying the session's history
-        raises.
+        its message, and raises for what may not leave. head is that of a closed session. Raises
+        what verifying the session's history raises.
         """
-        head = self._store.chain.head()
+        head = head or self._store.chain.head()
         if not head.committed:
             return None
         writer, newest = self._settled()
@@ -432,10 +447,15 @@ def forget_own_lane(store: SessionStore) -> None:
         return
     KnownLane(store).forget()
     file.write(file.read().counting(LaneCount(name, 0)))
-    for lane in kept_lanes(repository):
-        if lane.session == name and lane.writer in own:
-            repository.expire_reflog(lane.ref)
-            repository.delete_ref(lane.ref, lane.commit)
+    archived = repository.refs(ARCHIVED.rstrip("/"))
+    refs = {ref.name: ref.id for ref in archived.values()}
+    refs |= {lane.ref: lane.commit for lane in kept_lanes(repository)}
+    for folder in (ARCHIVED, LANES):
+        for lane in lanes_of(refs, folder):
+            if lane.session == name and lane.writer in own:
+                ref = lane.ref if folder == LANES else lane.archived_ref
+                repository.expire_reflog(ref)
+                repository.delete_ref(ref, lane.commit)
 
 
 class _Copies:

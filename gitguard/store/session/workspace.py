@@ -37,7 +37,7 @@ _LETTERS = _ENDS | frozenset("._-")
 _LONGEST = 64
 _DEVICES = {"con", "prn", "aux", "nul"} | {f"{d}{n}" for d in ("com", "lpt") for n in range(1, 10)}
 _KEY_LIMIT = 1024
-_RESERVED = frozenset({"archive", "lanes", "published", "remotes"})
+_RESERVED = frozenset({"archive", "archived-lanes", "lanes", "published", "remotes"})
 """Folders of refs that lie beside the sessions with the prefix `refs/gitguard/`."""
 
 
