@@ -128,10 +128,12 @@ def _join(
     joined = join_lanes([ours, *theirs], writer.id)
     joined = advance(joined, within_bounds(joined.state))
     state = joined.state.replace(host_summary=ready.state.host_summary)
-    if state != marked(ready.state, ()):
-        known.write(joined, instead_of=ours)
-        store.workspace.at_step("join-begun")
-        ready = store.save(marked(state, not_ours(state, ready.state)), ready)
-        store.workspace.at_step("lanes-joined")
-    known.write(joined)
+    if state == marked(ready.state, ()):
+        known.write(joined)
+        return ready
+    known.begin_join(joined)
+    store.workspace.at_step("join-begun")
+    ready = store.save(marked(state, not_ours(state, ready.state)), ready)
+    store.workspace.at_step("lanes-joined")
+    known.end_join()
     return ready

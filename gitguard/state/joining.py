@@ -198,18 +198,6 @@ def open_conflicts(state: TaskState) -> tuple[Conflict, ...]:
     )
 
 
-def gone_on_from(state: TaskState, lane: LaneState, earlier: LaneState) -> LaneState:
-    """Return which of two lanes a state goes on from, where a crash left that open.
-
-    In doubt it is the earlier one: what the other has seen then counts as not seen, and is kept.
-    """
-    now, later, before = (dict(_parts_of(each)) for each in (state, lane.state, earlier.state))
-    differing = [p for p in {**later, **before} if later.get(p) != before.get(p)]
-    as_later = sum(now.get(part) == later.get(part) for part in differing)
-    as_before = sum(now.get(part) == before.get(part) for part in differing)
-    return lane if as_later > as_before else earlier
-
-
 def read_variant(conflict: Conflict, variant: Variant) -> dict[str, Any]:
     """Return what a variant makes of each field, and of an item under its list's name.
 

@@ -11,7 +11,7 @@ import os
 
 from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model.codec import STATE_FILE, check_format, dump_line, load_json
-from gitguard.state.joining import LaneState, advance, begin_lane, gone_on_from, renamed
+from gitguard.state.joining import LaneState, advance, begin_lane, renamed
 from gitguard.state.task import read_state
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, marked
@@ -19,14 +19,16 @@ from gitguard.store.session.anchor import FORMAT, marked
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping
-    from typing import Any
 
     from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
 
 VERSIONS_FILE = "versions.json"
 """Of a lane's commit: who last changed what in its state."""
-_LIMIT = 8 << 20
+JOINED = "lane-joined.json"
+"""What a lane is once the state that is being saved is saved."""
+_NAME = "lane.json"
+_LIMIT = 4 << 20
 
 
 class KnownLane:
@@ -34,7 +36,8 @@ class KnownLane:
 
     def __init__(self, store: SessionStore) -> None:
         """Keep it beside the session's anchor."""
-        self._path = os.path.join(store.workspace.anchor_folder(store.session), "lane.json")
+        self._folder = store.workspace.anchor_folder(store.session)
+        self._path = os.path.join(self._folder, _NAME)
 
     def advanced(
         self,
@@ -57,17 +60,20 @@ class KnownLane:
             return renamed(advance(before, state), writer)
         return advance(before, state, writer)
 
-    def write(self, lane: LaneState, *, instead_of: LaneState | None = None) -> None:
-        """Remember it, durable, before anybody else can see it.
+    def write(self, lane: LaneState) -> None:
+        """Remember it, durable, before anybody else can see it."""
+        files.make_folder(self._folder)
+        files.write_bytes(self._path, _written(lane))
 
-        instead_of is the lane as it is while the lane's state is not saved yet: a crash leaves open
-        which of both the state goes on from.
-        """
-        document = {"format": FORMAT, **_written(lane)}
-        if instead_of is not None:
-            document["instead_of"] = _written(instead_of)
-        files.make_folder(os.path.dirname(self._path))
-        files.write_bytes(self._path, dump_line(document))
+    def begin_join(self, lane: LaneState) -> None:
+        """Remember aside what the lane is once the state that was joined is saved, durable."""
+        files.make_folder(self._folder)
+        files.write_bytes(os.path.join(self._folder, JOINED), _written(lane))
+
+    def end_join(self) -> None:
+        """Take what was remembered aside, because the state is saved."""
+        files.rename(os.path.join(self._folder, JOINED), self._path)
+        files.settle_folder(self._folder)
 
     def take_over(self, lane: LaneState, writer: str) -> None:
         """Remember another writer's lane, whose state was taken in the place of ours."""
@@ -78,30 +84,51 @@ class KnownLane:
 
     def forget(self) -> None:
         """Remember nothing of it any more."""
-        files.remove(self._path)
+        for name in (_NAME, JOINED):
+            files.remove(os.path.join(self._folder, name))
 
     def _read(self, state: TaskState) -> LaneState | None:
-        """Return the lane that a state goes on from."""
-        data = files.read_bytes(self._path, limit=_LIMIT)
-        if data is None:
-            return None
-        what = f"the lane's memory `{self._path}`"
-        try:
-            document = load_json(data, what=what, limit=_LIMIT)
-            check_format(document, FORMAT, what=what)
-            lane = _read_lane(document)
-            earlier = document.get("instead_of")
-            return lane if earlier is None else gone_on_from(state, lane, _read_lane(earlier))
-        except (InvalidInput, KeyError) as error:
-            raise InvalidDocument(f"{what} is damaged: {error}") from error
+        if os.path.lexists(os.path.join(self._folder, JOINED)):
+            settle_join(self._folder, state)
+        return _read_lane(self._path)
 
 
-def _written(lane: LaneState) -> dict[str, Any]:
-    return {"state": lane.state.to_document(), "lane": lane.to_document()}
+def settle_join(folder: str, state: TaskState, new: TaskState | None = None) -> None:
+    """End a join that was killed, or forget it, by whether its state was saved.
+
+    folder is that of the session's anchor, state the newest one that was saved. It has to be known
+    before anything is changed: what others changed would count as ours else, and what they removed
+    would come back. new is what is about to be saved, which may be what was joined just now.
+    """
+    try:
+        joined = _read_lane(os.path.join(folder, JOINED))
+    except InvalidDocument:
+        joined = None
+    if joined is not None and new is not None and leaving(new) == joined.state:
+        return
+    if joined is not None and leaving(state) == joined.state:
+        files.rename(os.path.join(folder, JOINED), os.path.join(folder, _NAME))
+    else:
+        files.remove(os.path.join(folder, JOINED))
+    files.settle_folder(folder)
 
 
-def _read_lane(document: dict[str, Any]) -> LaneState:
-    return LaneState.from_document(document["lane"], read_state(document["state"]))
+def _written(lane: LaneState) -> bytes:
+    document = {"state": lane.state.to_document(), "lane": lane.to_document()}
+    return dump_line({"format": FORMAT, **document})
+
+
+def _read_lane(path: str) -> LaneState | None:
+    data = files.read_bytes(path, limit=_LIMIT)
+    if data is None:
+        return None
+    what = f"the lane's memory `{path}`"
+    try:
+        document = load_json(data, what=what, limit=_LIMIT)
+        check_format(document, FORMAT, what=what)
+        return LaneState.from_document(document["lane"], read_state(document["state"]))
+    except (InvalidInput, KeyError) as error:
+        raise InvalidDocument(f"{what} is damaged: {error}") from error
 
 
 def leaving(state: TaskState) -> TaskState:

@@ -123,6 +123,8 @@ DONE = frozenset((b"DONE", b"COMPLETE", b"FINISH"))
 """`task.DONE_ACTIONS`, whose import would cost every tool call."""
 _COPY_LIMIT = 1 << 20
 _PERMIT = "Permit writing there, then run `gitguard ensure`"
+_LANE_JOINED = "lane-joined.json"
+"""`lane_state.JOINED`; hooks do not load that module."""
 _NEVER_EMPTY = ("goal", "next_action")
 
 
@@ -384,6 +386,11 @@ class StateFiles:
         """
         from gitguard.store.session.anchor import marked, marks_in
 
+        folder = self._copies.folder
+        if before is not None and os.path.lexists(os.path.join(folder, _LANE_JOINED)):
+            from gitguard.store.session.lane_state import settle_join  # a sync was killed
+
+            settle_join(folder, before.state, state)
         state, redacted = _begun(state).redacted(self._workspace.redactor)
         data = dump_json(marked(state, ()).to_document())
         check_size(len(data), what="the state")
