@@ -53,9 +53,9 @@ def sync(
     """Exchange sessions with your other machines through a git remote
 
     Fetches what other machines pushed, joins the lanes that you trust, pushes this machine's
-    sessions, and reads back what arrived. Never forces or deletes anything on the remote, and never
-    touches your branches. On a terminal it asks once about each new writer whether to join it, and
-    before the first push to a remote it shows what would leave and asks.
+    sessions, and reads back what arrived. Never forces anything on the remote, removes nothing of
+    others' there, and never touches your branches. On a terminal it asks once about each new writer
+    whether to join it, and before the first push to a remote it shows what would leave and asks.
     What cannot be done now is queued for the next sync, with exit code 0.
 
     Example: `gitguard sync --remote origin`
