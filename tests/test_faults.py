@@ -55,7 +55,7 @@ _MOVES = {"record-relocated", "record-moved", "record-copied"}
 _LANES = {
     *("lanes-fetched", "lanes-joined", "lane-kept", "lane-known", "lane-written", "lane-pending"),
     *("lane-moved", "lane-counted", "lanes-pushed", "join-begun", "join-noted"),
-    "lane-folded",
+    *("lane-folded", "checkpoints-packed"),
 }
 """Of a sync; `tests/sessions/sync/` kills there."""
 

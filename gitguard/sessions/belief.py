@@ -13,7 +13,8 @@ from gitguard.model.value import Value
 from gitguard.sessions.sync_record import OtherLane, SignedHead, SyncFile
 from gitguard.sessions.trusted_keys import KeyFile
 from gitguard.store.disk.lock import Lock
-from gitguard.store.session.lane_state import KnownLane, leaving, read_lane_state
+from gitguard.store.session.lane_memory import leaving
+from gitguard.store.session.lane_state import KnownLane, read_lane_state
 from gitguard.store.session.lanes import (
     WriterFile,
     kept_lanes,

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     R = TypeVar("R", bound="Record")
 
+JOINED_LANE = "lane-joined.json"
+"""Beside an anchor: what the lane is once the state that is being saved is saved."""
 FORMAT = 1
 _LIMIT = 1 << 20
 INDEX = ("search.txt", "search.jsonl")
@@ -280,6 +282,11 @@ class AnchorFile:
 
     def _aside(self) -> list[AnchorFile]:
         return [self.aside(name) for name in files.names_in(os.path.join(self.folder, _ASIDE))]
+
+    @property
+    def has_joined_lane(self) -> bool:
+        """Whether a sync is saving what it joined, or was killed."""
+        return os.path.lexists(os.path.join(self.folder, JOINED_LANE))
 
     def forget(self) -> None:
         """Remove anchor and copy, which are kept elsewhere, durable."""

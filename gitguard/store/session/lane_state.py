@@ -14,7 +14,15 @@ from gitguard.model.codec import STATE_FILE, check_format, dump_line, load_json
 from gitguard.state.joining import LaneState, advance, begin_lane, renamed
 from gitguard.state.task import read_state
 from gitguard.store.disk import files
-from gitguard.store.session.anchor import FORMAT, marked
+from gitguard.store.session.anchor import FORMAT, JOINED_LANE
+from gitguard.store.session.lane_memory import (
+    LANE,
+    LANE_LIMIT,
+    leaving,
+    read_known,
+    settle_join,
+    written_lane,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,10 +33,6 @@ if TYPE_CHECKING:
 
 VERSIONS_FILE = "versions.json"
 """Of a lane's commit: who last changed what in its state."""
-JOINED = "lane-joined.json"
-"""What a lane is once the state that is being saved is saved."""
-_NAME = "lane.json"
-_LIMIT = 4 << 20
 
 
 class KnownLane:
@@ -37,7 +41,7 @@ class KnownLane:
     def __init__(self, store: SessionStore) -> None:
         """Keep it beside the session's anchor."""
         self._folder = store.workspace.anchor_folder(store.session)
-        self._path = os.path.join(self._folder, _NAME)
+        self._path = os.path.join(self._folder, LANE)
 
     def advanced(
         self,
@@ -63,16 +67,16 @@ class KnownLane:
     def write(self, lane: LaneState) -> None:
         """Remember it, durable, before anybody else can see it."""
         files.make_folder(self._folder)
-        files.write_bytes(self._path, _written(lane))
+        files.write_bytes(self._path, written_lane(lane))
 
     def begin_join(self, lane: LaneState) -> None:
         """Remember aside what the lane is once the state that was joined is saved, durable."""
         files.make_folder(self._folder)
-        files.write_bytes(os.path.join(self._folder, JOINED), _written(lane))
+        files.write_bytes(os.path.join(self._folder, JOINED_LANE), written_lane(lane))
 
     def end_join(self) -> None:
         """Take what was remembered aside, because the state is saved."""
-        files.rename(os.path.join(self._folder, JOINED), self._path)
+        files.rename(os.path.join(self._folder, JOINED_LANE), self._path)
         files.settle_folder(self._folder)
 
     def take_over(self, lane: LaneState, writer: str) -> None:
@@ -84,56 +88,13 @@ class KnownLane:
 
     def forget(self) -> None:
         """Remember nothing of it any more."""
-        for name in (_NAME, JOINED):
+        for name in (LANE, JOINED_LANE):
             files.remove(os.path.join(self._folder, name))
 
     def _read(self, state: TaskState) -> LaneState | None:
-        if os.path.lexists(os.path.join(self._folder, JOINED)):
+        if os.path.lexists(os.path.join(self._folder, JOINED_LANE)):
             settle_join(self._folder, state)
-        return _read_lane(self._path)
-
-
-def settle_join(folder: str, state: TaskState, new: TaskState | None = None) -> None:
-    """End a join that was killed, or forget it, by whether its state was saved.
-
-    folder is that of the session's anchor, state the newest one that was saved. It has to be known
-    before anything is changed: what others changed would count as ours else, and what they removed
-    would come back. new is what is about to be saved, which may be what was joined just now.
-    """
-    try:
-        joined = _read_lane(os.path.join(folder, JOINED))
-    except InvalidDocument:
-        joined = None
-    if joined is not None and new is not None and leaving(new) == joined.state:
-        return
-    if joined is not None and leaving(state) == joined.state:
-        files.rename(os.path.join(folder, JOINED), os.path.join(folder, _NAME))
-    else:
-        files.remove(os.path.join(folder, JOINED))
-    files.settle_folder(folder)
-
-
-def _written(lane: LaneState) -> bytes:
-    document = {"state": lane.state.to_document(), "lane": lane.to_document()}
-    return dump_line({"format": FORMAT, **document})
-
-
-def _read_lane(path: str) -> LaneState | None:
-    data = files.read_bytes(path, limit=_LIMIT)
-    if data is None:
-        return None
-    what = f"the lane's memory `{path}`"
-    try:
-        document = load_json(data, what=what, limit=_LIMIT)
-        check_format(document, FORMAT, what=what)
-        return LaneState.from_document(document["lane"], read_state(document["state"]))
-    except (InvalidInput, KeyError) as error:
-        raise InvalidDocument(f"{what} is damaged: {error}") from error
-
-
-def leaving(state: TaskState) -> TaskState:
-    """Return what of a state leaves this machine: all but marks and the host's own summary."""
-    return marked(state, ()).replace(host_summary=None)
+        return read_known(self._path)
 
 
 def versions_of(lane: LaneState) -> bytes:
@@ -151,7 +112,7 @@ def read_lane_state(writer: str, contents: Mapping[str, bytes]) -> LaneState:
     data = contents.get(VERSIONS_FILE)
     if data is None:
         return LaneState(writer, {}, state)
-    document = load_json(data, what=what, limit=_LIMIT)
+    document = load_json(data, what=what, limit=LANE_LIMIT)
     check_format(document, FORMAT, what=what)
     del document["format"]
     try:

@@ -123,8 +123,6 @@ DONE = frozenset((b"DONE", b"COMPLETE", b"FINISH"))
 """`task.DONE_ACTIONS`, whose import would cost every tool call."""
 _COPY_LIMIT = 1 << 20
 _PERMIT = "Permit writing there, then run `gitguard ensure`"
-_LANE_JOINED = "lane-joined.json"
-"""`lane_state.JOINED`; hooks do not load that module."""
 _NEVER_EMPTY = ("goal", "next_action")
 
 
@@ -378,19 +376,16 @@ class StateFiles:
     ) -> OwnState:
         """Make a state durable: the copy first, then the working file.
 
-        before is the newest state of ours, None for the first. What state is marked with goes into
-        the copy alone. journal_id and journal_offset say how far the journal is folded into the
-        state, as far as into the one before by default. Where the state directory cannot be
-        written, the working file is, with a mark by which a later run adopts it. Raises
-        `NotWritable`, and `InvalidInput` for a state that is too large.
+        before is the newest state of ours, None for the first; marks go into the copy alone.
+        The journal is folded into it up to journal_offset, by default as far as before. A working
+        file without a copy is adopted later. Raises `NotWritable` and `InvalidInput`.
         """
         from gitguard.store.session.anchor import marked, marks_in
 
-        folder = self._copies.folder
-        if before is not None and os.path.lexists(os.path.join(folder, _LANE_JOINED)):
-            from gitguard.store.session.lane_state import settle_join  # a sync was killed
+        if before is not None and self._copies.has_joined_lane:
+            from gitguard.store.session.lane_memory import settle_join  # a sync was killed
 
-            settle_join(folder, before.state, state)
+            settle_join(self._copies.folder, before.state, state)
         state, redacted = _begun(state).redacted(self._workspace.redactor)
         data = dump_json(marked(state, ()).to_document())
         check_size(len(data), what="the state")
