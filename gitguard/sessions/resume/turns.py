@@ -175,8 +175,8 @@ def _lines(
             item = said_item(exchange, reader).replace(rank=rank)
             if exchange.kind != SMALL_TALK and not _says_little(exchange, subjects):
                 item, major = item.replace(is_derived=not major), max(major - 1, 0)
-            elif len(turn) == 1 and rank >= _FIRST_WORDS:
-                continue  # nothing tells any more what it was about
+            elif len(turn) == 1 and rank >= _FIRST_WORDS and _only_asks(exchange):
+                continue  # nothing tells any more what came of it
             elif len(turn) == 1:
                 item = item.replace(rank=_LATER + rank)
             items.append(item)
@@ -252,6 +252,11 @@ def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
         is_bare = not _is_reply(exchange) or len(subjects.of(exchange.settles)) < _FEWEST_TERMS
         return is_few_words(own) and is_bare
     return subjects.says_little(own)
+
+
+def _only_asks(exchange: Exchange) -> bool:
+    """Whether a prompt is a question; of a few words without known terms that is not certain."""
+    return not exchange.settles and all(map(is_question, sentences(exchange.text)))
 
 
 def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
