@@ -16,6 +16,7 @@ from gitguard.model.text import counted, spelled_out
 from gitguard.model.value import Value
 from gitguard.sessions.state_comparison import BOOKKEEPING
 from gitguard.state import roles
+from gitguard.state.conflicts import OpenConflict, shown_conflicts
 from gitguard.state.items import (
     AGENT_KINDS,
     EVENT,
@@ -28,8 +29,10 @@ from gitguard.state.items import (
     Origin,
     PlanStep,
 )
+from gitguard.state.joining import open_conflicts
 from gitguard.state.roles import NotedField
 from gitguard.state.task import START, TaskState, new_task
+from gitguard.store.session.anchor import marked
 
 
 class Sentence(Value):
@@ -127,6 +130,8 @@ def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Senten
         yield from _last_action(old, new)
     elif name == "dropped":
         yield from _left_out(old, new)
+    elif name == "conflicts":
+        yield from _conflicts(before, after)
     elif old != new:
         yield from _plain(name, old, new)
 
@@ -220,6 +225,27 @@ def _left_out(old: Mapping[str, int], new: Mapping[str, int]) -> Iterator[Senten
         elif more < 0:
             text = f"Counts {counted(-more, 'item')} fewer {what} that had no room"
             yield Sentence("dropped", CHANGED, text)
+
+
+def _conflicts(before: TaskState, after: TaskState) -> Iterator[Sentence]:
+    """Speak of conflicts that appeared or were settled; another variant gives one another id."""
+    was, now = _open_conflicts(before), _open_conflicts(after)
+    for part, conflict in now.items():
+        if part not in was or was[part].id != conflict.id:
+            texts = " or ".join(f"{_quoted(v.text)} ({v.author})" for v in conflict.variants)
+            text = f"Conflict about the {printable(conflict.subject)}: {texts}"
+            yield Sentence("conflicts", CHANGED if part in was else ADDED, text)
+    for part, conflict in was.items():
+        if part not in now:
+            text = f"Settled the conflict about the {printable(conflict.subject)}"
+            yield Sentence("conflicts", REMOVED, text)
+
+
+def _open_conflicts(state: TaskState) -> dict[tuple[str, str], OpenConflict]:
+    """Return the open conflicts by the field and the item that they are about."""
+    state = marked(state, ())  # as the variants of a conflict are
+    parts = ((conflict.field, conflict.item) for conflict in open_conflicts(state))
+    return dict(zip(parts, shown_conflicts(state, (), {}), strict=True))
 
 
 # Lists

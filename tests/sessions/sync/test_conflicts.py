@@ -153,6 +153,27 @@ def test_status_resume_and_repair_show_it_with_the_command(disagreeing: Machine)
     assert f"`{command} 2`" in repair
 
 
+def test_show_and_diff_tell_a_conflict_in_one_sentence_when_it_appears_and_when_it_is_settled(
+    disagreeing: Machine, b: Machine
+) -> None:
+    now, joined = (typed(disagreeing, *words).out for words in (("show",), ("show", "3")))
+    opened = _about_conflicts(joined)
+    assert _about_conflicts(now) == opened
+    variants = [f'"{OURS}" (writer {disagreeing.writer})', f'"{THEIRS}" (writer {b.writer})']
+    texts = [" or ".join(variants), " or ".join(reversed(variants))]
+    assert opened in ([f"Conflict about the goal: {text}"] for text in texts)
+    (conflict,) = disagreeing.guard.lanes.conflicts()
+    disagreeing.guard.lanes.settle(conflict.short_id, 1)
+    for words in (("show", "4"), ("diff", "3..4")):
+        (settled,) = _about_conflicts(typed(disagreeing, *words).out)
+        assert settled.endswith("Settled the conflict about the goal")
+
+
+def _about_conflicts(told: str) -> list[str]:
+    lines = (line for line in told.splitlines() if not line.startswith("Reason: "))
+    return [line for line in lines if "onflict" in line]
+
+
 def test_nothing_is_shown_where_nobody_disagrees(a: Machine) -> None:
     a.settled()
     assert "onflict" not in typed(a, "status").out
