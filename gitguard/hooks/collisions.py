@@ -203,10 +203,11 @@ def _is_only(store: SessionStore, path: str) -> bool:
 
 
 def _line(conversation: Conversation, met: list[_Met]) -> str:
-    said = list(dict.fromkeys(_sentence(conversation, one) for one in met))
-    more = len(said) - _MOST_SENTENCES
-    said[_MOST_SENTENCES:] = [f"and {more} more, see `gitguard status --all`"] * (more > 0)
-    return f"[gitguard: {'; '.join(said)}.]"
+    sentences = list(dict.fromkeys(_sentence(conversation, meeting) for meeting in met))
+    more = len(sentences) - _MOST_SENTENCES
+    if more > 0:
+        sentences[_MOST_SENTENCES:] = [f"and {more} more, see `gitguard status --all`"]
+    return f"[gitguard: {'; '.join(sentences)}.]"
 
 
 def _sentence(conversation: Conversation, met: _Met) -> str:
