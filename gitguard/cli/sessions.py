@@ -162,7 +162,7 @@ def lane_line(lane: OtherLane) -> str:
         return f"Another machine: {local_times(text)}"
     way = f"gitguard sync --trust {lane.writer}"
     if lane.key:
-        text += f", signed with {one_line(lane.key)}"
+        text += ", signed"
         way = f"gitguard trust add {one_line(lane.key)}"
     doubt = f" ({one_line(lane.doubt)})" if lane.doubt else ""
     return f"Not joined: {local_times(text)}{doubt}; if it is yours, run `{way}`"

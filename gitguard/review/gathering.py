@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from gitguard.errors import GitguardError, InvalidDocument
-from gitguard.model.text import counted, seconds
+from gitguard.model.text import counted, one_line, seconds
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.review.piece import Link, Piece
@@ -22,6 +22,7 @@ from gitguard.review.report import (
     without_secrets,
 )
 from gitguard.review.timeline import StateReader
+from gitguard.sessions.belief import named_signer
 from gitguard.sessions.lane_reading import readable_lanes
 from gitguard.sessions.verification import verify_known
 from gitguard.sessions.workspace_sessions import WorkspaceSessions
@@ -202,6 +203,9 @@ def _signature_note(store: LaneStore) -> str:
     """Say whose signature a lane's newest commit has, which vouches for all before it."""
     if not store.newest.signature:
         return "the lane is not signed, so anybody who may push there can have written it"
+    named = named_signer(store.workspace, store.repository(), store.lane)
+    if named:
+        return f"the lane is signed by a key that you named ({one_line(named)})"
     verdict = store.signatures().verdict(store.lane.commit, store.newest.signature)
     if verdict.is_good:
         return f"the lane is signed by {verdict.signer or verdict.key}"

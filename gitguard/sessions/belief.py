@@ -102,6 +102,16 @@ def check_heads(
     return tuple(known[ref] for ref in sorted(known))
 
 
+def named_signer(workspace: Workspace, repository: Repository, lane: Lane) -> str:
+    """Return what the user's key is called that signed a lane's head; empty for no such key."""
+    heads = check_heads(workspace, repository, (lane,), belief_of(workspace))
+    signed = {head.key for head in heads if head.is_good}
+    if not signed:
+        return ""
+    keys = KeyFile(workspace.places.config_home).read().keys
+    return next((k.comment or k.fingerprint for k in keys if k.fingerprint in signed), "")
+
+
 def _known(lane: Lane, belief: Belief) -> SignedHead | None:
     """Return the verdict on a head that still holds: a key may have been named since."""
     head = belief.heads.get(lane.ref)

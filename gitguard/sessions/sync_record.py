@@ -16,7 +16,12 @@ from gitguard.store.session.anchor import FORMAT, load_record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from gitguard.store.session.workspace import Workspace
+
+
+_ENDS = "; it is dropped once `gitguard sync` without --remote succeeds"
 
 
 class RemoteRecord(Record):
@@ -29,6 +34,16 @@ class RemoteRecord(Record):
         "Since when something waits; left out if nothing does.", default="", sparse=True
     )
     reason: str = fields.text("Why it waits.", default="")
+    is_named_once: bool = fields.flag(
+        "Whether a person named it for one sync, and no session is synced with it by default.",
+        default=False,
+        sparse=True,
+    )
+
+    @property
+    def settled(self) -> RemoteRecord:
+        """The same, with nothing that waits."""
+        return self.replace(queued_at="", reason="")
 
 
 class SignedHead(Record):
@@ -64,6 +79,19 @@ class SyncRecord(Record):
         """Return what is known of a remote."""
         known = (remote for remote in self.remotes if remote.address == address)
         return next(known, RemoteRecord(address)).replace(name=name)
+
+    def after_sync(self, name: str, defaults: Collection[str]) -> SyncRecord:
+        """Return the same once a sync with a remote succeeded, by its name.
+
+        Nothing waits for an address that the remote had before. Once a remote is synced with by
+        default, nor does anything for one that is not.
+        """
+        is_default = name in defaults
+        remotes = tuple(
+            r.settled if r.name == name or (is_default and r.name not in defaults) else r
+            for r in self.remotes
+        )
+        return self.replace(remotes=remotes)
 
     def having(self, remote: RemoteRecord) -> SyncRecord:
         """Return the same with what is known of one remote now."""
@@ -131,6 +159,7 @@ def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:
     return tuple(
         f"`gitguard sync` with {one_line(remote.name)} is queued since "
         f"{time_since(remote.queued_at, now)} ago: {one_line(remote.reason)}"
+        + (_ENDS if remote.is_named_once else "")
         for remote in SyncFile(workspace).read().remotes
         if remote.queued_at
     )

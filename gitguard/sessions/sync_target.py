@@ -8,6 +8,7 @@ import re
 from gitguard.model.codec import sha256
 from gitguard.model.config.sync import REPOSITORY, SHARD
 from gitguard.sessions.status import keys_of
+from gitguard.store.git.remote import shown_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +46,11 @@ def targets(sessions: WorkspaceSessions, remote: str, session: str) -> list[tupl
     keys = keys or {sessions.any_session().name: sessions.any_session().key}
     named = {n: key for n, key in keys.items() if session in ("", key, n)}
     return [(remote_of(settings, name, n), key) for n, key in sorted(named.items())]
+
+
+def default_remotes(sessions: WorkspaceSessions) -> frozenset[str]:
+    """Return the remotes that sessions are synced with where nobody names one, as they are shown."""
+    return frozenset(shown_name(remote) for remote, _ in targets(sessions, "", ""))
 
 
 def _of_branch(repository: Repository) -> str:

@@ -23,7 +23,7 @@ from gitguard.sessions.sync_record import (
     SyncFile,
     SyncRecord,
 )
-from gitguard.sessions.sync_target import targets
+from gitguard.sessions.sync_target import default_remotes, targets
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.packing import MANY, loose_objects, pack_checkpoints
 from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
@@ -266,8 +266,12 @@ class _Sync:
     def _note(self, known: RemoteRecord, queued: str) -> None:
         since = (known.queued_at or timestamp(self._sessions.clock())) if queued else ""
         reason = self._workspace.redactor.text(one_line(queued))
-        record = self._file.read()
-        self._file.write(record.having(known.replace(queued_at=since, reason=reason)))
+        defaults = default_remotes(self._sessions)
+        known = known.replace(
+            queued_at=since, reason=reason, is_named_once=self._remote.name not in defaults
+        )
+        record = self._file.read().having(known)
+        self._file.write(record if queued else record.after_sync(known.name, defaults))
 
     def _there(self) -> dict[str, str]:
         """Ask the remote for its lanes; of those that we keep, also where they were archived."""

@@ -216,6 +216,22 @@ def test_the_report_says_whose_signature_a_lane_has(work: Work) -> None:
     assert "the lane is signed by" not in page
 
 
+def test_the_report_says_that_a_key_signed_that_was_named(work: Work) -> None:
+    user = keys.Machine(Path(os.environ["HOME"]))
+    public = keys.SshKeys(user.home / "pairs").make("laptop", allow=False)
+    user.git_config(gpg_format="ssh", user_signingkey=public, commit_gpgSign="true")
+    work.a.learn("Tables are easy to read")
+    work.a.settled()
+    user.git_config(gpg_format="openpgp", commit_gpgSign="false")
+    ci = work.clone("ci")
+    assert "the lane's signature was not verified" in reported(ci, work)
+    name = public.read_text().split()[2]
+    ci.guard.lanes.trust_key(str(public))
+    page = reported(ci, work).replace("&#8203;", "").replace("\\", "")
+    assert f"the lane is signed by a key that you named ({name})" in page
+    assert "was not verified" not in page
+
+
 # The commands
 
 

@@ -57,6 +57,11 @@ class RefUpdate(Value):
     """Empty where the remote has no such ref."""
 
 
+def shown_name(name: str) -> str:
+    """Return a remote's name, or its address without a user's name and password."""
+    return _USER_INFO.sub("//", name)
+
+
 class Remote:
     """One remote of a repository."""
 
@@ -72,7 +77,7 @@ class Remote:
             git.attempt_as_user("remote", "get-url", "--push", "--all", name) if is_name else None
         )
         if (found is None or found.returncode) and may_be_address and _is_address(name):
-            self.name, self._address = _USER_INFO.sub("//", name), name
+            self.name, self._address = shown_name(name), name
             return
         if found is None or found.returncode:
             raise InvalidInput(

@@ -190,8 +190,9 @@ class NamedKeyCheck:
             settings = SigningSettings(self._git)
             self._arguments = settings.for_named_keys(self._signers_file)
         verdict = ask_git(self._git, commit, kind, self._arguments)
-        if verdict.is_good and verdict.key not in self._keys:
-            return verdict.replace(standing=UNKNOWN, reason="nobody named its key")
+        is_stranger = verdict.is_good or (kind == SSH and verdict.standing == UNKNOWN)
+        if is_stranger and verdict.key and verdict.key not in self._keys:
+            return verdict.replace(standing=UNKNOWN, reason="you have not named its key")
         return verdict
 
 

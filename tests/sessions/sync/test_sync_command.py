@@ -122,6 +122,36 @@ def test_an_agent_may_sync_and_not_say_who_is_believed_or_what_leaves(
     assert remote.lanes == {}
 
 
+def test_a_mended_address_ends_what_was_queued_for_the_old_one(a: Machine, remote: Remote) -> None:
+    a.git("remote", "set-url", "origin", str(remote.root) + "-gone")
+    typed(a, "sync", "--yes")
+    assert "with origin is queued since" in typed(a, "status").out
+    a.git("remote", "set-url", "origin", str(remote.root))
+    assert "In sync" in typed(a, "sync", "--yes").out
+    assert "queued" not in typed(a, "status").out
+
+
+def test_an_address_typed_once_is_queued_until_the_next_sync_succeeds(
+    a: Machine, remote: Remote
+) -> None:
+    gone = str(remote.root) + "-gone"
+    typed(a, "sync", "--yes", "--remote", gone)
+    status = typed(a, "status").out
+    assert f"with {gone} is queued since" in status
+    assert "it is dropped once `gitguard sync` without --remote succeeds" in status
+    typed(a, "sync", "--yes")
+    assert "queued" not in typed(a, "status").out
+
+
+def test_a_remote_that_succeeds_ends_nothing_of_another_default_one(
+    a: Machine, remote: Remote
+) -> None:
+    a.git("remote", "set-url", "origin", str(remote.root) + "-gone")
+    typed(a, "sync", "--yes")
+    typed(a, "sync", "--yes", "--remote", str(remote.root))
+    assert "with origin is queued since" in typed(a, "status").out
+
+
 def test_an_address_takes_the_place_of_a_remotes_name(a: Machine, tmp_path: Path) -> None:
     other = tmp_path / "other.git"
     a.git("init", "--quiet", "--bare", str(other))

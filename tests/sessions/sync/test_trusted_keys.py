@@ -171,6 +171,9 @@ def test_a_signature_by_another_key_makes_a_lane_a_colleagues(
     status = typed(b, "status").out
     assert f"gitguard trust add {fingerprint(other)}" in status
     assert "evil.example" not in status
+    (line,) = [line for line in status.splitlines() if line.startswith("Not joined")]
+    assert line.count(fingerprint(other)) == 1
+    assert "you have not named its key" in line
 
 
 def test_a_head_that_is_not_signed_is_not_believed_for_an_older_one_that_is(
