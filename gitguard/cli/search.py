@@ -11,6 +11,7 @@ from gitguard.cli.untrusted import untrusted_option, writer_option
 from gitguard.errors import GitguardError, NothingFound, NotReadable
 from gitguard.model.text import counted, local_times, one_line, shorten
 from gitguard.review.entries import FAILURE, FIELDS, ISSUE
+from gitguard.state.items import FROM_ELSEWHERE
 
 if TYPE_CHECKING:
     from gitguard.review.search import Match, Results
@@ -100,8 +101,9 @@ def _match_text(match: Match) -> str:
 
 
 def _head_line(match: Match) -> str:
-    mark = "" if match.is_ours else "NOT OURS  "
+    mark = "" if match.is_ours or match.elsewhere else "NOT OURS  "
     who = match.by if match.by in ("agent", "user", "hook", "person") else "unknown"
+    who += f", {FROM_ELSEWHERE}" if match.elsewhere else ""
     where = f"{match.label}  {match.checkpoint} {match.commit[:12]}"
     return f"{mark}{match.field} ({_state_of(match)})  {where}  {local_times(match.when)}  {who}"
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gitguard.cli.notes import pending
+from gitguard.cli.settling import conflict_lines
 from gitguard.model.text import one_line, shorten
+from gitguard.state.items import from_elsewhere
 from gitguard.store.session.standing import REMOTE_ONLY
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ def say_startup(console: Console, startup: Startup) -> None:
     if startup.summary_conflict:
         lines.append(startup.summary_conflict.rstrip())
     lines += where_it_stands(startup.state)
+    lines += conflict_lines(console.guard.lanes.conflicts()) if startup.state.conflicts else ()
     document = {
         "session": session.key,
         "how": startup.how,
@@ -68,7 +71,12 @@ def where_it_stands(state: TaskState) -> list[str]:
     # A request that is newer may have overtaken what was noted.
     is_older = bool(following) and state.is_noted("next_action") and state.is_next_older
     title = "Next action (older than the last request)" if is_older else "Next action"
-    named = {"Goal": goal, "Phase": state.current_phase, title: following}
+    named = {
+        "Goal": (goal, from_elsewhere(state.goal_from)),
+        "Phase": (state.current_phase, ""),
+        title: (following, "" if state.is_answered else from_elsewhere(state.next_from)),
+    }
     return [
-        f"{name}: {shorten(one_line(text), 300) or '(missing)'}" for name, text in named.items()
+        f"{name}: {shorten(one_line(text), 300)}{label}" if text else f"{name}: (missing)"
+        for name, (text, label) in named.items()
     ]

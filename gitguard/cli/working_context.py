@@ -57,6 +57,7 @@ def bundle(console: Console, pressure: float, items: Any, **options: Any) -> Non
     options["host"] = options["host"] or ""
     context_items = _context_items(items.read()) if items else ()
     built = console.guard.bundle(context_items, pressure=pressure, **options)
+    has_conflicts = bool(built.conflicts)
     lines = [
         f"Goal: {one_line(built.goal)}",
         f"Phase: {one_line(built.phase)}",
@@ -64,6 +65,7 @@ def bundle(console: Console, pressure: float, items: Any, **options: Any) -> Non
         f"Last successful action: {one_line(built.last_successful_action)}",
         "Constraints:" + _listed(built.constraints),
         "Relevant artifacts:" + _listed(built.relevant_artifacts),
+        *(["Noted differently on several machines:" + _listed(built.conflicts)] * has_conflicts),
         *(f"\n{item.name}:\n{item.text}" for item in built.items),
         *([f"Dropped under pressure: {', '.join(built.dropped)}"] if built.dropped else []),
         *(f"Left out: {one_line(reason)}" for reason in built.refused),

@@ -10,11 +10,12 @@ import re
 
 from gitguard.errors import InvalidInput
 from gitguard.model.value import Value
-from gitguard.state.items import texts
+from gitguard.state.items import from_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Thresholds
+    from gitguard.state.items import Origin
     from gitguard.state.task import TaskState
 
 MISSING = "(missing)"
@@ -49,6 +50,8 @@ class Bundle(Value):
     """Names of the items that pressure left no room for."""
     refused: tuple[str, ...] = ()
     """Why context files are not among the items, each as a sentence without its stop."""
+    conflicts: tuple[str, ...] = ()
+    """What several machines noted differently, and what settles it."""
     branch: str = ""
     """Why no checkpoint is taken, or what became of the session's branch."""
 
@@ -64,15 +67,19 @@ def build_bundle(
     remaining, dropped = trim(items, pressure, thresholds)
     last = state.last_action
     return Bundle(
-        goal=state.stated_goal or MISSING,
+        goal=_labelled(state.stated_goal, state.goal_from),
         phase=state.current_phase or MISSING,
-        next_action=state.next_action or MISSING,
+        next_action=_labelled(state.next_action, state.next_from),
         last_successful_action=f"{last.summary} ({last.outcome})" if last else MISSING,
-        constraints=texts(state.constraints),
+        constraints=tuple(_labelled(limit.text, limit.origin) for limit in state.constraints),
         relevant_artifacts=relevant_artifacts(state),
         items=remaining,
         dropped=dropped,
     )
+
+
+def _labelled(text: str, origin: Origin | None) -> str:
+    return f"{text}{from_elsewhere(origin)}" if text else MISSING
 
 
 def relevant_artifacts(state: TaskState) -> tuple[str, ...]:

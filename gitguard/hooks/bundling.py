@@ -14,6 +14,7 @@ from gitguard.store.session.host_session import read_record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitguard.model.config.config import Config
+    from gitguard.state.task import TaskState
     from gitguard.store.session.store import SessionStore
     from gitguard.store.session.workspace import Workspace
 
@@ -54,7 +55,17 @@ def bundle(
         files, refused = bootstrap_items(workspace, config, additions.host, additions.folder)
         items = (*files, *items)
     built = build_bundle(state, items, pressure=pressure, thresholds=config.thresholds)
-    return built.replace(refused=refused, branch=about_branch)
+    return built.replace(refused=refused, branch=about_branch, conflicts=_conflicts(store, state))
+
+
+def _conflicts(store: SessionStore, state: TaskState) -> tuple[str, ...]:
+    if not state.conflicts:
+        return ()
+    from gitguard.sessions.conflicts import conflicts_in
+    from gitguard.sessions.resume.conflict_section import conflict_section
+
+    section = conflict_section(conflicts_in(store, state), "")
+    return tuple(f"{item.text}{item.remark}" for item in section.items)
 
 
 def bootstrap_items(

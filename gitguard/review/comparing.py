@@ -47,7 +47,7 @@ def comparison(
             last = next((c.name for c in newest(store, 1, untrusted=untrusted)), "")
         difference = diff(store, older, last, untrusted=untrusted)
         before, after = (
-            decode_state(show(store, STATE_FILE, side, untrusted=untrusted), "the state")
+            _marked(store, show(store, STATE_FILE, side, untrusted=untrusted))
             for side in (difference.older, last)
         )
         text = diff_files(store, older, last, untrusted=untrusted) if with_text else ""
@@ -82,7 +82,7 @@ def _change(store: SessionStore, wanted: str, *, untrusted: bool) -> CheckpointC
 
 def current_state(store: SessionStore, *, untrusted: bool = False) -> tuple[Sentence, ...]:
     """Say in sentences what the state of a session holds, as it is now."""
-    state = decode_state(show(store, STATE_FILE, "", untrusted=untrusted), "the state")
+    state = _marked(store, show(store, STATE_FILE, "", untrusted=untrusted))
     phase = f"Phase: {printable(state.current_phase)}"
     return tuple(
         sentence.replace(text=phase) if sentence.field == "current_phase" else sentence
@@ -91,4 +91,10 @@ def current_state(store: SessionStore, *, untrusted: bool = False) -> tuple[Sent
 
 
 def _state_of(store: SessionStore, commit: str) -> TaskState:
-    return decode_state(store.chain.read(commit).contents[STATE_FILE], "the state")
+    return _marked(store, store.chain.read(commit).contents[STATE_FILE])
+
+
+def _marked(store: SessionStore, data: bytes) -> TaskState:
+    """Read a state, with what another machine wrote marked, as far as this one joined it."""
+    state = decode_state(data, "the state")
+    return store.states.marked(state) if store.has_working_files else state

@@ -8,6 +8,7 @@ is read anew each time, and never kept.
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from gitguard.errors import GitguardError, Untrusted
 from gitguard.model.value import Value
@@ -16,7 +17,7 @@ from gitguard.review.index import Index, Label, extended, new_index, read_index
 from gitguard.review.timeline import EVERY_HISTORY, HistoryChoice, StateReader, named_session
 from gitguard.sessions.lane_reading import readable_lanes
 from gitguard.store.disk import files
-from gitguard.store.session.anchor import Anchor, AnchorFile, archived_names
+from gitguard.store.session.anchor import Anchor, AnchorFile, archived_names, marks_of_text
 from gitguard.store.session.chain_check import LEAVE, ChainLink, Verification, refuse
 from gitguard.store.session.standing import GONE, reading_problem
 from gitguard.store.session.workspace import Session, Workspace, is_session_name
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from gitguard.review.entries import IndexedItem
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.session.lane_store import LaneStore
@@ -53,6 +55,22 @@ class IndexedHistory(Value):
     """The writer of the lane that it is; empty for a session's own history."""
     joins: frozenset[str] = frozenset()
     """The commits of a lane in which other lanes were joined."""
+    anchors: AnchorFile | None = None
+    """Where this machine keeps what it knows of the session; None for what it did not write."""
+
+    @cached_property
+    def _elsewhere(self) -> frozenset[str]:
+        """What stands in the newest state and another machine wrote; few searches ask."""
+        try:
+            copy = self.anchors.read_copy() if self.anchors is not None else None
+        except GitguardError:
+            return frozenset()  # `gitguard status` says what is wrong with it
+        return frozenset(copy.elsewhere if copy is not None else ())
+
+    def is_from_elsewhere(self, entry: IndexedItem) -> bool:
+        """Say whether another machine wrote an item that this one joined."""
+        ids = (entry.id,) if entry.id else marks_of_text(entry.parts[0])
+        return not self._elsewhere.isdisjoint(ids)
 
 
 class Histories(Value):
@@ -202,7 +220,7 @@ class _HistoryReader:
     def _own(self, store: SessionStore, anchors: AnchorFile, anchor: Anchor) -> IndexedHistory:
         kept = self._kept(anchors)
         if kept is not None and kept.head == anchor.committed:
-            return IndexedHistory(kept.label.session, kept)
+            return IndexedHistory(kept.label.session, kept, anchors=anchors)
         index = self._extended(store, anchor, kept) if kept is not None else None
         if index is None:
             links = store.chain.links(anchor.committed, anchor)
@@ -210,9 +228,9 @@ class _HistoryReader:
             label = Label(walked.key or store.session.key, self._rules)
             index = new_index(label, walked.collected, anchor.committed, anchor.sequence)
             if walked.is_damaged:
-                return IndexedHistory(label.session, index)
+                return IndexedHistory(label.session, index, anchors=anchors)
         _keep(store, anchors, anchor, kept=kept, index=index)
-        return IndexedHistory(index.label.session, index)
+        return IndexedHistory(index.label.session, index, anchors=anchors)
 
     def _kept(self, anchors: AnchorFile) -> Index | None:
         try:

@@ -42,9 +42,11 @@ class Match(Value):
     archived: bool
     """Whether the session is archived."""
     is_ours: bool
-    """Whether this machine wrote it, or trusts who did."""
+    """Whether this machine wrote it, or trusts whose lane it is in."""
     writer: str = ""
     """The writer of the lane that it is in; empty for a session's own history."""
+    elsewhere: bool = False
+    """Whether another machine wrote it, and this one joined it."""
 
     @property
     def label(self) -> str:
@@ -188,6 +190,7 @@ def match_of(
     entry: IndexedItem, history: IndexedHistory, rank: str, redact: Callable[[str], str]
 ) -> Match:
     """Describe an entry of a history, without secrets."""
+    is_elsewhere = history.is_from_elsewhere(entry)
     return Match(
         session=history.session,
         checkpoint=checkpoint_name(entry.first),
@@ -203,6 +206,7 @@ def match_of(
         removed=checkpoint_name(entry.removed) if entry.removed else "",
         fixed_at=entry.fixed_at,
         archived=bool(history.archived),
-        is_ours=history.is_ours,
+        is_ours=history.is_ours and not is_elsewhere,
         writer=history.writer,
+        elsewhere=is_elsewhere,
     )

@@ -350,8 +350,11 @@ def _checks_seen(number: int, failed: int) -> str:
     return f"Hooks saw {counted(number, 'check')}, {failed} failed when last run"
 
 
-def _owner(verdict: Verdict) -> str:
-    """Say how a history was checked, and what that shows."""
+def _owner(verdict: Verdict, *, joins: bool = False) -> str:
+    """Say how a history was checked, and what that shows.
+
+    joins is whether work of other machines was joined in it.
+    """
     if verdict.writer:
         trust = "trusted here" if verdict.is_ours else "whom nobody here trusts"
         checked = "a lane that verifies as a chain" if verdict.is_sound else "a lane"
@@ -361,12 +364,16 @@ def _owner(verdict: Verdict) -> str:
     if not verdict.is_ours:
         return "this machine did not write the history"
     compared = "history compared with what this machine wrote"
-    return compared if not verdict.is_sound else "history written by this machine"
+    if not verdict.is_sound:
+        return compared
+    joined = ", with what it joined from other machines" if joins else ""
+    return f"history written by this machine{joined}"
 
 
 def _verification(report: Report) -> Iterator[Line]:
     for verdict in report.verdicts:
-        owner = _owner(verdict)
+        joins = any(stop.joins and stop.label == verdict.label for stop in report.stops)
+        owner = _owner(verdict, joins=joins)
         yield Line(verdict.text, label=verdict.label, detail=owner, weight=2)
         yield from (Line(note, label="Note") for note in verdict.notes)
     if report.unlinked:

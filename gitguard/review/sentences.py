@@ -20,6 +20,7 @@ from gitguard.state.conflicts import OpenConflict, shown_conflicts
 from gitguard.state.items import (
     AGENT_KINDS,
     EVENT,
+    FROM_ELSEWHERE,
     UNFINISHED,
     Command,
     Exchange,
@@ -49,6 +50,8 @@ class Sentence(Value):
     """user, agent or hook; empty if nothing tells."""
     when: str = ""
     """ISO 8601, in UTC or with its zone; empty if nothing tells."""
+    elsewhere: bool = False
+    """Whether another machine wrote it."""
 
     def line(self, day: str = "") -> str:
         """Return it with its reason, who and when; of a time on that day only the hour is said."""
@@ -57,7 +60,8 @@ class Sentence(Value):
         zone = hour[8:].lstrip(".0123456789Z")
         time = f"{hour[:5]} {zone}".strip()
         at = time if date == day else f"{date} {time}"
-        by = ", ".join(part for part in (self.who, at.strip()) if part)
+        machine = FROM_ELSEWHERE if self.elsewhere else ""
+        by = ", ".join(part for part in (self.who, machine, at.strip()) if part)
         return f"{self.text}{because}" + (f" ({by})" if by else "")
 
 
@@ -145,7 +149,9 @@ def _stated(name: str, old: str, new: str, origin: Origin | None) -> Iterator[Se
     was, now = ("" if text.strip() == START else printable(text) for text in (old, new))
     if old == new:
         return
-    by = {"who": origin.by, "when": origin.when} if origin else {}
+    by: dict[str, Any] = {}
+    if origin is not None:
+        by = {"who": origin.by, "when": origin.when, "elsewhere": origin.elsewhere}
     if was and now:
         yield Sentence(name, CHANGED, f"{label}: {_arrow(was, now)}", **by)
     elif now:
@@ -276,7 +282,9 @@ def _items(name: str, old: tuple[Item, ...], new: tuple[Item, ...]) -> Iterator[
             sentence = _about(name, CHANGED, text or _changed(wording, before, after), after)
             # An origin that stayed says who added the item, not who changed it.
             if before.origin == after.origin:
-                sentence = sentence.replace(who="", when=getattr(after, "fixed_at", ""))
+                sentence = sentence.replace(
+                    who="", when=getattr(after, "fixed_at", ""), elsewhere=False
+                )
             yield sentence
 
 
@@ -291,6 +299,7 @@ def _about(name: str, action: str, text: str, item: Item) -> Sentence:
         reason=reason,
         who=item.origin.by,
         when=item.origin.when,
+        elsewhere=item.origin.elsewhere,
     )
 
 

@@ -49,7 +49,7 @@ def targets(sessions: WorkspaceSessions, remote: str, session: str) -> list[tupl
 
 
 def default_remotes(sessions: WorkspaceSessions) -> frozenset[str]:
-    """Return the remotes that sessions are synced with where nobody names one, as they are shown."""
+    """Return the names, as they are shown, of the remotes that sessions are synced with."""
     return frozenset(shown_name(remote) for remote, _ in targets(sessions, "", ""))
 
 

@@ -99,6 +99,11 @@ class Origin(Record):
         return self.replace(code=commit[:_CODE_LENGTH])
 
 
+def from_elsewhere(origin: Origin | None) -> str:
+    """Return the label of what another machine wrote; empty for what this one did."""
+    return f" ({FROM_ELSEWHERE})" if origin is not None and origin.elsewhere else ""
+
+
 class Item(Record):
     """What every item of a list has in common; documents hold it behind the item's own fields."""
 

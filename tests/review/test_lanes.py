@@ -192,6 +192,8 @@ def test_on_a_machine_that_trusts_a_writer_its_lane_is_read_as_trusted(work: Wor
     document = json.loads(reported(work.b, work, "json"))
     decisions = [e["text"] for e in document["entries"] if e["field"] == "decisions"]
     assert sorted(decisions) == ["Name the gaps", "Tables before prose"]
+    page = reported(work.b, work).replace("&#8203;", "")
+    assert "history written by this machine, with what it joined from other machines" in page
     verdicts = {v["writer"]: v for v in document["verdicts"]}
     assert set(verdicts) == {"", work.a.writer}, "the own lane says nothing more"
     assert all(verdict["is_ours"] and verdict["is_sound"] for verdict in verdicts.values())

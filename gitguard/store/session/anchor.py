@@ -445,6 +445,11 @@ def _stated_in(state: TaskState) -> Iterator[tuple[str, str]]:
             yield name, derived_id(name, getattr(state, text))
 
 
+def marks_of_text(text: str) -> tuple[str, ...]:
+    """Return what stands for the ids of fields without one, such as the goal, with this text."""
+    return tuple(derived_id(name, text) for name in _STATED)
+
+
 def _is_same(theirs: Item, ours: Item | None) -> bool:
     """Whether an item is ours as it was, or as the thread shortens it once newer ones have come."""
     if ours is None or type(theirs) is not type(ours):

@@ -174,6 +174,15 @@ def _about_conflicts(told: str) -> list[str]:
     return [line for line in lines if "onflict" in line]
 
 
+def test_bundle_and_ensure_have_the_conflict_with_the_command(disagreeing: Machine) -> None:
+    (conflict,) = disagreeing.guard.lanes.conflicts()
+    for words in (("bundle",), ("ensure",)):
+        out = typed(disagreeing, *words).out
+        assert f"`gitguard settle {conflict.short_id} NUMBER` keeps one" in out
+        assert OURS in out
+        assert THEIRS in out
+
+
 def test_nothing_is_shown_where_nobody_disagrees(a: Machine) -> None:
     a.settled()
     assert "onflict" not in typed(a, "status").out

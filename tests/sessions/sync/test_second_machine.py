@@ -13,7 +13,7 @@ from tests.conftest import Clock, Git
 from tests.support.conversation import Clock as TurnClock
 from tests.support.conversation import Conversation
 from tests.support.desks import desk, joined, writes
-from tests.support.synced_machines import Machine, Remote
+from tests.support.synced_machines import Machine, Remote, typed
 
 
 def block(machine: Machine) -> str:
@@ -206,3 +206,27 @@ def test_a_clone_that_syncs_before_its_session_begins_has_the_memory_as_it_begin
     assert startup.joined == (a.writer,)
     assert startup.notes == ("this session continues 1 lane of other machines",)
     assert fresh.learned == {"Tests take 3 minutes"}
+
+
+def test_what_was_joined_is_another_machines_in_search_show_bundle_and_ensure(
+    a: Machine, b: Machine
+) -> None:
+    a.guard.note({"goal": "Port the parser", "learnings": ["Tables are slow"]})
+    joined(a, b)
+    b.learn("Tables are wide")
+    b.guard.checkpoint("joined")
+    (theirs,) = b.guard.review.search(("slow",)).matches
+    (ours,) = b.guard.review.search(("wide",)).matches
+    goals = b.guard.review.search(("Port the parser",)).matches
+    (goal,) = [match for match in goals if not match.writer]
+    shown = [(match.is_ours, match.elsewhere, match.writer) for match in (theirs, goal, ours)]
+    assert shown == [(False, True, ""), (False, True, ""), (True, False, "")]
+    found = typed(b, "search", "slow").out
+    assert "agent, from another machine" in found
+    assert "NOT OURS" not in found
+    for words in (("show",), ("show", "2")):
+        out = typed(b, *words).out
+        assert "Goal: Port the parser (agent, from another machine, " in out
+    for words in (("bundle",), ("ensure",), ("resume",)):
+        assert "Goal: Port the parser (from another machine)\n" in typed(b, *words).out
+    assert "from another machine" not in typed(a, "show").out
