@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from gitguard.cli.notes import pending
 from gitguard.cli.settling import conflict_lines
 from gitguard.model.text import one_line, shorten
-from gitguard.state.items import from_elsewhere
 from gitguard.store.session.standing import REMOTE_ONLY
 
 if TYPE_CHECKING:
     from gitguard.cli.console import Console
     from gitguard.sessions.startup import Startup
+    from gitguard.state.items import Origin
     from gitguard.state.task import TaskState
 
 
@@ -72,11 +72,15 @@ def where_it_stands(state: TaskState) -> list[str]:
     is_older = bool(following) and state.is_noted("next_action") and state.is_next_older
     title = "Next action (older than the last request)" if is_older else "Next action"
     named = {
-        "Goal": (goal, from_elsewhere(state.goal_from)),
+        "Goal": (goal, _label(state.goal_from)),
         "Phase": (state.current_phase, ""),
-        title: (following, "" if state.is_answered else from_elsewhere(state.next_from)),
+        title: (following, "" if state.is_answered else _label(state.next_from)),
     }
     return [
         f"{name}: {shorten(one_line(text), 300)}{label}" if text else f"{name}: (missing)"
         for name, (text, label) in named.items()
     ]
+
+
+def _label(origin: Origin | None) -> str:
+    return origin.machine_label if origin is not None else ""

@@ -10,7 +10,6 @@ import re
 
 from gitguard.errors import InvalidInput
 from gitguard.model.value import Value
-from gitguard.state.items import from_elsewhere
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +78,8 @@ def build_bundle(
 
 
 def _labelled(text: str, origin: Origin | None) -> str:
-    return f"{text}{from_elsewhere(origin)}" if text else MISSING
+    label = origin.machine_label if origin is not None else ""
+    return f"{text}{label}" if text else MISSING
 
 
 def relevant_artifacts(state: TaskState) -> tuple[str, ...]:

@@ -92,16 +92,16 @@ class Origin(Record):
         default=False,
     )
 
+    @property
+    def machine_label(self) -> str:
+        """What stands behind a text that another machine wrote; empty for this one's."""
+        return f" ({FROM_ELSEWHERE})" if self.elsewhere else ""
+
     def at_commit(self, commit: str) -> Origin:
         """Return the origin with the commit that was checked out, if none is known yet."""
         if self.code or not commit:
             return self
         return self.replace(code=commit[:_CODE_LENGTH])
-
-
-def from_elsewhere(origin: Origin | None) -> str:
-    """Return the label of what another machine wrote; empty for what this one did."""
-    return f" ({FROM_ELSEWHERE})" if origin is not None and origin.elsewhere else ""
 
 
 class Item(Record):

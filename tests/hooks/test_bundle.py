@@ -49,7 +49,9 @@ def state(**changes: object) -> TaskState:
 
 
 def test_the_bundle_holds_its_six_fields_and_no_others() -> None:
-    assert set(Bundle.field_names) == REQUIRED | {"items", "dropped", "refused", "branch"}
+    assert set(Bundle.field_names) == REQUIRED | {
+        *("items", "dropped", "refused", "conflicts", "branch"),
+    }
     bundle = build_bundle(state(constraints=[note("no network")]), thresholds=LIMITS)
     assert (bundle.goal, bundle.phase, bundle.next_action) == ("Ship", "build", "Write tests")
     assert bundle.last_successful_action == "built (success)"

@@ -7,7 +7,7 @@ import re
 from gitguard.model.text import late_pattern, one_line, seconds
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
-from gitguard.state.items import FROM_ELSEWHERE, PERSON, from_elsewhere
+from gitguard.state.items import FROM_ELSEWHERE, PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -152,4 +152,4 @@ def with_common_remark(section: BlockSection) -> BlockSection:
 
 def label(item: Item) -> str:
     """Return the label of what another machine wrote, where no age is told."""
-    return from_elsewhere(item.origin)
+    return item.origin.machine_label
