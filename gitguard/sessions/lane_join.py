@@ -32,6 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from gitguard.store.git.differences import Differences
     from gitguard.store.session.lanes import LaneWriter
     from gitguard.store.session.state_file import OwnState
     from gitguard.store.session.store import Saved, SessionStore
@@ -48,10 +49,16 @@ class Joined(Value):
     problems: tuple[str, ...] = ()
 
 
-def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) -> Joined:
+def join_into(
+    store: SessionStore,
+    lanes: Iterable[Lane],
+    writer: LaneWriter,
+    look: Differences | None = None,
+) -> Joined:
     """Join lanes that are believed into a session, and take a checkpoint of what is new.
 
-    The lock is held. A lane that does not verify is not joined.
+    The lock is held. A lane that does not verify is not joined. look is one at files that changed
+    since the last checkpoint, None where none did.
     Raises what reading the session's state raises.
     """
     seen = seen_by(store)
@@ -76,7 +83,9 @@ def join_into(store: SessionStore, lanes: Iterable[Lane], writer: LaneWriter) ->
         write_joined(joined_path(store.workspace, store.session), seen)
         store.workspace.at_step("join-noted")
     why = f"Joined {counted(len(theirs), 'lane')}." if theirs else "What is new is synced."
-    saved = store.checkpoint(triggers.RECOVERY, why, Circumstances(), ready=ready, if_changed=True)
+    saved = store.checkpoint(
+        triggers.RECOVERY, why, Circumstances(), ready=ready, if_changed=look is None, look=look
+    )
     return Joined(store.session.key, tuple(theirs), saved, tuple(problems))
 
 

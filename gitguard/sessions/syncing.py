@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
+    from gitguard.store.git.differences import Differences
     from gitguard.store.session.store import SessionStore
 
 T = TypeVar("T")
@@ -391,7 +392,7 @@ class _Sync:
             try:
                 writer = OwnLane(store, self._writers, there).writer()
                 with store.lock():
-                    joined = join_into(store, lanes, writer)
+                    joined = join_into(store, lanes, writer, self._changed_files(store))
             except GitguardError as error:
                 name = one_line(store.session.key)
                 self._problems.append(f"`{name}` is not synced: {error.message}")
@@ -402,6 +403,16 @@ class _Sync:
             elif joined.saved.pending:
                 name, pending = one_line(store.session.key), joined.saved.pending
                 self._problems.append(f"`{name}` has no checkpoint that could leave: {pending}")
+
+    def _changed_files(self, store: SessionStore) -> Differences | None:
+        """Look at files if any changed since the last checkpoint of the session at work here."""
+        if store.session.name != self._sessions.current_name():
+            return None
+        try:
+            return store.changes_since_snapshot()
+        except GitguardError as error:
+            self._workspace.note_fault("looking at the worktree", error)
+            return None
 
     def _fold_theirs(self, record: SyncRecord) -> None:
         """Put lanes away whose writers closed the session, once all that they hold is joined."""

@@ -32,6 +32,7 @@ _MOST_READ = 20
 """Lanes whose newest commit is read for that."""
 _SHORT_ID = 7
 _NAME, _LINE = 48, 320
+_UNKNOWN = "; other changes there, such as files that git does not track, are not known here"
 _COMMIT_LIMIT = 64 * 1024
 _FUTURE = 60
 """Seconds by which clocks may differ before no age is told."""
@@ -124,7 +125,7 @@ def _line(
     told = "; ".join(redactor.text(part) for part in differences)
     same = "the same commit is checked out here" if there.head and there.head == here.head else ""
     text = f"{author}, saved{_age(store, work.newest)}: {told or same or 'commit unknown'}"
-    return shorten(text, _LINE)
+    return shorten(text, _LINE - len(_UNKNOWN)) + _UNKNOWN
 
 
 def _age(store: SessionStore, newest: Checkpoint) -> str:

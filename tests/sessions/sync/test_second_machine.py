@@ -76,6 +76,41 @@ def test_the_first_prompt_names_files_whose_work_stayed_there(three: Path) -> No
     assert "Work from another machine" not in last.prompt("And now?")
 
 
+def test_files_that_changed_after_the_last_note_are_told_on_the_other_machine(
+    a: Machine, b: Machine
+) -> None:
+    """As where a laptop is lost after a sync: nothing but files changed since a note."""
+    joined(a, b)
+    a.guard.note({"goal": "Port the parser"})
+    (a.git.root / "README.md").write_text("# The parser\n")
+    assert a.settled().joined == ()
+    count = a.git("rev-list", "--count", a.lane)
+    a.settled()
+    assert a.git("rev-list", "--count", a.lane) == count
+    b.settled()
+    assert "changed there, and in no commit here: README.md" in block(b)
+
+
+def test_a_sync_looks_at_files_for_the_session_at_work_alone(a: Machine) -> None:
+    a.guard.sessions.use(Session.of("other"))
+    a.settled()
+    lanes = a.lanes
+    (a.git.root / "README.md").write_text("# The parser\n")
+    a.settled()
+    moved = {name.split("/")[3] for name, commit in a.lanes.items() if lanes[name] != commit}
+    assert moved == {"other"}
+
+
+def test_it_is_said_that_files_which_no_lane_names_are_not_known(a: Machine, b: Machine) -> None:
+    (a.git.root / "golden.csv").write_text("1,2\n")
+    joined(a, b)
+    (line,) = (line for line in block(b).splitlines() if "(writer" in line)
+    assert "golden.csv" not in line
+    assert line.endswith(
+        "other changes there, such as files that git does not track, are not known here"
+    )
+
+
 def test_of_a_partial_clone_nobody_says_what_it_lacks(three: Path) -> None:
     clock = TurnClock()
     giver, giving = desk(three, "giver", clock)
