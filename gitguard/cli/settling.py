@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from gitguard.state.conflicts import OpenConflict
 
 _TEXT = 200
+_WHY_IN_USE = (
+    "In use is what was noted after more changes, or else by the greater writer id; "
+    "times do not count."
+)
 
 
 @click.command()
@@ -58,9 +62,10 @@ def conflict_lines(conflicts: Iterable[OpenConflict]) -> Iterator[str]:
         yield f"Conflict about the {one_line(conflict.subject)}; `{conflict.command}` keeps one:"
         for variant in conflict.variants:
             age = f"{variant.age} ago" if variant.age else "time unknown"
-            shown = ", in use now" if variant.number == 1 else ""
+            shown = ", in use" if variant.number == 1 else ""
             text = shorten(one_line(variant.text), _TEXT)
             yield f"  {variant.number}. {text}  ({variant.author}, {age}{shown})"
+        yield f"  {_WHY_IN_USE}"
 
 
 def say_settled(console: Console, settled: SettledConflict) -> None:

@@ -19,7 +19,9 @@ from gitguard.cli.console import (
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.cli.sessions import lane_line
 from gitguard.model.text import counted, local_times, one_line
+from gitguard.sessions.sync_record import use_command
 from gitguard.sessions.syncing import SyncRequest
+from gitguard.store.session.workspace import Session
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -77,12 +79,12 @@ def sync(
     console.say("\n".join(_lines(synced, dry_run=dry_run)), fields_of(synced))
 
 
-def _asks(console: Console, *, yes: bool) -> Callable[[Leaving], bool]:
-    """Return what asks a person; without a terminal nobody says yes."""
+def _asks(console: Console, *, yes: bool) -> Callable[[Leaving], bool | None]:
+    """Return what asks a person; without a terminal nobody answers."""
 
-    def may_leave(leaving: Leaving) -> bool:
+    def may_leave(leaving: Leaving) -> bool | None:
         if yes or not can_ask():
-            return yes
+            return yes or None
         console.remark("\n".join(_leaving_lines(leaving)))
         return click.confirm("Push these sessions there, now and at each sync?", default=False)
 
@@ -137,16 +139,21 @@ def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
         yield f"Put back {ref}, which {where} had lost."
     yield from (f"Warning: {one_line(problem)}." for problem in synced.problems)
     yield from map(lane_line, synced.colleagues)
-    yield from map(_not_begun_line, synced.not_begun)
-    if synced.queued:
+    yield from (_not_begun_line(lane, synced.branch) for lane in synced.not_begun)
+    if synced.is_declined:
+        yield "Nothing was pushed where you said no; the next `gitguard sync` asks again."
+    if synced.queued and dry_run:
+        yield f"Not all was looked at: {one_line(synced.queued)}."
+    elif synced.queued:
         yield f"Queued for the next `gitguard sync`: {one_line(synced.queued)}."
-    elif not dry_run:
+    elif not (dry_run or synced.is_declined):
         yield f"In sync with {where}."
 
 
-def _not_begun_line(lane: OtherLane) -> str:
-    begin = f"`gitguard session use {lane.session}`"
-    if lane.branch:
+def _not_begun_line(lane: OtherLane, here: str) -> str:
+    begin = f"`{use_command(lane.session_key)}`"
+    # Only the branch of its name begins a session where it is checked out.
+    if lane.branch not in ("", here) and lane.session == Session.of(lane.branch).name:
         begin = f"check out {lane.branch}, or run {begin}"
     text = f"Not here yet: session {lane.session} of {lane.author}, {lane.checkpoint} at {lane.at}"
     return one_line(f"{local_times(text)}; to continue it, {begin}")

@@ -25,7 +25,7 @@ class Lanes:
     def sync(
         self,
         request: SyncRequest,
-        may_leave: Callable[[Leaving], bool],
+        may_leave: Callable[[Leaving], bool | None],
         tell: Callable[[str], object] = str,
         may_join: Callable[[tuple[OtherLane, ...]], bool | None] | None = None,
     ) -> Synced:

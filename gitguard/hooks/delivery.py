@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitguard.errors import EditedState, GitguardError, MissingState, NotWritable
 from gitguard.hooks.told_line import BRANCH, CONVERSATION
 from gitguard.hooks.warnings import spiral_line
@@ -173,9 +175,25 @@ def _fresh_block(
             beside=beside,
             has_context=_has_context(conversation.record),
         )
+    if not block and nothing_to_say:
+        _offer_session_elsewhere(conversation)
     _note_told(conversation, block)
     _note_delivery(conversation, head, block)
     return block
+
+
+def _offer_session_elsewhere(conversation: Conversation) -> None:
+    """Offer a line on what another machine did on this branch in a session that is not here."""
+    if not os.path.exists(conversation.workspace.sync_path):
+        return
+    from gitguard.sessions.resume.other_machines import session_elsewhere
+
+    try:
+        text = session_elsewhere(conversation.store)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return
+    conversation.offer(CONVERSATION, text and f"[gitguard: {text}.]")
 
 
 def _has_context(record: HostSession) -> bool:

@@ -136,6 +136,7 @@ def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane
             doubt=belief.doubt_of(lanes[ref]),
             machine=checkpoint.lane.machine if checkpoint.lane is not None else "",
             branch=checkpoint.code.branch,
+            session_key=checkpoint.session_key,
         )
         for ref, checkpoint in sorted(newest_of(repository, lanes.values()).items())
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 
 from gitguard.errors import InvalidDocument, NewerFormat, NotReadable
 from gitguard.model import fields
@@ -146,11 +147,18 @@ class OtherLane(Value):
     """What the writer's machine calls itself; empty where it does not say."""
     branch: str = ""
     """The branch that was checked out there; empty for none."""
+    session_key: str = ""
+    """The session's key, by which a command names it."""
 
     @property
     def author(self) -> str:
         """Who wrote it, as people tell writers apart."""
         return f"{self.machine} (writer {self.writer})" if self.machine else f"writer {self.writer}"
+
+
+def use_command(session_key: str) -> str:
+    """Return the command that begins or continues a session here, for a person's shell."""
+    return f"gitguard session use {shlex.quote(one_line(session_key))}"
 
 
 def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:

@@ -118,7 +118,11 @@ class Synced(Value):
     """The lanes that are kept and not joined."""
     not_begun: tuple[OtherLane, ...] = ()
     """The lanes of sessions that this worktree does not have, which are joined as they begin."""
+    branch: str = ""
+    """The branch that is checked out here; empty for none."""
     problems: tuple[str, ...] = ()
+    is_declined: bool = False
+    """Whether a person said no to what would have left, so that nothing waits."""
     queued: str = ""
     """Why something waits for the next sync; empty if nothing does."""
 
@@ -130,14 +134,14 @@ def nobody_says(_: tuple[OtherLane, ...]) -> None:
 def sync(
     sessions: WorkspaceSessions,
     request: SyncRequest,
-    may_leave: Callable[[Leaving], bool],
+    may_leave: Callable[[Leaving], bool | None],
     tell: Callable[[str], object] = str,
     may_join: Callable[[tuple[OtherLane, ...]], bool | None] = nobody_says,
 ) -> Synced:
     """Sync with a remote; what cannot be done now is queued.
 
     may_leave is asked before sessions go to a remote for the first time. may_join is asked once
-    about each new writer, with its lanes; it returns None where there is nobody to ask. tell is
+    about each new writer, with its lanes. Both return None where there is nobody to ask. tell is
     called with what is done next. Raises `InvalidInput` for a remote that is not there, and
     `InvalidConfig` where the repository's own configuration would decide how a remote is reached.
     """
@@ -151,7 +155,7 @@ def sync(
 def _sync_one(
     sessions: WorkspaceSessions,
     request: SyncRequest,
-    may_leave: Callable[[Leaving], bool],
+    may_leave: Callable[[Leaving], bool | None],
     *,
     tell: Callable[[str], object],
     may_join: Callable[[tuple[OtherLane, ...]], bool | None],
@@ -184,6 +188,7 @@ def _together(synced: list[Synced]) -> Synced:
         pushed=tuple(ref for each in synced for ref in each.pushed),
         restored=tuple(ref for each in synced for ref in each.restored),
         problems=tuple(dict.fromkeys(problem for each in synced for problem in each.problems)),
+        is_declined=any(each.is_declined for each in synced),
         queued="; ".join(dict.fromkeys(each.queued for each in synced if each.queued)),
     )
 
@@ -219,7 +224,7 @@ class _Sync:
 
     def run(
         self,
-        may_leave: Callable[[Leaving], bool],
+        may_leave: Callable[[Leaving], bool | None],
         may_join: Callable[[tuple[OtherLane, ...]], bool | None],
     ) -> Synced:
         """Do all of it; what fails is queued."""
@@ -228,7 +233,7 @@ class _Sync:
         synced = Synced(self._remote.name, self._remote.address)
         try:
             self._tell("asking the remote")
-            there = self._there()
+            there = self._there_or_unknown() if self._request.dry_run else self._there()
             if not self._request.dry_run:
                 fetched = self._fetch(there, record) if self._request.fetches else 0
                 record = self._check_signatures(record)
@@ -248,6 +253,7 @@ class _Sync:
             not_begun=tuple(
                 lane for lane in others if lane.is_trusted and lane.session not in here
             ),
+            branch=self._repository.checked_out().removeprefix("refs/heads/"),
             problems=tuple(self._problems),
         )
         if not self._request.dry_run:
@@ -283,6 +289,14 @@ class _Sync:
         closed = [x for x in lanes_of(refs, ARCHIVED) if x.ref in kept and x.ref not in there]
         self._closed = {lane.ref: lane for lane in closed}
         return {**there, **{lane.ref: lane.commit for lane in closed}}
+
+    def _there_or_unknown(self) -> dict[str, str]:
+        """Ask the remote for its lanes; where it does not answer, count what it may have as new."""
+        try:
+            return self._there()
+        except GitFailed as error:
+            self._problems.append(f"{error.message}; what it may have already is counted as new")
+            return {}
 
     # Theirs
 
@@ -441,7 +455,7 @@ class _Sync:
         synced: Synced,
         there: Mapping[str, str],
         known: RemoteRecord,
-        may_leave: Callable[[Leaving], bool],
+        may_leave: Callable[[Leaving], bool | None],
     ) -> tuple[Synced, RemoteRecord]:
         extended = list(self._extended(there))
         leaving = Leaving(
@@ -461,8 +475,11 @@ class _Sync:
         if self._request.dry_run or not (ours or lost):
             return synced, known
         if not known.is_agreed:
-            if not self._answer(may_leave, leaving):
+            answer = self._answer(may_leave, leaving)
+            if answer is None:
                 return synced.replace(queued="nobody agreed yet that sessions go there"), known
+            if not answer:
+                return synced.replace(is_declined=True), known
             known = known.replace(is_agreed=True)
             self._note(known, "the first push has not ended")
         self._tell(f"pushing {counted(len(ours) + len(lost), 'lane')}")

@@ -68,8 +68,8 @@ class Machine:
         dry_run: bool = False,
         agrees: bool = True,
     ) -> Synced:
-        def may_leave(_: Leaving) -> bool:
-            return agrees
+        def may_leave(_: Leaving) -> bool | None:
+            return agrees or None  # nobody is there to ask
 
         request = SyncRequest(remote, fetches=fetches, pushes=pushes, dry_run=dry_run)
         return self.guard.lanes.sync(request, may_leave)

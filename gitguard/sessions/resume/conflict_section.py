@@ -34,4 +34,5 @@ def _item(conflict: OpenConflict, now: str) -> BlockItem:
 
 def _variant(variant: ShownVariant, now: str) -> str:
     age = f", {duration(seconds(now) - seconds(variant.at))} old" if now and variant.at else ""
-    return f"{variant.number}. {shorten(variant.text, _VARIANT)} ({variant.author}{age})"
+    in_use = ", in use" if variant.number == 1 else ""
+    return f"{variant.number}. {shorten(variant.text, _VARIANT)} ({variant.author}{age}{in_use})"

@@ -9,10 +9,12 @@ from __future__ import annotations
 from itertools import islice
 
 from gitguard.errors import GitguardError
-from gitguard.model.text import one_line, shorten
+from gitguard.model.text import one_line, seconds, shorten
 from gitguard.model.value import Value
+from gitguard.sessions.belief import other_lanes
 from gitguard.sessions.resume.own_code import files_named
 from gitguard.sessions.resume.reader import duration
+from gitguard.sessions.sync_record import use_command
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.session.chain_check import VERIFIED
 from gitguard.store.session.joined_lanes import joined_path, read_joined
@@ -58,6 +60,30 @@ def work_elsewhere(store: SessionStore, head: Head) -> tuple[str, ...]:
         works = sorted(_works(reader, seen), key=lambda work: -work.newest.at)
         lines = [_line(store, reader, work, head.code, is_news=is_news) for work in works[:_MOST]]
     return tuple(line for line in lines if line)
+
+
+def session_elsewhere(store: SessionStore) -> str:
+    """Return which session another machine left on the branch that is checked out here.
+
+    It is the newest one that is believed and was not begun here; empty where there is none.
+    """
+    branch = store.repository().checked_out().removeprefix("refs/heads/")
+    here = store.workspace.session_names()
+    lanes = [
+        lane
+        for lane in other_lanes(store.workspace, store.repository())
+        if lane.is_trusted and lane.branch == branch and lane.session not in here
+    ]
+    if not branch or not lanes:
+        return ""
+    lane = max(lanes, key=lambda lane: (lane.at, lane.writer))
+    named = shorten(one_line(lane.session_key), _NAME)
+    author, age = one_line(lane.author), _age(store, seconds(lane.at))
+    text = (
+        f"session {named} of {author}, saved{age} on this branch, is here and not in use; "
+        f"`{use_command(lane.session_key)}` continues it"
+    )
+    return store.workspace.redactor.text(text)
 
 
 def _joined(store: SessionStore, head: Head) -> tuple[Mapping[str, str], bool]:
@@ -124,13 +150,13 @@ def _line(
     differences = [part for part in (*apart, *lacking) if part]
     told = "; ".join(redactor.text(part) for part in differences)
     same = "the same commit is checked out here" if there.head and there.head == here.head else ""
-    text = f"{author}, saved{_age(store, work.newest)}: {told or same or 'commit unknown'}"
+    text = f"{author}, saved{_age(store, work.newest.at)}: {told or same or 'commit unknown'}"
     return shorten(text, _LINE - len(_UNKNOWN)) + _UNKNOWN
 
 
-def _age(store: SessionStore, newest: Checkpoint) -> str:
+def _age(store: SessionStore, at: float) -> str:
     """Return how old a checkpoint is, or nothing where its clock is ahead of ours."""
-    age = store.clock() - newest.at
+    age = store.clock() - at
     return f" {duration(age)} ago" if age >= -_FUTURE else " at a time that is not known"
 
 

@@ -147,7 +147,7 @@ class Remote:
         said = [line for line in lines if line.startswith(_SAID)]
         if said in ([], [_NO_REASON]):
             said = lines
-        words = _USER_INFO.sub("//", one_line("; ".join(said))) or "nothing"
+        words = _USER_INFO.sub("//", one_line("; ".join(said))).rstrip(".") or "nothing"
         return GitFailed(
             f"{what}; it said: {shorten(words, _LONGEST_COMPLAINT)}",
             f"gitguard cannot ask for a password: check that `git push {self.name}` works without "

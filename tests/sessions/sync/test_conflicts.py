@@ -148,6 +148,10 @@ def test_status_resume_and_repair_show_it_with_the_command(disagreeing: Machine)
     assert f"`{command} NUMBER` keeps one" in block
     assert OURS in block
     assert THEIRS in block
+    for text in (status, block):
+        assert re.search(rf"1\. {conflict.variants[0].text}  ?\([^;\n]*, in use\)", text)
+        assert text.count(", in use)") == 1
+    assert "  In use is what was noted after more changes, or else by the greater" in status
     repair = typed(disagreeing, "repair", "--dry-run").out
     assert f"`{command} 1`" in repair
     assert f"`{command} 2`" in repair

@@ -151,6 +151,67 @@ def test_a_session_that_begins_after_the_sync_has_the_memory_at_once(
     assert taker.sync().problems == ()
 
 
+def test_a_session_of_another_name_on_this_branch_is_told_with_a_command_that_works(
+    three: Path,
+) -> None:
+    """As where the first machine began `main` and worked on `tokenizer`, which is cloned here."""
+    clock = TurnClock()
+    giver, giving = desk(three, "giver", clock)
+    giver.git("switch", "--quiet", "-c", "tokenizer")
+    giver.git("push", "--quiet", "origin", "tokenizer")
+    giver.guard.sessions.use(Session.of("main"))
+    giving.prompt("Write the tokenizer by hand.")
+    giving.send("Stop")
+    giver.settled()
+    clock.pass_by(3 * 3600)
+    home = three / "taker"
+    Git(three)("clone", "-q", "-b", "tokenizer", str(three / "remote.git"), str(home / "repo"))
+    taker = Machine(home / "repo", home, clock, str)
+    taker.sync(pushes=False)
+    taker.trust(giver)
+    told = typed(taker, "sync", "--fetch").out
+    assert "Not here yet: session main of giver" in told
+    assert "to continue it, `gitguard session use main`" in told
+    taking = Conversation(home, "trusted", clock)
+    told = taking.prompt("Thanks")
+    assert f"session main of giver (writer {giver.writer}), saved 3 h ago on this branch" in told
+    assert "`gitguard session use main` continues it" in told
+    typed(taker, "session", "use", "main")
+    told = Conversation(home, "at-main", clock).prompt("Where do we stand?")
+    assert "Write the tokenizer by hand." in told
+    assert "not in use" not in told
+    assert "Not here yet" not in typed(taker, "sync", "--fetch").out
+
+
+def test_of_a_session_that_nobody_trusts_the_first_prompt_says_nothing(three: Path) -> None:
+    clock = TurnClock()
+    giver, giving = desk(three, "giver", clock)
+    giver.guard.sessions.use(Session.of("other"))
+    giving.prompt("Write the tokenizer by hand.")
+    giving.send("Stop")
+    giver.settled()
+    taker, taking = desk(three, "taker", clock)
+    taker.sync(pushes=False)
+    assert "session other" not in taking.prompt("Thanks")
+
+
+def test_the_command_for_a_session_of_another_branch_works(three: Path) -> None:
+    clock = TurnClock()
+    giver, giving = desk(three, "giver", clock)
+    taker, _ = desk(three, "taker", clock)
+    giver.git("switch", "--quiet", "-c", "feature/tokenizer")
+    giving.prompt("Write the tokenizer by hand.")
+    giving.send("Stop")
+    giver.settled()
+    taker.sync()
+    taker.trust(giver)
+    told = typed(taker, "sync", "--fetch").out
+    command = "session use feature/tokenizer"
+    assert f"check out feature/tokenizer, or run `gitguard {command}`" in told
+    typed(taker, *command.split(" "))
+    assert "Write the tokenizer by hand." in taker.guard.resume()
+
+
 def test_a_clock_that_is_ahead_tells_no_age(a: Machine, b: Machine, clock: Clock) -> None:
     clock.advance(365 * 24 * 3600)
     a.guard.note({"goal": "Port the parser"})

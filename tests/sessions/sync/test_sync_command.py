@@ -46,7 +46,8 @@ def test_on_a_terminal_it_shows_what_would_leave_and_asks_once(
     assert "main: 1 new checkpoint, " in seen
     assert "Push these sessions there, now and at each sync?" in seen
     assert bool(Remote(place.root.parent / "away.git").lanes) == is_pushed
-    assert ("nobody agreed yet" in seen) == (not is_pushed)
+    assert ("Nothing was pushed where you said no" in seen) == (not is_pushed)
+    assert "ueued" not in seen + place.type("gitguard status")
     place.type("gitguard note --goal Ours")
     _, seen = on_terminal(place, "gitguard sync", b"n\n")
     assert ("Push these sessions there" in seen) == (not is_pushed)
@@ -95,6 +96,19 @@ def test_a_dry_run_tells_what_would_leave(a: Machine, remote: Remote) -> None:
     assert "main: 1 new checkpoint, " in outcome.out
     assert "without messages" in outcome.out
     assert remote.lanes == {}
+
+
+def test_a_dry_run_tells_what_would_leave_also_where_the_remote_is_gone(
+    a: Machine, three: Path
+) -> None:
+    (three / "remote.git").rename(three / "away.git")
+    outcome = typed(a, "sync", "--dry-run")
+    assert "main: 1 new checkpoint, " in outcome.out
+    assert "Warning: the remote was not reached; it said: fatal: " in outcome.out
+    assert "what it may have already is counted as new." in outcome.out
+    assert "ueued" not in outcome.out + typed(a, "status").out
+    assert "Queued for the next `gitguard sync`: the remote was not reached" in typed(a, "sync").out
+    assert ".." not in typed(a, "sync").out
 
 
 def test_json_has_what_was_done(a: Machine) -> None:
