@@ -19,7 +19,6 @@ from gitguard.cli.console import (
 from gitguard.cli.process_environment import is_agents_shell, refuse_agents
 from gitguard.cli.sessions import lane_line
 from gitguard.model.text import counted, local_times, one_line
-from gitguard.sessions.sync_record import use_command
 from gitguard.sessions.syncing import SyncRequest
 from gitguard.store.session.workspace import Session
 
@@ -151,7 +150,7 @@ def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
 
 
 def _not_begun_line(lane: OtherLane, here: str) -> str:
-    begin = f"`{use_command(lane.session_key)}`"
+    begin = f"`{lane.use_command}`"
     # Only the branch of its name begins a session where it is checked out.
     if lane.branch not in ("", here) and lane.session == Session.of(lane.branch).name:
         begin = f"check out {lane.branch}, or run {begin}"

@@ -155,10 +155,10 @@ class OtherLane(Value):
         """Who wrote it, as people tell writers apart."""
         return f"{self.machine} (writer {self.writer})" if self.machine else f"writer {self.writer}"
 
-
-def use_command(session_key: str) -> str:
-    """Return the command that begins or continues a session here, for a person's shell."""
-    return f"gitguard session use {shlex.quote(one_line(session_key))}"
+    @property
+    def use_command(self) -> str:
+        """The command that begins or continues the session here, for a shell."""
+        return f"gitguard session use {shlex.quote(one_line(self.session_key))}"
 
 
 def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:

@@ -476,10 +476,9 @@ class _Sync:
             return synced, known
         if not known.is_agreed:
             answer = self._answer(may_leave, leaving)
-            if answer is None:
-                return synced.replace(queued="nobody agreed yet that sessions go there"), known
             if not answer:
-                return synced.replace(is_declined=True), known
+                why = "nobody agreed yet that sessions go there" if answer is None else ""
+                return synced.replace(is_declined=answer is not None, queued=why), known
             known = known.replace(is_agreed=True)
             self._note(known, "the first push has not ended")
         self._tell(f"pushing {counted(len(ours) + len(lost), 'lane')}")

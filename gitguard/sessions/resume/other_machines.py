@@ -14,7 +14,6 @@ from gitguard.model.value import Value
 from gitguard.sessions.belief import other_lanes
 from gitguard.sessions.resume.own_code import files_named
 from gitguard.sessions.resume.reader import duration
-from gitguard.sessions.sync_record import use_command
 from gitguard.state.checkpoint import read_checkpoint
 from gitguard.store.session.chain_check import VERIFIED
 from gitguard.store.session.joined_lanes import joined_path, read_joined
@@ -81,7 +80,7 @@ def session_elsewhere(store: SessionStore) -> str:
     author, age = one_line(lane.author), _age(store, seconds(lane.at))
     text = (
         f"session {named} of {author}, saved{age} on this branch, is here and not in use; "
-        f"`{use_command(lane.session_key)}` continues it"
+        f"`{lane.use_command}` continues it"
     )
     return store.workspace.redactor.text(text)
 
