@@ -49,6 +49,15 @@ class Joined(Value):
     problems: tuple[str, ...] = ()
 
 
+def look_at_changes(store: SessionStore) -> Differences | None:
+    """Look at files; None where none changed since the session's last checkpoint."""
+    try:
+        return store.changes_since_snapshot()
+    except GitguardError as error:
+        store.workspace.note_fault("looking at the worktree", error)
+        return None
+
+
 def join_into(
     store: SessionStore,
     lanes: Iterable[Lane],

@@ -14,7 +14,7 @@ from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.belief import belief_of, check_heads, other_lanes
-from gitguard.sessions.lane_join import Joined, join_into
+from gitguard.sessions.lane_join import Joined, join_into, look_at_changes
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.status import keys_of
 from gitguard.sessions.sync_record import (
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
-    from gitguard.store.git.differences import Differences
     from gitguard.store.session.store import SessionStore
 
 T = TypeVar("T")
@@ -406,7 +405,9 @@ class _Sync:
             try:
                 writer = OwnLane(store, self._writers, there).writer()
                 with store.lock():
-                    joined = join_into(store, lanes, writer, self._changed_files(store))
+                    is_at_work = store.session.name == self._sessions.current_name()
+                    look = look_at_changes(store) if is_at_work else None
+                    joined = join_into(store, lanes, writer, look)
             except GitguardError as error:
                 name = one_line(store.session.key)
                 self._problems.append(f"`{name}` is not synced: {error.message}")
@@ -417,16 +418,6 @@ class _Sync:
             elif joined.saved.pending:
                 name, pending = one_line(store.session.key), joined.saved.pending
                 self._problems.append(f"`{name}` has no checkpoint that could leave: {pending}")
-
-    def _changed_files(self, store: SessionStore) -> Differences | None:
-        """Look at files if any changed since the last checkpoint of the session at work here."""
-        if store.session.name != self._sessions.current_name():
-            return None
-        try:
-            return store.changes_since_snapshot()
-        except GitguardError as error:
-            self._workspace.note_fault("looking at the worktree", error)
-            return None
 
     def _fold_theirs(self, record: SyncRecord) -> None:
         """Put lanes away whose writers closed the session, once all that they hold is joined."""
