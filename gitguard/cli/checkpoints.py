@@ -12,7 +12,7 @@ from gitguard.cli.console import Console, fields_of, with_console
 from gitguard.cli.file_changes import asked_files, paths_from_root, say_file_changes
 from gitguard.cli.notes import pending, saved_text
 from gitguard.cli.paging import PageLine, no_pager_option, say_paged
-from gitguard.cli.untrusted import mark_of, untrusted_option, writer_option
+from gitguard.cli.untrusted import mark_of, same_view, untrusted_option, writer_option
 from gitguard.model.codec import STATE_FILE, SUMMARY_FILE
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.triggers import NO_MESSAGE
@@ -102,7 +102,8 @@ def _say_now(console: Console, writer: str, *, untrusted: bool, no_pager: bool) 
     stated = console.guard.history.now(untrusted=untrusted, writer=writer)
     mark = mark_of(console, writer=writer) if writer and untrusted else ""
     now = timestamp(console.guard.clock())
-    lines = [*sentence_lines(stated, now), *cut_hint(stated, "gitguard show state")]
+    whole = f"gitguard show state{same_view(console, writer, untrusted=untrusted)}"
+    lines = [*sentence_lines(stated, now), *cut_hint(stated, whole)]
     lines = lines or [PageLine("Nothing is noted yet.")]
     say_paged(console, lines, {}, mark=mark, no_pager=no_pager)
 
@@ -113,7 +114,7 @@ def _say_change(
     change = console.guard.history.change(chosen, untrusted=untrusted, writer=writer)
     code = console.guard.history.code_of(chosen, untrusted=untrusted, writer=writer)
     mark = mark_of(console, chosen, writer=writer) if untrusted else ""
-    shown = f"{chosen} --writer {writer}" if writer else chosen
+    shown = f"{chosen}{same_view(console, writer, untrusted=untrusted)}"
     lines = change_lines(change, _code_line(code), one_line(shown))
     document = {"what": name, "wanted": chosen, **fields_of(change), "code": code}
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
@@ -231,20 +232,24 @@ def _say_compared(
     newer = newer if not writer else compared.difference.newer
     code = console.guard.history.code_of(newer, older, untrusted=untrusted, writer=writer)
     mark = mark_of(console, older, newer, writer=writer) if untrusted else ""
-    lines = [PageLine(_code_line(code)), *_compared_lines(console, compared, with_text=with_text)]
+    view = same_view(console, writer, untrusted=untrusted)
+    told = _compared_lines(console, compared, view, with_text=with_text)
+    lines = [PageLine(_code_line(code)), *told]
     document = {**fields_of(compared.difference), "sentences": compared.sentences, "code": code}
     if with_text:
         document["text"] = compared.text
     say_paged(console, lines, document, mark=mark, no_pager=no_pager)
 
 
-def _compared_lines(console: Console, compared: Comparison, *, with_text: bool) -> list[PageLine]:
+def _compared_lines(
+    console: Console, compared: Comparison, view: str, *, with_text: bool
+) -> list[PageLine]:
     if with_text:
         text = compared.text.rstrip("\n") or "No difference."
         return [PageLine(line, _diff_colour(line)) for line in text.split("\n")]
     difference = compared.difference
     newer = "" if difference.newer == "now" else f" {difference.newer}"
-    whole = one_line(f"gitguard diff {difference.older}{newer} --text")
+    whole = one_line(f"gitguard diff {difference.older}{newer} --text{view}")
     return difference_lines(compared.sentences, console.guard.clock(), whole)
 
 

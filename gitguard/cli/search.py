@@ -90,6 +90,9 @@ def _nothing(words: tuple[str, ...], results: Results) -> GitguardError | None:
     )
     if not results.searched:
         hint = "This machine has no checkpoints here; --untrusted also searches those of others"
+    elif results.hidden_lanes:
+        lanes = counted(results.hidden_lanes, "lane")
+        hint = f"--untrusted also searches {lanes} of writers whom nobody here trusts. {hint}"
     return NothingFound(f"nothing matches `{' '.join(words):.80}` in {searched}", hint)
 
 

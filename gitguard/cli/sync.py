@@ -66,8 +66,9 @@ def sync(
     if trust or yes:
         refuse_agents("sync --trust" if trust else "sync --yes")
     if trust:
-        confirm(f"Join what the writer {one_line(trust)} pushed, now and from now on?", yes=yes)
-        console.guard.lanes.trust(trust)
+        writer = console.guard.lanes.writer_named(trust)
+        confirm(f"Join what the writer {writer} pushed, now and from now on?", yes=yes)
+        console.guard.lanes.trust(writer)
     request = SyncRequest(
         remote, console.chosen_session, fetches=not push, pushes=not fetch, dry_run=dry_run
     )

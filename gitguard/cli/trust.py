@@ -73,7 +73,7 @@ def list_keys(console: Console) -> None:
 def remove(console: Console, key: str) -> None:
     """Join no more of what KEY signs
 
-    KEY is the beginning of its fingerprint, or its text. What was joined stays.
+    KEY is the beginning of its fingerprint, its file, or its text. What was joined stays.
 
     Example: `gitguard trust remove SHA256:Zm9vYmFy`
     """

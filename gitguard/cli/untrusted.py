@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -23,6 +24,13 @@ writer_option = click.option(
     metavar="WRITER",
     help="Look at the lane of another machine, by the beginning of its writer's id",
 )
+
+
+def same_view(console: Console, writer: str = "", *, untrusted: bool = False) -> str:
+    """Return the options, each after a blank, by which a command looks at the same history."""
+    named = {"--session": console.chosen_session, "--writer": writer}
+    options = [f" {option} {one_line(quote(name))}" for option, name in named.items() if name]
+    return "".join([*options, " --untrusted" if untrusted else ""])
 
 
 def mark_of(console: Console, *checkpoints: str, writer: str = "") -> str:

@@ -73,6 +73,12 @@ class Lanes:
             store.states.require_writable()
             return settle_conflict(store, conflict, variant)
 
+    def writer_named(self, writer: str) -> str:
+        """Return a writer's id by its beginning; raises what `trust` raises."""
+        from gitguard.sessions.syncing import writer_named
+
+        return writer_named(self._sessions, writer)
+
     def trust(self, writer: str) -> str:
         """Join a writer's lanes from now on, named by the beginning of its id; return the id.
 
@@ -101,8 +107,8 @@ class Lanes:
     def distrust_key(self, key: str) -> TrustedKey:
         """Join no more of what a key signs; return the key. What was joined stays.
 
-        key is the beginning of a fingerprint, or a public key's text. Raises `InvalidInput` for
-        what names none of the trusted keys, or several.
+        key is the beginning of a fingerprint, or a public key's text or file. Raises `InvalidInput`
+        for what names none of the trusted keys, or several.
         """
         from gitguard.sessions.trusted_keys import distrust_key
 

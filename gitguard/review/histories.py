@@ -81,6 +81,8 @@ class Histories(Value):
     """Which sessions were left out, and why."""
     unread: int = 0
     """How many of the notes are about what could not be read, in part or at all."""
+    hidden_lanes: int = 0
+    """How many lanes were left out, because nobody here trusts their writers."""
 
 
 def histories(
@@ -139,7 +141,7 @@ class _HistoryReader:
         workspace = self._sessions.workspace
         remote = self._sessions.remote() if self._untrusted else {}
         lanes = readable_lanes(self._sessions, writer=choice.writer, reader=of_lanes)
-        only = choice.session
+        only, hidden_lanes = choice.session, 0
         self._notes += lanes.notes
         names = {*self._heads, *archived_names(workspace), *remote}
         names |= {store.lane.session for store in lanes.stores}
@@ -150,10 +152,14 @@ class _HistoryReader:
                 for look in (self._in_force, self._archived, self._kept_aside):
                     self._attempt(look, store, f"session `{name:.80}`")
             for lane in lanes.stores:
-                if lane.lane.session == name and (lane.is_trusted or self._untrusted):
+                if lane.lane.session != name:
+                    continue
+                if lane.is_trusted or self._untrusted:
                     self._attempt(self._in_lane, lane, f"the lane of {lane.author}")
+                else:
+                    hidden_lanes += 1
         notes = tuple(dict.fromkeys(self._notes))
-        return Histories(tuple(self._searchable), notes, self._unread)
+        return Histories(tuple(self._searchable), notes, self._unread, hidden_lanes)
 
     def _attempt(self, look: Callable[[Any], None], store: SessionStore, what: str) -> None:
         try:

@@ -77,6 +77,8 @@ class Results(Value):
     notes: tuple[str, ...] = ()
     unread: int = 0
     """How many of the notes are about what could not be read."""
+    hidden_lanes: int = 0
+    """How many lanes were not searched, because nobody here trusts their writers."""
 
 
 def question(
@@ -110,6 +112,7 @@ def search(histories: Histories, asked: SearchQuery, redact: Callable[[str], str
         searched=len(histories.all),
         notes=histories.notes,
         unread=histories.unread,
+        hidden_lanes=histories.hidden_lanes,
     )
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
+    from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
 
@@ -72,6 +73,7 @@ def readable_lanes(
     own = writers_here(workspace) - belief.writers
     lanes = [lane for lane in _known_lanes(repository) if lane.writer not in own]
     name = _name_of(sessions, session, lanes)
+    elsewhere = [lane for lane in lanes if name not in ("", lane.session)]
     lanes = [lane for lane in lanes if name in ("", lane.session)]
     lanes.sort(key=lambda lane: (not belief.holds_for(lane), lane.session, lane.writer))
     notes = []
@@ -98,9 +100,10 @@ def readable_lanes(
     ]
     if not writer:
         return ReadableLanes(tuple(stores), tuple(notes))
-    named = [store for store in stores if _is_named(store, writer)]
+    named = [store for store in stores if _is_named(store.lane, store.newest, writer)]
     if not named:
-        raise _unknown(writer, stores)
+        sessions_of = _sessions_of(repository, elsewhere[:MOST_LANES], writer)
+        raise _in_other_sessions(writer, name, sessions_of) or _unknown(writer, stores)
     return ReadableLanes(tuple(named), tuple(notes))
 
 
@@ -126,10 +129,27 @@ def _unknown(writer: str, stores: Sequence[LaneStore]) -> InvalidInput:
     )
 
 
-def _is_named(store: LaneStore, writer: str) -> bool:
-    mark = store.newest.lane
-    is_machine = mark is not None and bool(writer) and mark.machine == writer
-    return is_machine or (len(writer) >= _LEAST and store.lane.writer.startswith(writer))
+def _in_other_sessions(writer: str, name: str, sessions: Sequence[str]) -> InvalidInput | None:
+    """Return that a writer has lanes of other sessions only; None where there are none."""
+    if not sessions:
+        return None
+    more = f"; also {', '.join(sessions[1:_NAMED])}" if sessions[1:] else ""
+    return InvalidInput(
+        f"`{writer:.40}` has no lane of the session `{name:.80}` here",
+        f"Add `--session {sessions[0]}`{more}",
+    )
+
+
+def _sessions_of(repository: Repository, lanes: Sequence[Lane], writer: str) -> list[str]:
+    """Return the sessions of lanes whose writer is named."""
+    newest = newest_of(repository, lanes)
+    named = {x.session for x in lanes if x.ref in newest and _is_named(x, newest[x.ref], writer)}
+    return sorted(named)
+
+
+def _is_named(lane: Lane, newest: Checkpoint, writer: str) -> bool:
+    is_machine = newest.lane is not None and bool(writer) and newest.lane.machine == writer
+    return is_machine or (len(writer) >= _LEAST and lane.writer.startswith(writer))
 
 
 def _known_lanes(repository: Repository) -> list[Lane]:

@@ -576,12 +576,11 @@ class _Sync:
                 yield RefUpdate(lane.ref, lane.commit)
 
 
-def trust_writer(sessions: WorkspaceSessions, wanted: str) -> str:
-    """Believe a writer from now on, named by the beginning of its id; return the id.
+def writer_named(sessions: WorkspaceSessions, wanted: str) -> str:
+    """Return the id of a writer whose lanes are kept here, named by the id's beginning.
 
     Raises `InvalidInput` for one that is not known here, or not the only one.
     """
-    file = SyncFile(sessions.workspace)
     writers = sorted(
         {lane.writer for lane in other_lanes(sessions.workspace, sessions.repository())}
     )
@@ -591,5 +590,11 @@ def trust_writer(sessions: WorkspaceSessions, wanted: str) -> str:
             f"`{wanted[:40]}` names {counted(len(named), 'writer')} whose lanes are kept here",
             "`gitguard sync` lists them",
         )
-    file.write(file.read().trusting(named[0]))
     return named[0]
+
+
+def trust_writer(sessions: WorkspaceSessions, wanted: str) -> str:
+    """Believe a writer from now on, named as in `writer_named`; return the id."""
+    writer, file = writer_named(sessions, wanted), SyncFile(sessions.workspace)
+    file.write(file.read().trusting(writer))
+    return writer

@@ -115,13 +115,15 @@ def trust_key(workspace: Workspace, repository: Repository, name: str) -> Truste
 def distrust_key(workspace: Workspace, repository: Repository, name: str) -> TrustedKey:
     """Believe nothing more that a key signs; return it. What was joined stays.
 
-    name is the beginning of a fingerprint, or the key itself. Raises `InvalidInput` for what names
-    none of the trusted keys, or several.
+    name is the beginning of a fingerprint, the key itself or its file. Raises `InvalidInput` for
+    what names none of the trusted keys, or several.
     """
     file = KeyFile(workspace.places.config_home)
     record = file.read()
-    words = _without_blanks(name)
-    if words.partition("-")[0] in ("ssh", "sk", "ecdsa"):
+    words, home = _without_blanks(name), workspace.places.home
+    if os.path.isfile(_path_of(name, home)):
+        words = _of_file(name, repository, home).fingerprint
+    elif words.partition("-")[0] in ("ssh", "sk", "ecdsa"):
         words = read_public_key(name).fingerprint
     if len(words.removeprefix(FINGERPRINT)) < _SHORTEST:
         words = ""
@@ -157,8 +159,12 @@ def _key_named(name: str, repository: Repository, home: str) -> TrustedKey:
     return _of_file(name, repository, home)
 
 
+def _path_of(name: str, home: str) -> str:
+    return home + name[1:] if name.startswith("~/") and home else name
+
+
 def _of_file(name: str, repository: Repository, home: str) -> TrustedKey:
-    path = os.path.realpath(home + name[1:] if name.startswith("~/") and home else name)
+    path = os.path.realpath(_path_of(name, home))
     if not repository.git.is_users_own(path):
         raise InvalidInput(
             f"`{name:.200}` lies in the repository, where whoever can push may change it",

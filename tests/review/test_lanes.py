@@ -11,6 +11,7 @@ import pytest
 
 from gitguard.errors import InvalidInput, Untrusted
 from gitguard.sessions.lane_reading import readable_lanes
+from gitguard.store.session.workspace import Session
 from tests.conftest import Git
 from tests.support import keys
 from tests.support.conversation import Clock
@@ -18,7 +19,7 @@ from tests.support.desks import desk, writes
 from tests.support.hostile import gitguard, inside
 from tests.support.scratch import BIN
 from tests.support.staged import staged_object
-from tests.support.synced_machines import LANES, Machine, make_remote
+from tests.support.synced_machines import LANES, Machine, make_remote, typed
 
 SCRIPT = Path(__file__).parents[2] / "templates" / "ci" / "report.sh"
 
@@ -270,6 +271,32 @@ def test_a_lane_that_nobody_trusts_is_refused_and_marked(work: Work) -> None:
     assert {entry.writer for entry in every.entries} <= {work.a.writer, work.b.writer}
     assert [entry.label for entry in every.entries][0] == f"main@{work.b.writer[:8]}"
     assert every.more > 0
+
+
+def test_a_writer_of_another_session_is_named_with_its_session(work: Work) -> None:
+    work.b.git("switch", "--quiet", "-c", "other")
+    work.b.guard.sessions.use(Session.of("other"))
+    refused = typed(work.b, "log", "--writer", "a")
+    assert "`a` has no lane of the session `other` here" in refused.err
+    assert "Add `--session main`" in refused.err
+    assert "cp_001" in typed(work.b, "log", "--writer", "a", "--session", "main").out
+
+
+def test_the_commands_that_show_names_look_at_the_same_lane(work: Work) -> None:
+    ci = work.clone("ci")
+    view = ("--session", "main", "--writer", work.a.writer[:6], "--untrusted")
+    command = f"gitguard show state 2 {' '.join(view)}"
+    assert command in typed(ci, "show", "2", *view).out
+    assert typed(ci, *command.split()[1:]).code == 0
+
+
+def test_a_search_that_finds_nothing_names_the_lanes_that_it_left_out(work: Work) -> None:
+    ci = work.clone("ci")
+    ci.git("switch", "--quiet", "-c", "other")
+    ci.guard.ensure()
+    nothing = typed(ci, "search", "tables")
+    assert "--untrusted also searches 2 lanes of writers whom nobody here trusts" in nothing.err
+    assert "--untrusted" not in typed(ci, "search", "nonesuch", "--untrusted").err
 
 
 def test_search_and_why_name_the_writer(work: Work) -> None:

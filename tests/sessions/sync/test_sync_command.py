@@ -166,6 +166,17 @@ def test_a_remote_that_succeeds_ends_nothing_of_another_default_one(
     assert "with origin is queued since" in typed(a, "status").out
 
 
+def test_a_writer_that_is_not_there_is_refused_before_anything_is_asked(
+    a: Machine, b: Machine
+) -> None:
+    a.settled()
+    typed(b, "sync", "--yes")
+    wrong = typed(b, "sync", "--trust", "ffff")
+    assert "`ffff` names 0 writers whose lanes are kept here" in wrong.err
+    assert "terminal" not in wrong.err
+    assert "terminal" in typed(b, "sync", "--trust", a.writer).err
+
+
 def test_an_address_takes_the_place_of_a_remotes_name(a: Machine, tmp_path: Path) -> None:
     other = tmp_path / "other.git"
     a.git("init", "--quiet", "--bare", str(other))

@@ -188,6 +188,17 @@ def test_a_head_that_is_not_signed_is_not_believed_for_an_older_one_that_is(
     assert b.learned == {"one"}
 
 
+@pytest.mark.parametrize("form", ["file", "text", "beginning"])
+def test_a_key_is_removed_by_its_file_its_text_or_the_beginning_of_its_fingerprint(
+    b: Machine, signer: Signer, form: str
+) -> None:
+    public = signer.ssh("laptop")
+    b.guard.lanes.trust_key(str(public))
+    forms = {"file": str(public), "text": public.read_text(), "beginning": fingerprint(public)[:20]}
+    b.guard.lanes.distrust_key(forms[form])
+    assert b.guard.lanes.keys() == ()
+
+
 def test_nothing_more_is_believed_of_a_key_that_was_removed(
     a: Machine, b: Machine, signer: Signer
 ) -> None:
