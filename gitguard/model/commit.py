@@ -45,6 +45,11 @@ class CommitObject(Value):
         return next(iter(self.headers.get(name, ())), "")
 
 
+def header_of(body: bytes) -> str:
+    """Return the header of a commit object as it stands, with all lines of its signature."""
+    return body.partition(b"\n\n")[0].decode("utf-8", "replace")
+
+
 def parse_commit(body: bytes) -> CommitObject:
     """Read a commit object; a message in another encoding than UTF-8 is read as its header says."""
     head, _, message = body.partition(b"\n\n")

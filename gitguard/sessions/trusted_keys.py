@@ -12,6 +12,7 @@ import os
 from gitguard.errors import InvalidConfig, InvalidDocument, InvalidInput
 from gitguard.model import fields
 from gitguard.model.codec import dump_json
+from gitguard.model.commit import header_of
 from gitguard.model.record import Record
 from gitguard.model.ssh_key import FINGERPRINT, KINDS, SshKey, key_in_signature, read_public_key
 from gitguard.model.text import counted, timestamp
@@ -221,7 +222,7 @@ def _keys_of_lanes(repository: Repository) -> Iterator[SshKey]:
         bodies = reader.read_all(commits, "commit", limit=_LIMIT)
     for body in bodies.values():
         if isinstance(body, bytes):
-            key = key_in_signature(body.partition(b"\n\n")[0].decode("utf-8", "replace"))
+            key = key_in_signature(header_of(body))
             if key is not None:
                 yield key
 

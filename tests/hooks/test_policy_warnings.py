@@ -395,7 +395,8 @@ def test_what_a_halt_says_later_does_not_contradict_itself(talk: Conversation) -
     talk.uses(170_000)
     talk.bash("echo hi")
     talk.uses(184_000)
-    later, prompt = talk.bash("echo hi")["stopReason"], talk.prompt()
+    later = talk.bash("echo hi", tool_use_id="toolu_02")["stopReason"]
+    prompt = talk.prompt()
     assert "⚠️ Context: 85% (170k/200k)." in later, "as it was when the halt began"
     assert "⚠️ Context: 92% (184k/200k)." in prompt
     for said in (later, prompt):

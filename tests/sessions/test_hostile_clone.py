@@ -157,7 +157,7 @@ def test_nothing_of_a_tracked_folder_is_believed(planted: Git) -> None:
     root = planted.root
     before = planted("status", "--porcelain")
     with inside(root, CLAUDE_PROJECT_DIR=str(root)):
-        for reply in [*every_hook(root), *every_hook(root)]:
+        for reply in [*every_hook(root), *every_hook(root, "P2")]:
             assert MARK not in reply
         outcome = gitguard("ensure")
         assert (outcome.code, "git tracks `.gitguard" in outcome.err) == (45, True)

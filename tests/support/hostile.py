@@ -292,9 +292,11 @@ def _kinds(paths: Iterable[Path]) -> Iterable[Path]:
     return kinds.values()
 
 
-def every_hook(root: Path) -> Iterator[str]:
-    """Answer every recorded kind of event."""
+def every_hook(root: Path, turn: str = "") -> Iterator[str]:
+    """Answer every recorded kind of event; turn is the prompt's id, if not the recorded one."""
     for host, document in recorded(root):
+        if turn and "prompt_id" in document:
+            document["prompt_id"] = turn
         yield answer(host, json.dumps(document).encode())
 
 

@@ -117,6 +117,7 @@ def test_every_kind_of_change_is_named(git: Git) -> None:
     assert changed(git) == Changes(
         ("edited", "folder/inner", "intended", "linked", "mode", "new", "staged"),
         ("deleted", "folder", "removed"),
+        created=("folder/inner", "intended", "new"),
     )
 
 
@@ -146,7 +147,7 @@ def test_before_the_first_commit_every_file_is_new(tmp_path: Path) -> None:
     git("add", "staged")
     (git.root / "new").write_text("a")
     seen = look(git, "")
-    assert seen.changes() == Changes(("new", "staged"))
+    assert seen.changes() == Changes(("new", "staged"), created=("new", "staged"))
     assert all(file.is_new and file.id for file in seen.files)
 
 
@@ -346,7 +347,7 @@ def test_a_folder_that_became_a_link_is_not_followed(git: Git, tmp_path: Path) -
     commit(git)
     shutil.move(git.root / "folder", tmp_path / "outside")
     (git.root / "folder").symlink_to(tmp_path / "outside")
-    assert changed(git) == Changes(("folder",), ("folder/f",))
+    assert changed(git) == Changes(("folder",), ("folder/f",), created=("folder",))
 
 
 def test_an_index_that_is_too_large_is_said(git: Git) -> None:
@@ -375,7 +376,9 @@ def test_at_most_so_many_bytes_are_read(git: Git) -> None:
     for name in "abc":
         (git.root / name).write_text("x" * 10)
     assert changed(git, ReadLimits(bytes=25)) == Changes(
-        ("a", "b"), unseen=("1 filtered, large or unreadable file",)
+        ("a", "b"),
+        unseen=("1 filtered, large or unreadable file",),
+        created=("a", "b"),
     )
 
 
@@ -393,7 +396,8 @@ def changed_at_missing(git: Git) -> tuple[str, ...]:
 def test_a_secret_in_a_name_is_not_told(git: Git) -> None:
     (git.root / f"ghp_{'a1B2c3D4e5' * 4}"[:40]).write_text("new")
     (git.root / "plain").write_text("new")
-    assert changed(git) == Changes(("[REDACTED:github-token]", "plain"))
+    names = ("[REDACTED:github-token]", "plain")
+    assert changed(git) == Changes(names, created=names)
 
 
 # Between two looks
@@ -419,7 +423,9 @@ def test_what_was_so_at_the_earlier_look_is_not_a_change(git: Git) -> None:
     (git.root / ".git" / "info" / "exclude").write_text("hidden\n")
     (git.root / "newer").write_text("new")
     later = looker.compare(head, also=earlier.new_files)
-    expected = Changes(("edited", "newer", "reborn", "reverted"), ("leaving",))
+    expected = Changes(
+        ("edited", "newer", "reborn", "reverted"), ("leaving",), created=("newer", "reborn")
+    )
     assert later.since(earlier) == expected
     commit(git)
     assert looker.compare(head, also=earlier.new_files).since(earlier) == expected

@@ -62,7 +62,7 @@ def test_no_command_runs_anything_of_a_booby_trapped_repository(
 
 def test_no_hook_runs_anything_of_a_booby_trapped_repository(git: Git, traps: Traps) -> None:
     with inside(git.root, CLAUDE_PROJECT_DIR=str(git.root)):
-        answers = [*every_hook(git.root), *every_hook(git.root)]
+        answers = [*every_hook(git.root), *every_hook(git.root, "P2")]
         sessions = json.loads(gitguard("session", "list", "--json").out)["keys"].values()
         logs = "".join(gitguard("--session", key, "log", "-n", "99").out for key in sessions)
     assert traps.fired() == set()
