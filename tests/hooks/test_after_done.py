@@ -22,10 +22,6 @@ def writes(talk: Conversation, path: str = "hello.py", **changes: Any) -> dict[s
     return talk.send("PreToolUse.Bash", **call, **changes)
 
 
-def is_denied(reply: dict[str, Any]) -> bool:
-    return "permissionDecision" in reply.get("hookSpecificOutput", {})
-
-
 def done(talk: Conversation, word: str = "DONE") -> None:
     talk.guard.note({"next_action": word}, host_session=talk.session)
 
@@ -119,9 +115,9 @@ def test_the_next_prompt_and_another_conversation_are_not_denied(talk: Conversat
     other.prompt("Beside it")
     done(talk)
     # Each may be told that the other one is at the same file.
-    assert not is_denied(writes(other))
+    assert not denies(writes(other))
     talk.prompt("Now write world.py")
-    assert not is_denied(writes(talk))
+    assert not denies(writes(talk))
 
 
 @pytest.mark.parametrize("words", ["go on", "yes", "thanks", "ok, commit it"])
