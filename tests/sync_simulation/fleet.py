@@ -15,8 +15,10 @@ from gitguard.errors import GitguardError
 from gitguard.model.codec import decode_json
 from gitguard.model.text import counted
 from gitguard.sessions.syncing import Synced
+from gitguard.state.items import Conflict
 from gitguard.state.joining import open_conflicts
 from gitguard.state.task import TaskState
+from gitguard.store.session.anchor import marked
 from tests.conftest import Git
 from tests.support.synced_machines import (
     Machine,
@@ -340,9 +342,14 @@ def _texts_of(state: TaskState) -> set[str]:
     """Return all that a state shows, and what it has of conflicts."""
     shown = {getattr(state, name) for name in _TEXTS}
     shown |= {note.text for name in _LISTS for note in getattr(state, name)}
-    for conflict in open_conflicts(state):
+    for conflict in _open_conflicts(state):
         shown |= _variants_of(state, conflict.field, conflict.item)
     return shown
+
+
+def _open_conflicts(state: TaskState) -> tuple[Conflict, ...]:
+    """Return the conflicts that nobody settled, as commands read them: without marks."""
+    return open_conflicts(marked(state, ()))
 
 
 def _variants_of(state: TaskState, field: str, key: str) -> set[str]:
@@ -351,7 +358,7 @@ def _variants_of(state: TaskState, field: str, key: str) -> set[str]:
 
 
 def _variants(state: TaskState, field: str, key: str) -> Iterator[Any]:
-    for conflict in open_conflicts(state):
+    for conflict in _open_conflicts(state):
         if (conflict.field, conflict.item) == (field, key):
             for variant in conflict.variants:
                 value = decode_json(variant.value)[field]
