@@ -162,21 +162,24 @@ def test_a_lane_whose_history_does_not_verify_is_named(work: Work) -> None:
 def test_a_lane_that_claims_to_copy_others_hides_nothing_of_them(work: Work) -> None:
     """It names their checkpoints, and has their items by id with other words."""
     lane = work.remote("rev-parse", work.a.lane)
-    state = work.remote("show", f"{lane}:state.json").replace("Tables before prose", "Prose only")
-    blob = work.remote("hash-object", "-w", "--stdin", stdin=state + "\n")
-    entries = [
-        f"100644 blob {blob}\tstate.json" if line.endswith("state.json") else line
-        for line in work.remote("ls-tree", lane).splitlines()
-    ]
-    tree = work.remote("mktree", stdin="\n".join(entries) + "\n")
+
+    def forged_tree(commit: str) -> str:
+        state = work.remote("show", f"{commit}:state.json")
+        state = state.replace("Tables before prose", "Prose only")
+        blob = work.remote("hash-object", "-w", "--stdin", stdin=state + "\n")
+        entries = [
+            f"100644 blob {blob}\tstate.json" if line.endswith("state.json") else line
+            for line in work.remote("ls-tree", commit).splitlines()
+        ]
+        return work.remote("mktree", stdin="\n".join(entries) + "\n")
+
     forged = ""
     for commit in work.remote("rev-list", "--reverse", lane).splitlines():
         head, _, message = work.remote("cat-file", "commit", commit).partition("\n\n")
         lines = [line for line in head.split("\n") if not line.startswith(("parent", "tree"))]
         parent = [f"parent {forged}"] if forged else []
-        own_tree = tree if commit == lane else work.remote("rev-parse", f"{commit}^{{tree}}")
         message = message.replace(f"Lane: {work.a.writer}", f"Lane: {'0' * 16}")
-        body = "\n".join([f"tree {own_tree}", *parent, *lines, "", message, ""])
+        body = "\n".join([f"tree {forged_tree(commit)}", *parent, *lines, "", message, ""])
         forged = work.remote("hash-object", "-w", "-t", "commit", "--stdin", stdin=body)
     work.remote("update-ref", f"{LANES}main/{'0' * 16}", forged)
     ci = work.clone("ci")
