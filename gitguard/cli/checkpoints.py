@@ -233,8 +233,8 @@ def _say_compared(
     code = console.guard.history.code_of(newer, older, untrusted=untrusted, writer=writer)
     mark = mark_of(console, older, newer, writer=writer) if untrusted else ""
     view = same_view(console, writer, untrusted=untrusted)
-    told = _compared_lines(console, compared, view, with_text=with_text)
-    lines = [PageLine(_code_line(code)), *told]
+    change = _compared_lines(console, compared, view, with_text=with_text)
+    lines = [PageLine(_code_line(code)), *change]
     document = {**fields_of(compared.difference), "sentences": compared.sentences, "code": code}
     if with_text:
         document["text"] = compared.text

@@ -8,6 +8,7 @@ import click
 
 from gitguard.cli.console import Console, can_ask, confirm, fields_of
 from gitguard.errors import NotConfirmed
+from gitguard.model.text import enumerated
 
 if TYPE_CHECKING:
     from gitguard.hosts.base import InstallOptions
@@ -27,8 +28,8 @@ def hosts_to_set_up(
         return (*choice.chosen, *choice.asked)
     listed = "\n".join(_host_line(host) for host in choice.present)
     if dry_run:
-        asked = " and ".join(filter(None, (", ".join(choice.asked[:-1]), choice.asked[-1])))
-        console.remark(f"{listed}\nNot set up before you confirm, or with --yes: {asked}.")
+        unconfirmed = enumerated(choice.asked, "and")
+        console.remark(f"{listed}\nNot set up before you confirm, or with --yes: {unconfirmed}.")
         return choice.chosen or choice.asked
     if console.as_json or not can_ask():
         if choice.chosen:

@@ -70,9 +70,9 @@ def conflict_lines(conflicts: Iterable[OpenConflict]) -> Iterator[str]:
 
 def say_settled(console: Console, settled: SettledConflict) -> None:
     """Print what was kept, and how many conflicts are left."""
-    left = f"; {counted(len(settled.left), 'conflict')} left" if settled.left else ""
+    rest = f"; {counted(len(settled.left), 'conflict')} left" if settled.left else ""
     text = shorten(one_line(settled.text), _TEXT)
-    lines = [f"Settled the {one_line(settled.subject)}: {text}{left}.", saved_text(settled.saved)]
+    lines = [f"Settled the {one_line(settled.subject)}: {text}{rest}.", saved_text(settled.saved)]
     console.say("\n".join(lines), fields_of(settled), pending(settled.saved))
 
 

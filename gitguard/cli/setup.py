@@ -16,7 +16,7 @@ from gitguard.cli.process_environment import executable, refuse_agents
 from gitguard.cli.startup_lines import second_clone
 from gitguard.guard.hosts import ANSWERED, INSTALLABLE, WITHOUT_HOOKS
 from gitguard.hosts.base import InstallOptions
-from gitguard.model.text import one_line
+from gitguard.model.text import enumerated, one_line
 
 if TYPE_CHECKING:
     from gitguard.settings.installer import Outcome
@@ -137,9 +137,7 @@ def _say_outcome(
     about_clone = second_clone(console, startup) if startup is not None else ""
     lines += [about_clone] if about_clone else []
     if startup is not None and not dry_run:
-        *others, last = names
-        shown = f"{', '.join(others)} or {last}" if others else last
-        shown = "the host" if WITHOUT_HOOKS in names else shown
+        shown = "the host" if WITHOUT_HOOKS in names else enumerated(names, "or")
         lines.append(f"Start {shown} here as before; `gitguard status` shows what is saved.")
     document = {
         "dry_run": dry_run,

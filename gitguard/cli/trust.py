@@ -78,8 +78,8 @@ def remove(console: Console, key: str) -> None:
     Example: `gitguard trust remove SHA256:Zm9vYmFy`
     """
     removed = console.guard.lanes.distrust_key(key)
-    left = counted(len(console.guard.lanes.keys()), "trusted key")
-    text = f"No longer trusted: {_key_text(removed)}; what was joined stays. {left} left."
+    keys = counted(len(console.guard.lanes.keys()), "trusted key")
+    text = f"No longer trusted: {_key_text(removed)}; what was joined stays. {keys} left."
     console.say(text, fields_of(removed))
 
 

@@ -62,11 +62,11 @@ def offer_collisions(conversation: Conversation) -> None:
     """
     workspace, event = conversation.workspace, conversation.event
     try:
-        others = announced_beside(workspace, event.host, event.host_session)
-        if not others:
+        company = announced_beside(workspace, event.host, event.host_session)
+        if not company:
             return
         paths = _written_files(conversation)
-        met = [met for other in others for met in _meetings(conversation, other, paths)]
+        met = [met for other in company for met in _meetings(conversation, other, paths)]
     except GitguardError as error:
         conversation.note_fault(error)
         return
@@ -74,8 +74,8 @@ def offer_collisions(conversation: Conversation) -> None:
         return
     line = workspace.redactor.text(_line(conversation, met))
     with conversation.recording():
-        told = (*conversation.record.told_collisions, *map(_mark, met))
-        conversation.record = conversation.record.replace(told_collisions=told[-_MOST_TOLD:])
+        marks = (*conversation.record.told_collisions, *map(_mark, met))
+        conversation.record = conversation.record.replace(told_collisions=marks[-_MOST_TOLD:])
         if TOOL_START in conversation.abilities.hears:
             conversation.offer(CONVERSATION, line)
         else:
@@ -195,8 +195,8 @@ def _differs(conversation: Conversation, store: SessionStore, path: str, _at: st
 
 def _is_only(store: SessionStore, path: str) -> bool:
     """Say whether git tracks no other file of the same name there."""
-    others = store.repository().tracked_as(os.path.basename(path))
-    return not others - {path}
+    namesakes = store.repository().tracked_as(os.path.basename(path))
+    return not namesakes - {path}
 
 
 # What is said

@@ -49,6 +49,8 @@ TIMEOUT = 15
 """Seconds that hosts are told to wait."""
 
 _VERSION_LIMIT = 40
+_TELLING_VERSIONS = (events.PROMPT, events.TURN_END)
+"""The events at which a transcript is asked for the host's version."""
 _ONCE_A_TURN = (events.PROMPT, events.TURN_END)
 """Events that a turn has once with the same words, so that its id marks them."""
 NESTED, TOP, PLAIN = "nested", "top", "plain"
@@ -186,12 +188,12 @@ class DialectHost(Value):
     def _version(
         self, kind: str, payload: dict[str, Any], environment: Mapping[str, str], transcript: str
     ) -> str:
-        told = read.name_of(payload, "host_version")  # by a plugin of ours
-        if not told and self.version is not None:
-            told = self.version(environment)
-        if not told and self.version_in is not None and kind in (events.PROMPT, events.TURN_END):
-            told = self.version_in(transcript)
-        return read.cut(told, _VERSION_LIMIT) if told else ""
+        version = read.name_of(payload, "host_version")  # by a plugin of ours
+        if not version and self.version is not None:
+            version = self.version(environment)
+        if not version and self.version_in is not None and kind in _TELLING_VERSIONS:
+            version = self.version_in(transcript)
+        return read.cut(version, _VERSION_LIMIT) if version else ""
 
     def _tool(self, payload: dict[str, Any]) -> ToolCall:
         name = read.name_of(payload, "tool_name")

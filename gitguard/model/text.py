@@ -11,6 +11,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Sequence
 
     late_pattern = re.compile
 else:
@@ -88,6 +89,12 @@ def one_line(text: str) -> str:
 def counted(number: int, one: str, many: str = "") -> str:
     """Return a number of things in words: `1 turn`, `1,200 turns`; many is for other plurals."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def enumerated(names: Sequence[str], joint: str) -> str:
+    """Return names as a sentence lists them: `a`, `a or b`, `a, b or c`."""
+    *first, last = names
+    return f"{', '.join(first)} {joint} {last}" if first else last
 
 
 def floored(share: float, digits: int = 2) -> str:

@@ -18,9 +18,9 @@ from gitguard.store.session.lane_state import KnownLane, read_lane_state
 from gitguard.store.session.lanes import (
     WriterFile,
     kept_lanes,
+    lanes_of_others,
     newest_of,
     verify_lane,
-    writers_here,
 )
 
 TYPE_CHECKING = False
@@ -104,8 +104,9 @@ def check_heads(
 
 def named_signer(workspace: Workspace, repository: Repository, lane: Lane) -> str:
     """Return what the user's key is called that signed a lane's head; empty for no such key."""
-    heads = check_heads(workspace, repository, (lane,), belief_of(workspace))
-    signed = {head.key for head in heads if head.is_good}
+    belief = belief_of(workspace)
+    heads = check_heads(workspace, repository, (lane,), belief)
+    signed = {head.key for head in heads if head.is_good and head.key in belief.keys}
     if not signed:
         return ""
     keys = KeyFile(workspace.places.config_home).read().keys
@@ -123,8 +124,8 @@ def _known(lane: Lane, belief: Belief) -> SignedHead | None:
 def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane, ...]:
     """Return the lanes that are kept here and that no worktree of this machine writes."""
     belief = belief_of(workspace)
-    passed_over = writers_here(workspace) - belief.writers
-    lanes = {lane.ref: lane for lane in kept_lanes(repository) if lane.writer not in passed_over}
+    kept = lanes_of_others(workspace, kept_lanes(repository), belief.writers)
+    lanes = {lane.ref: lane for lane in kept}
     return tuple(
         OtherLane(
             lanes[ref].session,

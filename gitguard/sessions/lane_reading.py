@@ -18,8 +18,8 @@ from gitguard.store.session.lanes import (
     MOST_LANES,
     Lane,
     lanes_of,
+    lanes_of_others,
     newest_of,
-    writers_here,
 )
 
 TYPE_CHECKING = False
@@ -70,8 +70,7 @@ def readable_lanes(
     """
     workspace, repository = sessions.workspace, sessions.repository()
     belief = belief_of(workspace)
-    own = writers_here(workspace) - belief.writers
-    lanes = [lane for lane in _known_lanes(repository) if lane.writer not in own]
+    lanes = lanes_of_others(workspace, _known_lanes(repository), belief.writers)
     name = _name_of(sessions, session, lanes)
     elsewhere = [lane for lane in lanes if name not in ("", lane.session)]
     lanes = [lane for lane in lanes if name in ("", lane.session)]

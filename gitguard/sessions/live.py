@@ -14,7 +14,7 @@ from gitguard.sessions.sync_record import SyncFile
 from gitguard.state.task import read_state
 from gitguard.store.session.announced import NOT_KNOWN, OVER, all_announced, judge_life
 from gitguard.store.session.at_work import process_runs
-from gitguard.store.session.lanes import kept_lanes, newest_of, read_lane, writers_here
+from gitguard.store.session.lanes import kept_lanes, lanes_of_others, newest_of, read_lane
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,11 +116,11 @@ def _local(workspace: Workspace, config: Config, announced: Announced) -> LiveCo
 def _of_lanes(workspace: Workspace) -> Iterator[LiveConversation | None]:
     """Yield what others' lanes tell, of those that did not end and were written lately."""
     repository, belief = workspace.repository(), belief_of(workspace)
-    passed_over = writers_here(workspace) - belief.writers
-    lanes = {lane.ref: lane for lane in kept_lanes(repository) if lane.writer not in passed_over}
+    kept = lanes_of_others(workspace, kept_lanes(repository), belief.writers)
+    lanes = {lane.ref: lane for lane in kept}
     for ref, newest in newest_of(repository, lanes.values()).items():
-        is_late = workspace.clock() - newest.at < _LATELY
-        if is_late and newest.trigger not in (SESSION_END, COMPLETE):
+        is_recent = workspace.clock() - newest.at < _LATELY
+        if is_recent and newest.trigger not in (SESSION_END, COMPLETE):
             lane = _of_lane(repository, lanes[ref], newest)
             age = time_since(lane.last_sign, workspace.clock())
             yield lane.replace(is_trusted=belief.holds_for(lanes[ref]), age=age)

@@ -40,6 +40,7 @@ from gitguard.store.session.lanes import (
     fold_lane,
     kept_lanes,
     lanes_of,
+    lanes_of_others,
     newest_of,
     seen_by,
     writers_here,
@@ -351,8 +352,7 @@ class _Sync:
         return True
 
     def _kept_of_others(self, record: SyncRecord) -> list[Lane]:
-        passed_over = writers_here(self._workspace).difference(record.trusted)
-        return [lane for lane in kept_lanes(self._repository) if lane.writer not in passed_over]
+        return lanes_of_others(self._workspace, kept_lanes(self._repository), record.trusted)
 
     def _check_signatures(self, record: SyncRecord) -> SyncRecord:
         """Check what is signed anew of others' lanes; return what is believed then."""

@@ -12,6 +12,7 @@ import os
 from gitguard.errors import InvalidDocument
 from gitguard.hosts.base import SECTION, WHOLE, HostPlan, InstallOptions, InstallSite, WantedFile
 from gitguard.model.document_edits import JSON
+from gitguard.model.text import enumerated
 from gitguard.model.value import Value
 from gitguard.rendering import template_source
 from gitguard.settings.folder_edits import FolderEdits
@@ -235,7 +236,7 @@ def _hidden(
     ]
     committed = [name for name in edits.entries if name in for_all]
     if options and options.shared and changed.intersection(committed):
-        shown = " and ".join(f"`{name}`" for name in committed)
+        shown = enumerated([f"`{name}`" for name in committed], "and")
         notes.append(f"commit {shown}, so that others get the same setup")
     sections = [name for name in changed if installation.SETTINGS.get(name) == SECTION]
     if options and sections:

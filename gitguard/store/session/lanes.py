@@ -30,7 +30,7 @@ from gitguard.store.session.workspace import Session, is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.state.task import TaskState
@@ -141,6 +141,17 @@ def writers_here(workspace: Workspace) -> frozenset[str]:
             writer = load_record(path, "the writer", LaneWriter)
             ids.update((writer.id, *writer.earlier) if writer is not None else ())
     return frozenset(ids)
+
+
+def lanes_of_others(
+    workspace: Workspace, lanes: Iterable[Lane], trusted: Container[str]
+) -> list[Lane]:
+    """Return the lanes that no worktree of this machine writes.
+
+    A writer that the user trusts counts as another one, even if a worktree here had its id before.
+    """
+    own = writers_here(workspace)
+    return [lane for lane in lanes if lane.writer in trusted or lane.writer not in own]
 
 
 def new_writer(before: LaneWriter | None = None) -> LaneWriter:

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from gitguard.errors import InvalidConfig, InvalidInput, OwnerOnly
+from gitguard.sessions.belief import named_signer
 from gitguard.sessions.trusted_keys import KeyFile
+from gitguard.store.session.lanes import kept_lanes
 from tests.support import keys
 from tests.support.synced_machines import Machine, Remote, typed
 
@@ -435,6 +437,19 @@ def test_a_damaged_record_of_keys_makes_nobody_believed(
     synced = b.sync()
     assert b.learned == set()
     assert "no lane is believed for its key" in synced.problems[0]
+
+
+def test_a_record_of_keys_that_is_damaged_later_names_nobody_who_signed(
+    a: Machine, b: Machine, signer: Signer
+) -> None:
+    b.guard.lanes.trust_key(str(signer.ssh("laptop")))
+    signed(a, "one")
+    b.settled()
+    (lane,) = (x for x in kept_lanes(b.guard.store().repository()) if x.writer == a.writer)
+    workspace, repository = b.guard.workspace, b.guard.store().repository()
+    assert named_signer(workspace, repository, lane)
+    (b.home / "config" / "trusted_keys.json").write_text("{")
+    assert named_signer(workspace, repository, lane) == ""
 
 
 # As it is typed
