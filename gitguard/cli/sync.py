@@ -124,7 +124,10 @@ def _leaving_lines(leaving: Leaving) -> Iterator[str]:
         )
     yield "  Snapshots of files and the host's own summaries stay here."
     if leaving.machine:
-        yield f"  Others see it as the work of {one_line(leaving.machine)} (GITGUARD_MACHINE)."
+        yield (
+            f"  Others see it as the work of {one_line(leaving.machine)}; "
+            "GITGUARD_MACHINE sets another name."
+        )
 
 
 def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
