@@ -19,7 +19,7 @@ SIGNS = {ADDED: ("+", "green"), CHANGED: ("~", "yellow"), REMOVED: ("-", "red")}
 """By what happened, the sign in front of a line, and its colour."""
 
 
-def change_lines(change: CheckpointChange, code: str, wanted: str) -> list[PageLine]:
+def change_lines(change: CheckpointChange, code: str, checkpoint_name: str) -> list[PageLine]:
     """Return what a checkpoint changed, and the commands that print what it holds."""
     checkpoint = change.checkpoint
     taken = timestamp(checkpoint.at)
@@ -38,8 +38,8 @@ def change_lines(change: CheckpointChange, code: str, wanted: str) -> list[PageL
     lines += sentence_lines(change.sentences, taken)
     if not change.sentences:
         lines.append(PageLine(f"Nothing in the state changed{since}."))
-    lines += cut_hint(change.sentences, f"gitguard show state {wanted}")
-    commands = (f"{what} {wanted}" for what in ("state", "summary", "snapshot"))
+    lines += cut_hint(change.sentences, f"gitguard show state {checkpoint_name}")
+    commands = (f"{what} {checkpoint_name}" for what in ("state", "summary", "snapshot"))
     return [*lines, PageLine(""), *(PageLine(f"  gitguard show {command}") for command in commands)]
 
 

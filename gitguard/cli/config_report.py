@@ -54,8 +54,8 @@ def advice_text(advice: Advice, planned: MadeChange | None = None, *, problem: s
 
 
 def _how_to_apply(advice: Advice) -> str:
-    if advice.found.unfit:
-        return f"gitguard does not apply it: {advice.found.unfit}."
+    if advice.configuration.unfit:
+        return f"gitguard does not apply it: {advice.configuration.unfit}."
     if advice.unfinished is not None:
         return "Roll the interrupted change back first; then this can be applied."
     return f"Apply it: `{apply_command(advice)}`"
@@ -89,7 +89,7 @@ def _unfinished(advice: Advice) -> list[str]:
 
 
 def _heading(advice: Advice) -> str:
-    version = f" {advice.found.version}" if advice.found.version else ""
+    version = f" {advice.configuration.version}" if advice.configuration.version else ""
     window = "not known"
     if advice.figures.window:
         window = f"{advice.figures.window:,} tokens ({_source(advice.window_source)})"
@@ -129,7 +129,7 @@ def _changes(advice: Advice) -> list[str]:
         return ["Nothing else to change."]
     if not advice.changes:
         return ["Nothing to change."] if advice.right else ["There is nothing to advise here."]
-    lines = [f"To change in `{advice.found.file}`:"]
+    lines = [f"To change in `{advice.configuration.file}`:"]
     for setting in advice.changes:
         lines += [
             f"- {setting.title}: `{setting.key}`, {setting.now} → {setting.after}",
@@ -139,7 +139,7 @@ def _changes(advice: Advice) -> list[str]:
 
 
 def _safety(advice: Advice, planned: MadeChange | None) -> list[str]:
-    if advice.found.unfit:
+    if advice.configuration.unfit:
         return []
     if planned is None and advice.seen is not None:
         return ["- gitguard first makes a backup beside the file and writes a rollback document"]
@@ -155,20 +155,22 @@ def advice_document(advice: Advice) -> dict[str, Any]:
     return {
         "applied": False,
         "host": advice.host,
-        "version": advice.found.version,
+        "version": advice.configuration.version,
         "pattern": advice.figures.pattern,
         "evidence": list(advice.evidence),
         "window": advice.figures.window or None,
         "window_source": advice.window_source,
-        "file": advice.found.file,
-        "right": [_setting(one) for one in advice.right],
-        "changes": [_setting(one) for one in advice.changes],
-        "not_again": [{**_setting(one.setting), "why": one.why} for one in advice.withheld],
+        "file": advice.configuration.file,
+        "right": [_setting(setting) for setting in advice.right],
+        "changes": [_setting(setting) for setting in advice.changes],
+        "not_again": [
+            {**_setting(withheld.setting), "why": withheld.why} for withheld in advice.withheld
+        ],
         "notes": list(advice.offer.notes),
         "consequences": list(advice.offer.consequences),
         "runway": list(advice.runway) if advice.runway else None,
         "unfinished": advice.unfinished,
-        "not_applicable": advice.found.unfit,
+        "not_applicable": advice.configuration.unfit,
     }
 
 

@@ -177,7 +177,7 @@ def _rows(profiled: Profiled, width: int) -> list[tuple[str, str, str | None, st
     bars = _bars(components, min(room, _LONGEST_BAR))
     colours = [_COLOURS.get(part.name) for part in components]
     names = [name.ljust(longest) for name in names]
-    numbers = [f"\n  {said}" if is_narrow else f" {said}" for said in numbers]
+    numbers = [f"\n  {number}" if is_narrow else f" {number}" for number in numbers]
     return list(zip(names, bars, colours, numbers, strict=True))
 
 

@@ -63,9 +63,9 @@ def budget(
     """
     talk = name.find(console)
     key = session_key or ("" if name.path else console.guard.current_session().key)
-    told = load_json(channels.read(), what="the file of --channels") if channels else {}
+    channel_settings = load_json(channels.read(), what="the file of --channels") if channels else {}
     with progress("bytes") as tell:
-        wishes |= {"session_key": key, "channels": told, "seen": telling(talk, tell)}
+        wishes |= {"session_key": key, "channels": channel_settings, "seen": telling(talk, tell)}
         standing = console.anywhere.transcripts.budget(talk, **wishes)
     console.say(_text(standing), _document(standing))
 

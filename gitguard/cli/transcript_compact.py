@@ -92,7 +92,7 @@ def _text(done: Compacted) -> str:
         f"about {done.tokens_after:,} after, of a window of {done.window:,}",
         _left_out_text(done) if done.left_out else "",
         "The first kept turn was split: its beginning is summarized." if done.splits_turn else "",
-        *(f"The summarizer did not answer: {said}" for said in done.complaints),
+        *(f"The summarizer did not answer: {complaint}" for complaint in done.complaints),
         f"Summary: {len(done.summary):,} characters, {_AUTHORS[done.summarized_by]}",
         *(f"Note: {note}" for note in done.notes),
         f"Session: {done.session}"

@@ -69,7 +69,7 @@ def usage(console: Console, name: TranscriptName, model: str) -> None:
 @choosing_entries
 @click.option("--full", is_flag=True, help="Show whole tool calls and results")
 @with_console
-def show(console: Console, name: TranscriptName, **wanted: Any) -> None:
+def show(console: Console, name: TranscriptName, **options: Any) -> None:
     """Show a conversation for reading
 
     Messages, tool calls (→) and their results (←), compactions, and lines that do not parse. Cuts
@@ -77,8 +77,8 @@ def show(console: Console, name: TranscriptName, **wanted: Any) -> None:
 
     Example: `gitguard transcript show session.jsonl --last-turns 3`
     """
-    is_whole = wanted.pop("full")
-    wishes = _wishes(**wanted)
+    is_whole = options.pop("full")
+    wishes = _wishes(**options)
     talk = name.find(console)
     if console.as_json:
         console.say("", console.anywhere.transcripts.document(talk, wishes))
@@ -102,7 +102,7 @@ def show(console: Console, name: TranscriptName, **wanted: Any) -> None:
     "-o", "--output", callback=named, type=click.Path(), metavar="FILE", help="New file to write"
 )
 @with_console
-def export(console: Console, name: TranscriptName, **wanted: Any) -> None:
+def export(console: Console, name: TranscriptName, **options: Any) -> None:
     """Write a conversation in a host-independent format
 
     The first JSON line names the host. Each further line is a message with its blocks, a
@@ -112,13 +112,13 @@ def export(console: Console, name: TranscriptName, **wanted: Any) -> None:
 
     Example: `gitguard transcript export session.jsonl --as markdown --output talk.md`
     """
-    kind, output, redact = wanted.pop("kind"), wanted.pop("output"), wanted.pop("redact")
+    kind, output, redact = options.pop("kind"), options.pop("output"), options.pop("redact")
     if console.as_json and not output:
         raise InvalidInput(
             "--json prints one document, and an export has many",
             "Write the export to a file with --output, or leave out --json",
         )
-    if kind == "host" and any(wanted.values()):
+    if kind == "host" and any(options.values()):
         raise InvalidInput(
             "--as host writes all of the host's own lines, so no part of them can be chosen",
             "Leave --last-turns, --no-thinking and --sub-agents out, or choose another form",
@@ -126,7 +126,7 @@ def export(console: Console, name: TranscriptName, **wanted: Any) -> None:
     talk = name.find(console)
     with progress("bytes") as tell, _opened(output) as put:
         exporting = console.anywhere.transcripts.export
-        for line in exporting(talk, _wishes(**wanted), kind, redact=redact, tell=tell):
+        for line in exporting(talk, _wishes(**options), kind, redact=redact, tell=tell):
             put(line)
             del line  # which may be long, and is not to be held while more is read
     if output:

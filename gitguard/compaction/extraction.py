@@ -184,9 +184,9 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
         for paths in touched(call)
     )
     what = command or ", ".join((*reads, *writes)) or parameters(call)
-    said = redactor.text(cut_middle(result.text.strip(), _HEAD, _TAIL))
+    output = redactor.text(cut_middle(result.text.strip(), _HEAD, _TAIL))
     plan = _plan(call, result.text, redactor)
-    error = (verdict(said, ERROR_LIMIT) or "no output") if result.is_error else ""
+    error = (verdict(output, ERROR_LIMIT) or "no output") if result.is_error else ""
     return JournalEntry(
         event=journal.FAILED if result.is_error else journal.ENDED,
         at=at,
@@ -199,7 +199,7 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
         error=error,
         is_shell=bool(command),
         command=redactor.shorten(command, COMMAND_LIMIT),
-        output=verdict(said, _OUTPUT) if command else "",
+        output=verdict(output, _OUTPUT) if command else "",
         is_probe=bool(reads) or is_answer(command, error) or is_wrong_guess(command, error),
         plan=plan.items,
         whole_plan=plan.is_whole,

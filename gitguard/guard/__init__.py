@@ -447,7 +447,7 @@ class Guard:
             return repair.archive_theirs(store)
 
     def restore(
-        self, wanted: str, *, dry_run: bool = False, untrusted: bool = False
+        self, checkpoint_name: str, *, dry_run: bool = False, untrusted: bool = False
     ) -> StateChange:
         """Make the state of an earlier checkpoint the newest, or show what that would change.
 
@@ -458,7 +458,7 @@ class Guard:
         store = self.store()
         act = restore.plan_restore if dry_run else restore.restore
         with store.lock():
-            return act(store, wanted, untrusted=untrusted)
+            return act(store, checkpoint_name, untrusted=untrusted)
 
     def accept(self, shown: str = "", *, dry_run: bool = False) -> StateChange:
         """Take an edited `state.json` as ours, or show what that would change.
@@ -498,9 +498,9 @@ class Guard:
 
         return newest(self.store(self.any_session()), most, untrusted=untrusted)
 
-    def show(self, name: str, wanted: str = "", *, untrusted: bool = False) -> bytes:
+    def show(self, name: str, checkpoint_name: str = "", *, untrusted: bool = False) -> bytes:
         """Return a checkpoint's file, or the working one when no checkpoint is named."""
-        return self.history.show(name, wanted, untrusted=untrusted)
+        return self.history.show(name, checkpoint_name, untrusted=untrusted)
 
     def diff(self, older: str = "", newer: str = "", *, untrusted: bool = False) -> Difference:
         """Compare two checkpoints; by default the newest with the state as it is now."""
@@ -517,9 +517,9 @@ class Guard:
         """
         return self.history.code_of(checkpoint, older, untrusted=untrusted)
 
-    def why_not_ours(self, *wanted: str) -> str:
+    def why_not_ours(self, *checkpoint_names: str) -> str:
         """Say why the session's branch, or a checkpoint kept aside, is not ours; empty if it is."""
-        return self.history.why_not_ours(*wanted)
+        return self.history.why_not_ours(*checkpoint_names)
 
     def verify(
         self, *, every_session: bool = False, tell: Callable[[int, int], None] | None = None

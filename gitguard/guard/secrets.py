@@ -29,7 +29,7 @@ class WorkspaceSecrets:
 
     def purge(
         self,
-        wanted: str,
+        checkpoint_name: str,
         *,
         reason: str = "",
         value: str = "",
@@ -44,8 +44,8 @@ class WorkspaceSecrets:
         secrets = self._current(value)
         with secrets.lock():
             if dry_run:
-                return secrets.plan(wanted)
-            purged = secrets.purge(wanted, reason, tell)
+                return secrets.plan(checkpoint_name)
+            purged = secrets.purge(checkpoint_name, reason, tell)
         current = self._sessions.any_session().name
         file_store = self._sessions.store(self._sessions.any_session()).worktree.file_store
         # Of an archived session nothing but its files is beside the others.

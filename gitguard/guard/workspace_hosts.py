@@ -56,7 +56,9 @@ class WorkspaceHosts:
         if len(names) > 1 and not dry_run:
             self.uninstall(names, dry_run=True)
         installers = [self._installer(name) for name in names]
-        outcome = together([one.uninstall(dry_run=dry_run, beside=names) for one in installers])
+        outcome = together(
+            [installer.uninstall(dry_run=dry_run, beside=names) for installer in installers]
+        )
         if not dry_run:
             from gitguard.review.histories import forget_indexes
 

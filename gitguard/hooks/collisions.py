@@ -109,11 +109,11 @@ def _meetings(
     """Yield the files of the call that another conversation is at, and that were not told yet."""
     from gitguard.sessions.other_work import may_tell_of, names_any, read_work, store_of
 
-    place, told = conversation.workspace.place, conversation.record.told_collisions
+    place, told_marks = conversation.workspace.place, conversation.record.told_collisions
     twins = {}
     for path in paths:
         name, is_twin = _named_there(place.worktree, other.worktree, path)
-        if name and _mark_of(other, path) not in told:
+        if name and _mark_of(other, path) not in told_marks:
             twins[path] = name, is_twin
     store = store_of(conversation.workspace, conversation.config, other) if twins else None
     names = tuple(map(os.path.basename, twins))
@@ -165,7 +165,7 @@ def _collision(
         if is_twin
         else partial(_is_unseen, conversation, path),
         is_only=partial(_is_only, store, name),
-        known=None if is_own_session else _known_limits(conversation),
+        writer_limits=None if is_own_session else _known_limits(conversation),
     )
 
 

@@ -383,9 +383,9 @@ def code_behind(mark: str, end: str = "") -> Callable[[str], ShellResult]:
     """Return a reader of results whose last line has the exit code between a mark and an end."""
 
     def shell_result(text: str) -> ShellResult:
-        output, found, rest = text.rpartition(mark)
-        number = rest.partition(end)[0] if end else rest.split("\n")[0]
-        if not found or not number.strip().isdigit():
+        output, separator, tail = text.rpartition(mark)
+        number = tail.partition(end)[0] if end else tail.split("\n")[0]
+        if not separator or not number.strip().isdigit():
             return ShellResult(text)
         return ShellResult(output.rpartition("\n")[0].strip("\n"), int(number))
 

@@ -102,8 +102,11 @@ def flat(value: Any, name: str = "") -> list[tuple[str, str]]:
 def holder(layers: Layers, paths: tuple[str, ...], prefix: str, otherwise: str) -> str:
     """Return the last of the files that sets something below a prefix, else another path."""
     pairs = zip(paths, layers.documents, strict=True)
-    setting = [path for path, one in pairs if any(k.startswith(prefix) for k, _ in flat(one))]
-    return setting[-1] if setting else otherwise
+    last = otherwise
+    for path, document in pairs:
+        if any(key.startswith(prefix) for key, _ in flat(document)):
+            last = path
+    return last
 
 
 def after_resuming(command: str) -> str:

@@ -66,12 +66,12 @@ class UserHookHealth(Value):
 
     def _changes(self, settings: dict[str, Any], executable: str) -> dict[str, list[str] | None]:
         """Name by event what of our hook is not as it was installed; None where there is none."""
-        wanted = dict(self._hooks(self.hooks.merge({}, executable)))
-        changes: dict[str, list[str] | None] = dict.fromkeys(wanted)
+        expected = dict(self._hooks(self.hooks.merge({}, executable)))
+        changes: dict[str, list[str] | None] = dict.fromkeys(expected)
         for event, hook in self._hooks(settings):
-            if event in wanted and changes[event] != [] and self.hooks.is_ours(hook):
-                names = {**wanted[event], **hook}
-                changes[event] = sorted(n for n in names if hook.get(n) != wanted[event].get(n))
+            if event in expected and changes[event] != [] and self.hooks.is_ours(hook):
+                names = {**expected[event], **hook}
+                changes[event] = sorted(n for n in names if hook.get(n) != expected[event].get(n))
         return changes
 
     def _hooks(self, settings: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:

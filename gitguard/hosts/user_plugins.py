@@ -56,8 +56,8 @@ class UserPlugin(Value):
     def plan(self, site: InstallSite, options: InstallOptions) -> HostPlan:
         """Return the plugin's files, and what the person should know."""
         named = self.files(options.executable, site.template)
-        wanted = tuple(WantedFile(name, WHOLE, data) for name, data in named.items())
-        return HostPlan(in_user_folder=wanted, notes=self.notes)
+        plugin_files = tuple(WantedFile(name, WHOLE, data) for name, data in named.items())
+        return HostPlan(in_user_folder=plugin_files, notes=self.notes)
 
     def files(self, executable: str, read: Callable[[str], str]) -> dict[str, bytes]:
         """Return the plugin's files by their names; read returns a template's text."""

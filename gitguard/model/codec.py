@@ -276,8 +276,9 @@ def _yaml_problem(error: BaseException) -> str:
     mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
     if mark is None or not problem:
         return _one_line(error).replace('in "<unicode string>", ', "at ")
-    said = str(problem).partition(" with value ")[0]  # a duplicate key's value says nothing
-    return f"{' '.join(said.split())[:200]} in line {mark.line + 1}, column {mark.column + 1}"
+    description = str(problem).partition(" with value ")[0]  # a duplicate key's value says nothing
+    description = " ".join(description.split())[:200]
+    return f"{description} in line {mark.line + 1}, column {mark.column + 1}"
 
 
 def _refuse_odd_keys(value: Any, what: str) -> None:

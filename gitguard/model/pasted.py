@@ -87,10 +87,10 @@ def _is_of_console(line: str) -> bool:
 
 def _mark(lines: Sequence[str]) -> str:
     """Return what stands for a paste: its first command and its last line."""
-    told = [line for line in lines if line.strip(" \t\r`")]
-    matches = filter(None, map(_COMMAND.match, told))
+    filled_lines = [line for line in lines if line.strip(" \t\r`")]
+    matches = filter(None, map(_COMMAND.match, filled_lines))
     command = next((m["command"] for m in matches if m["command"].strip()), "")
-    outputs = [line for line in told if not _COMMAND.match(line)]
+    outputs = [line for line in filled_lines if not _COMMAND.match(line)]
     shown = [one_line(text) for text in (command, *outputs[-1:]) if text.strip()]
     words = " … ".join(shorten(text, _MOST // 2) for text in shown)
     return f"[pasted: {words.replace(']', ')')}]"

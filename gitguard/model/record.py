@@ -98,12 +98,12 @@ class Record(Value):
 
     def redacted(self, redactor: Redactor) -> tuple[Self, tuple[RuleMatch, ...]]:
         """Return the record without the secrets in it, and what was found."""
-        if any(self is known for known in redactor.whole):
+        if any(self is clean_record for clean_record in redactor.whole):
             return self, ()
-        document, found = redactor.document(self.to_document())
-        clean = self.from_document(document) if found else self
+        document, matches = redactor.document(self.to_document())
+        clean = self.from_document(document) if matches else self
         redactor.whole = (*redactor.whole[-7:], clean)
-        return clean, found
+        return clean, matches
 
     def to_document(self) -> dict[str, Any]:
         """Return the mapping that `from_document` reads back to an equal record."""

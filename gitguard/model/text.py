@@ -86,9 +86,9 @@ def one_line(text: str) -> str:
     return " ".join(visible(text).split())
 
 
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number of things in words: `1 turn`, `1,200 turns`; many is for other plurals."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+def counted(number: int, singular: str, plural: str = "") -> str:
+    """Return a number of things in words: `1 turn`, `1,200 turns`; plural is for other endings."""
+    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
 
 
 def enumerated(names: Sequence[str], joint: str) -> str:

@@ -57,17 +57,17 @@ def comparison(
 
 
 def checkpoint_change(
-    store: SessionStore, wanted: str, *, untrusted: bool = False
+    store: SessionStore, checkpoint_name: str, *, untrusted: bool = False
 ) -> CheckpointChange:
     """Return what a checkpoint changed since the one before.
 
     Raises why the branch is not ours, unless an untrusted one is asked for.
     """
-    return store.at_one_moment(lambda: _change(store, wanted, untrusted=untrusted))
+    return store.at_one_moment(lambda: _change(store, checkpoint_name, untrusted=untrusted))
 
 
-def _change(store: SessionStore, wanted: str, *, untrusted: bool) -> CheckpointChange:
-    checkpoint = find(store, wanted, untrusted=untrusted)
+def _change(store: SessionStore, checkpoint_name: str, *, untrusted: bool) -> CheckpointChange:
+    checkpoint = find(store, checkpoint_name, untrusted=untrusted)
     after = _state_of(store, checkpoint.id)
     if not checkpoint.parent:
         return CheckpointChange(checkpoint, "", sentences(None, after))

@@ -104,26 +104,26 @@ def rows_of(sessions: WorkspaceSessions, piece: Piece, *, untrusted: bool = Fals
         states = StateReader(reader)
         for commit in piece.commits:
             of_commit = links.get(commit.id, [])
-            known = [_knowledge(states, link) for link in of_commit]
+            knowledge = [_knowledge(states, link) for link in of_commit]
             problem = _FOREIGN if commit.id in links else ""
-            yield row(known) if known else Row(commit, problem=problem)
+            yield row(knowledge) if knowledge else Row(commit, problem=problem)
 
 
-def row(known: Sequence[Knowledge]) -> Row:
+def row(knowledge: Sequence[Knowledge]) -> Row:
     """Say in short what became known in the work that a commit holds, from its links in order."""
-    link, state = known[0].link, known[-1].state
-    between = list({c.id: c for k in known for c in k.link.between}.values())
+    link, state = knowledge[0].link, knowledge[-1].state
+    between = list({c.id: c for k in knowledge for c in k.link.between}.values())
     messages = [one_line(c.why) for c in between if c.trigger == MANUAL and c.why != NO_MESSAGE]
     pressures = [c.pressure for c in between if c.pressure is not None]
     return Row(
         commit=link.commit,
         link=link.replace(between=tuple(between)),
-        added=tuple(_added([change for k in known for change in k.changes])),
+        added=tuple(_added([change for k in knowledge for change in k.changes])),
         next_action=one_line(state.stated_next_action) if state else "",
         messages=tuple(messages),
         pressure=max(pressures, default=None),
         automatic=sum(c.trigger != MANUAL for c in between),
-        problem=next((k.problem for k in known if k.problem), ""),
+        problem=next((k.problem for k in knowledge if k.problem), ""),
     )
 
 

@@ -52,13 +52,13 @@ class Matches:
             return ()
         return tuple(match for line in data.splitlines() if (match := _parsed(line)) is not None)
 
-    def add(self, new: Iterable[HeldFile], known: Iterable[HeldFile]) -> None:
+    def add(self, new: Iterable[HeldFile], kept: Iterable[HeldFile]) -> None:
         """Keep what is not kept yet, where that is possible."""
-        there = {(match.commit, match.path) for match in known}
+        kept_places = {(match.commit, match.path) for match in kept}
         lines = [
             dump_line({name: getattr(match, name) for name in match.field_names})
             for match in new
-            if (match.commit, match.path) not in there
+            if (match.commit, match.path) not in kept_places
         ]
         try:
             if lines and os.path.isdir(os.path.dirname(self._path)):

@@ -106,9 +106,9 @@ def publication_of(
         part.refuse_unverified()
     drafts = [(part, part.drafts()) for part in parts]
     _refuse_secrets(sessions, drafts)
-    there = place.refs(f"{REVIEW_REFS}*")
-    known = _remembered(sessions, remote)
-    works = tuple(part.write(commits, there, known) for part, commits in drafts)
+    remote_refs = place.refs(f"{REVIEW_REFS}*")
+    remembered = _remembered(sessions, remote)
+    works = tuple(part.write(commits, remote_refs, remembered) for part, commits in drafts)
     publication = Publication(remote, place.address, works, tuple(_notes(piece, links)))
     foreign = [ref for ref in publication.refs if ref.is_foreign]
     if foreign and not replace:
@@ -127,9 +127,9 @@ def publish(sessions: WorkspaceSessions, publication: Publication) -> None:
     if new:
         updates = [RefUpdate(ref.name, ref.commit, ref.old) for ref in new]
         Remote(repository.git, publication.remote).push(updates)
-    known = _remembered(sessions, publication.remote)
+    remembered = _remembered(sessions, publication.remote)
     for ref in publication.refs:
-        before = known.get(ref.name, "")
+        before = remembered.get(ref.name, "")
         if before != ref.commit:
             name = ref.name.replace(REVIEW_REFS, f"{PUBLISHED_REFS}{publication.remote}/", 1)
             old = before or "0" * len(ref.commit)
@@ -179,19 +179,19 @@ def _notes(piece: Piece, ours: Mapping[str, list[Link]]) -> list[str]:
 
 def _refuse_secrets(sessions: WorkspaceSessions, drafts: list[tuple[_Part, list[_Draft]]]) -> None:
     redactor = redactor_of(sessions.config.redaction)
-    found: dict[str, None] = {}
+    leaks: dict[str, None] = {}
     for part, commits in drafts:
         where = one_line(redactor.text(part.name))
-        found.update(dict.fromkeys(f"{where}: {m.rule}" for m in redactor.find(part.name)))
+        leaks.update(dict.fromkeys(f"{where}: {m.rule}" for m in redactor.find(part.name)))
         for draft in commits:
             checkpoint = draft.step.checkpoint
             place = f"{where} {checkpoint.name}"
             matches = clean_checkpoint(draft.files, draft.message, redactor).findings
-            found.update(dict.fromkeys(f"{place} {m.path}: {m.rule}" for m in matches))
-    if found:
-        named = "; ".join(list(found)[:_LEAKS_NAMED])
+            leaks.update(dict.fromkeys(f"{place} {m.path}: {m.rule}" for m in matches))
+    if leaks:
+        named = "; ".join(list(leaks)[:_LEAKS_NAMED])
         raise SecretsFound(
-            f"nothing was published: {counted(len(found), 'secret')} found in {named}",
+            f"nothing was published: {counted(len(leaks), 'secret')} found in {named}",
             "Remove them with `gitguard purge CHECKPOINT`; `gitguard scan` lists them all",
         )
 
@@ -255,9 +255,9 @@ class _Part:
         return _Draft(step, message, files, projection)
 
     def write(
-        self, drafts: list[_Draft], there: Mapping[str, str], known: Mapping[str, str]
+        self, drafts: list[_Draft], remote_refs: Mapping[str, str], remembered: Mapping[str, str]
     ) -> PublishedWork:
-        """Write the commits; there and known are the remote's refs now and as we published them."""
+        """Write the commits; remembered are the remote's refs as this machine published them."""
         commits: list[str] = []
         for draft in drafts:
             parent = commits[-1] if commits else ""
@@ -272,8 +272,9 @@ class _Part:
 
         def ref(end: str, commit: str) -> PublishedRef:
             name = f"{REVIEW_REFS}{self.name}/{end}"
-            old = there.get(name, "")
-            return PublishedRef(name, commit, old, old not in ("", commit, known.get(name, "")))
+            old = remote_refs.get(name, "")
+            is_foreign = old not in ("", commit, remembered.get(name, ""))
+            return PublishedRef(name, commit, old, is_foreign)
 
         return PublishedWork(
             session=self._key,
@@ -325,13 +326,13 @@ def projected(state: TaskState, *, with_words: bool = False) -> Projection:
     if state.last_action is not None and state.last_action.by == HOOK:
         changed["last_action"] = None  # its arguments may be a question, or a prompt handed on
         left_out.append("the last tool call")
-    said = 0
+    spoken = 0
     for field in state.kinds:
         items = getattr(state, field)
         if field not in changed and isinstance(items, tuple):
             changed[field] = tuple(item for item in items if not _is_said(item))
-            said += len(items) - len(changed[field])
-    left_out += [f"{counted(said, 'item')} in the user's words"] if said else []
+            spoken += len(items) - len(changed[field])
+    left_out += [f"{counted(spoken, 'item')} in the user's words"] if spoken else []
     return Projection(state.replace(**changed), tuple(left_out))
 
 
@@ -357,8 +358,8 @@ def shown_in(before: TaskState | None, after: TaskState) -> Mapping[str, int]:
     """Count what a comparison of two projected states adds, by the name of one item."""
     added = {}
     for field in after.noted(*roles.REVIEWED):
-        known = {item.id for item in _items_of(field, before)} if before else ()
-        added[field.noun] = sum(item.id not in known for item in _items_of(field, after))
+        earlier_ids = {item.id for item in _items_of(field, before)} if before else ()
+        added[field.noun] = sum(item.id not in earlier_ids for item in _items_of(field, after))
     return {name: count for name, count in added.items() if count}
 
 

@@ -163,9 +163,9 @@ def _having(texts: bytes, term: str) -> set[int]:
 
     The lines are not divided first: that takes longer than to count the line ends between matches.
     """
-    wanted, numbers, number, start = term.encode(), [], 0, 0
+    needle, numbers, number, start = term.encode(), [], 0, 0
     find, count = texts.find, texts.count
-    while (place := find(wanted, start)) >= 0:
+    while (place := find(needle, start)) >= 0:
         number += count(b"\n", start, place)
         numbers.append(number)
         start = find(b"\n", place) + 1

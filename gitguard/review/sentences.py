@@ -260,10 +260,10 @@ def _open_conflicts(state: TaskState) -> dict[tuple[str, str], OpenConflict]:
 def _texts(name: str, old: tuple[str, ...], new: tuple[str, ...]) -> Iterator[Sentence]:
     added = [printable(text) for text in new if text not in old]
     removed = [printable(text) for text in old if text not in new]
-    one, many, began, ended = _TEXTS[name]
+    singular, plural, began, ended = _TEXTS[name]
     for action, listed, verb in ((ADDED, added, began), (REMOVED, removed, ended)):
         if listed:
-            count = counted(len(listed), one, many)
+            count = counted(len(listed), singular, plural)
             yield Sentence(name, action, f"{verb} {count}: {', '.join(listed)}")
 
 

@@ -169,7 +169,7 @@ class CourseSteps:
             if old == new:
                 return path
         for path, old in gone.items():
-            change, whole = (lines_between(self._reader, one, new) for one in (old, ""))
+            change, whole = (lines_between(self._reader, version, new) for version in (old, ""))
             if sum(change.added.values()) * 2 < sum(whole.added.values()):
                 return path
         return ""

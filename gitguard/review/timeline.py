@@ -181,13 +181,13 @@ def _gathered_courses(
     return Courses(tuple(courses), tuple(dict.fromkeys(notes)))
 
 
-def named_session(sessions: WorkspaceSessions, wanted: str, names: Collection[str]) -> str:
+def named_session(sessions: WorkspaceSessions, name_or_key: str, names: Collection[str]) -> str:
     """Return which of the names is that of the session with a key or name, or raise."""
-    name = wanted if wanted in names else sessions.find(wanted).name
+    name = name_or_key if name_or_key in names else sessions.find(name_or_key).name
     if name in names:
         return name
     raise InvalidInput(
-        f"there is no session `{wanted:.80}`",
+        f"there is no session `{name_or_key:.80}`",
         f"Sessions: {', '.join(f'`{name}`' for name in sorted(names)) or 'none'}",
     )
 

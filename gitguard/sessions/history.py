@@ -82,20 +82,20 @@ def show(store: SessionStore, name: str, checkpoint: str, *, untrusted: bool = F
     return store.at_one_moment(lambda: _show(store, name, checkpoint, untrusted=untrusted))
 
 
-def _show(store: SessionStore, name: str, wanted: str, *, untrusted: bool) -> bytes:
-    if not wanted:
+def _show(store: SessionStore, name: str, checkpoint_name: str, *, untrusted: bool) -> bytes:
+    if not checkpoint_name:
         return _working(store, name, untrusted=untrusted)
-    checkpoint = find(store, wanted, untrusted=untrusted)
+    checkpoint = find(store, checkpoint_name, untrusted=untrusted)
     return store.chain.read(checkpoint.id).contents[name]
 
 
-def find(store: SessionStore, wanted: str, *, untrusted: bool = False) -> Checkpoint:
+def find(store: SessionStore, checkpoint_name: str, *, untrusted: bool = False) -> Checkpoint:
     """Return the checkpoint that a number, name or commit id stands for.
 
     Raises why the branch, or what is kept aside, is not ours, unless an untrusted one is asked for.
     """
     head = _head(store, untrusted=untrusted)
-    checkpoint = store.chain.find(head.id, wanted)
+    checkpoint = store.chain.find(head.id, checkpoint_name)
     doubt = "" if untrusted else store.chain.doubt_of(head, checkpoint)
     if doubt:
         raise Untrusted(doubt, "Look at it with --untrusted")

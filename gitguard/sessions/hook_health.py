@@ -45,8 +45,8 @@ def hook_health(
             try:
                 sites = tuple(installed_sites(workspace, host))
                 for site in sites:
-                    known = site.replace(is_trusted=bool(heard_of))
-                    health = module.hook_health(known, read_settings)
+                    trusted_site = site.replace(is_trusted=bool(heard_of))
+                    health = module.hook_health(trusted_site, read_settings)
                     if asks and asks_program(module):
                         health = _asked(module, health, site)
                     every.append(health)

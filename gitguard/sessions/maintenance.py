@@ -276,7 +276,7 @@ class Maintenance:
             session, conversations = session.replace(key=record.key), record.host_sessions
         except GitguardError:
             pass  # its own status tells what is wrong with it
-        times += [seconds(known.last_use) for known in conversations.values()]
+        times += [seconds(conversation.last_use) for conversation in conversations.values()]
         return Examined(session, head, max(times), _size(folder))
 
     def _with_reasons(self, session: Examined, rank: int) -> Examined:

@@ -66,10 +66,10 @@ def _tasks(store: SessionStore) -> Iterator[SessionTask]:
         at=at,
         age=_age(store, at),
     )
-    told = {state.task_id}
+    yielded = {state.task_id}
     for task in _earlier(store, state):
-        if task.task_id not in told:
-            told.add(task.task_id)
+        if task.task_id not in yielded:
+            yielded.add(task.task_id)
             yield _ended(task, _age(store, task.when))
 
 

@@ -110,18 +110,19 @@ class WorkspaceSessions:
         remote = remote_sessions(self.repository())
         return {name: head for name, head in remote.items() if not here.get(name)}
 
-    def find(self, wanted: str) -> Session:
+    def find(self, name_or_key: str) -> Session:
         """Return the session of a key, or the one that a name in `session list` stands for."""
         from gitguard.store.session.workspace import Session
 
-        if wanted in self.workspace.session_names():
-            return Session(read_record(self.workspace, Session(wanted, wanted)).key, wanted)
-        if wanted in self.heads():
-            store = self.store(Session(wanted, wanted))
+        session = Session(name_or_key, name_or_key)
+        if name_or_key in self.workspace.session_names():
+            return session.replace(key=read_record(self.workspace, session).key)
+        if name_or_key in self.heads():
+            store = self.store(session)
             head = store.chain.head()
             for checkpoint in store.chain.history(head.committed or head.id):
-                return Session(checkpoint.session_key, wanted)
-        return Session.of(wanted)
+                return session.replace(key=checkpoint.session_key)
+        return Session.of(name_or_key)
 
     def use(self, session: Session) -> Startup:
         """Make a session the workspace's current one, beginning or restoring it.
@@ -183,16 +184,16 @@ class WorkspaceSessions:
 
         return all_archived(self.workspace, self.config)
 
-    def show(self, wanted: str = "") -> StoredSession:
+    def show(self, name_or_key: str = "") -> StoredSession:
         """Describe a session by its key or name, the current one by default, or an archived one.
 
         Raises `NotInitialised` where nothing is known of it.
         """
         from gitguard.sessions.stored_sessions import stored_session
 
-        return stored_session(self.known_store(wanted))
+        return stored_session(self.known_store(name_or_key))
 
-    def tasks(self, wanted: str = "") -> tuple[SessionTask, ...]:
+    def tasks(self, name_or_key: str = "") -> tuple[SessionTask, ...]:
         """Return the tasks of a session, the current one by default, the newest first.
 
         Raises `NotInitialised` where nothing is known of it.
@@ -200,7 +201,7 @@ class WorkspaceSessions:
         from gitguard.sessions.choice import refuse_unknown
         from gitguard.sessions.tasks import session_tasks
 
-        store = self.store(self.find(wanted) if wanted else None)
+        store = self.store(self.find(name_or_key) if name_or_key else None)
         refuse_unknown(store)
         return session_tasks(store)
 
@@ -260,7 +261,7 @@ class WorkspaceSessions:
 
         return import_transcript(self.store(), transcript, tell)
 
-    def known_store(self, wanted: str) -> SessionStore:
+    def known_store(self, name_or_key: str) -> SessionStore:
         """Return the store of a session by its key or name, the current one's by default.
 
         It may be archived. Raises `NotInitialised` where nothing is known of it.
@@ -269,10 +270,10 @@ class WorkspaceSessions:
         from gitguard.sessions.choice import refuse_unknown
         from gitguard.store.session.anchor import archived_names
 
-        store = self.store(self.find(wanted) if wanted else None)
-        is_other = wanted not in ("", store.session.name)
-        if is_other and wanted in archived_names(self.workspace):
-            store = self.store(find_archived(store, wanted)[0])
+        store = self.store(self.find(name_or_key) if name_or_key else None)
+        is_other = name_or_key not in ("", store.session.name)
+        if is_other and name_or_key in archived_names(self.workspace):
+            store = self.store(find_archived(store, name_or_key)[0])
         refuse_unknown(store)
         return store
 
@@ -288,7 +289,7 @@ class WorkspaceSessions:
 
         return close(self.store(session))
 
-    def reopen(self, wanted: str, head: str = "") -> Startup:
+    def reopen(self, name_or_key: str, head: str = "") -> Startup:
         """Bring an archived session back by its key or name, and work at it.
 
         head names one of several histories; else it is the last. Raises `NotInitialised` for none,
@@ -297,7 +298,7 @@ class WorkspaceSessions:
         from gitguard.sessions.archiving import bring_back, find_archived
         from gitguard.sessions.choice import refuse_use
 
-        session, archived = find_archived(self.store(self.any_session()), wanted, head)
+        session, archived = find_archived(self.store(self.any_session()), name_or_key, head)
         refuse_use(self.workspace, session)
         bring_back(self.store(session), archived)
         return self.begin(session, pins=True)

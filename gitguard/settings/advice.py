@@ -176,7 +176,7 @@ class Advice(Value):
 
     host: str
     title: str
-    found: HostConfiguration
+    configuration: HostConfiguration
     figures: Figures
     pattern: str
     """The way of working as it is known; unknown where that of the figures is assumed."""

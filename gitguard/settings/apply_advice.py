@@ -54,9 +54,10 @@ def plan_change(desk: Desk, adviser: Adviser, advice: Advice, folder: str) -> Ma
         raise InvalidInput("there is nothing to apply", "All settings are already as advised")
     if advice.unfinished is not None:
         raise cut_off(advice.unfinished)
-    if advice.found.unfit:
-        raise InvalidDocument(advice.found.unfit, "Make the changes yourself; nothing was changed")
-    file = advice.found.file if has_command(adviser) else os.path.realpath(advice.found.file)
+    file, unfit = advice.configuration.file, advice.configuration.unfit
+    if unfit:
+        raise InvalidDocument(unfit, "Make the changes yourself; nothing was changed")
+    file = file if has_command(adviser) else os.path.realpath(file)
     _refuse_unfit(adviser, file, advice.seen)
     at = timestamp(desk.clock())
     stamp = at.replace(":", "").replace("-", "")
@@ -205,7 +206,8 @@ class _Application:
     ) -> tuple[str, ...]:
         """Make settings one key at a time; return those that this version does not have."""
         left_out = []
-        file, before, changes = self._advice.found.file, self._advice.seen, self._advice.changes
+        file, before = self._advice.configuration.file, self._advice.seen
+        changes = self._advice.changes
         for done, setting in enumerate(changes):
             tell(done, len(changes))
             answer = ask(adviser.write_command(setting.key, setting.after))
@@ -236,7 +238,7 @@ class _Application:
         """Read all back through the host; return by which command it checked, if it has one."""
         title = self._adviser.TITLE
         try:
-            installed = self._adviser.read_configuration(at, self._advice.found)
+            installed = self._adviser.read_configuration(at, self._advice.configuration)
         except InvalidDocument as error:
             message = f"{title} refuses what was changed: {error.message}"
             raise HostFailed(message, _AS_BEFORE) from error

@@ -48,24 +48,24 @@ class FolderEdits:
         self._is_tracked = is_tracked
         self._worktree = worktree
 
-    def put(self, wanted: WantedFile) -> None:
+    def put(self, file: WantedFile) -> None:
         """Plan to put a file of ours, or our entries, in place; twice is once."""
-        name, format, now = wanted.name, wanted.format, content(self.root, wanted.name)
+        name, format, now = file.name, file.format, content(self.root, file.name)
         if format == WHOLE:
-            self._put_whole(name, now, wanted.content)
+            self._put_whole(name, now, file.content)
             return
         if format == SECTION:
             if now is not None and split(now, name).is_edited:
                 shown = f"the section in `{self._shown(name)}`"
                 self.notes.append(f"{shown} was edited, so gitguard leaves it unchanged")
-            self._edit(name, now, with_section(now or b"", name, wanted.content.decode()))
+            self._edit(name, now, with_section(now or b"", name, file.content.decode()))
             return
-        assert wanted.merge is not None
+        assert file.merge is not None
         original = self.given_back(name, format)
         what = f"`{self._shown(name)}`"
         document = settings_text.load(format, original, what=what)
         try:
-            merged = wanted.merge(document)
+            merged = file.merge(document)
         except InvalidDocument as error:
             raise InvalidDocument(f"{what}: {error.message}", error.hint) from error
         after = settings_text.rewritten(format, now, merged, what=what)

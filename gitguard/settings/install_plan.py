@@ -154,12 +154,12 @@ def plan_worktree(sites: Sites, options: InstallOptions | None) -> InstallPlan:
     """
     installation, own = sites.installation, sites.ledger.get(sites.root, Installed())
     edits = sites.edits(sites.root, own)
-    wanted = HostPlan(not_in_worktree=tuple(installation.SETTINGS))
+    host_plan = HostPlan(not_in_worktree=tuple(installation.SETTINGS))
     if options:
-        wanted = _host_plan(sites, options)
-    for name in wanted.not_in_worktree:
+        host_plan = _host_plan(sites, options)
+    for name in host_plan.not_in_worktree:
         edits.take_out(name, installation.SETTINGS[name])
-    for file in wanted.in_worktree:
+    for file in host_plan.in_worktree:
         edits.put(file)
     if installation.SKILL:
         skill = WantedFile(installation.SKILL, WHOLE, template_source(_SKILL).encode())
@@ -170,17 +170,17 @@ def plan_worktree(sites: Sites, options: InstallOptions | None) -> InstallPlan:
     excluded, notes = _hidden(sites, edits, options)
     plan = InstallPlan(
         (*edits.changes, *excluded.changes),
-        notes=(*wanted.notes, *edits.notes, *notes),
-        warnings=wanted.warnings,
+        notes=(*host_plan.notes, *edits.notes, *notes),
+        warnings=host_plan.warnings,
     )
     if options:
         personal = edits.entries.keys() & installation.SETTINGS.keys() - {installation.SHARED}
         here = Installed(
             edits.entries,
             tuple(edits.folders),
-            wanted.status_line,
+            host_plan.status_line,
             executable=options.executable if personal else "",
-            status_line_file=wanted.status_line_file,
+            status_line_file=host_plan.status_line_file,
         )
         ledger = {sites.root: here, sites.common: _installed(excluded)}
         there = {path: part for path, part in ledger.items() if part != Installed()}
@@ -250,31 +250,31 @@ def plan_user_folder(sites: Sites, options: InstallOptions | None) -> InstallPla
 
     Without options everything is taken out, unless other worktrees need it.
     """
-    folder, known = sites.user_folder, sites.known_to_user
-    users = tuple(user for user in known.users if user != sites.root and os.path.isdir(user))
+    folder, recorded = sites.user_folder, sites.known_to_user
+    users = tuple(user for user in recorded.users if user != sites.root and os.path.isdir(user))
     others = {path: part for path, part in sites.user_ledger.items() if path != folder}
     if users and not options:
         named = ", ".join(f"`{user}`" for user in users)
         note = f"other workspaces still use `{folder}`, so it stays, and does nothing here: {named}"
-        return InstallPlan(ledger={**others, folder: known.replace(users=users)}, notes=(note,))
-    wanted = _host_plan(sites, options or InstallOptions())
-    edits = sites.edits(folder, known)
-    names = {file.name for file in wanted.in_user_folder} if options else frozenset()
-    for name in known.files:
+        return InstallPlan(ledger={**others, folder: recorded.replace(users=users)}, notes=(note,))
+    host_plan = _host_plan(sites, options or InstallOptions())
+    edits = sites.edits(folder, recorded)
+    names = {file.name for file in host_plan.in_user_folder} if options else frozenset()
+    for name in recorded.files:
         if name not in names:
             edits.take_out(name, WHOLE)
-    for file in wanted.in_user_folder:
+    for file in host_plan.in_user_folder:
         if options:
             edits.put(file)
-        elif not known.files:  # what is recognized goes without a ledger, too
+        elif not recorded.files:  # what is recognized goes without a ledger, too
             edits.take_out(file.name, file.format, file.content)
     planned = sites.program().plan(options)
     plan = InstallPlan(tuple(edits.changes), others, notes=tuple(edits.notes), program=planned)
     if not options:
-        leaving = tuple(os.path.join(folder, name) for name in known.folders)
+        leaving = tuple(os.path.join(folder, name) for name in recorded.folders)
         return plan.replace(leaving=leaving)
     installed = _installed(edits).replace(
         executable=options.executable, settings=planned.remembered, users=(*users, sites.root)
     )
     ledger = {**others, folder: installed}
-    return plan.replace(ledger=ledger, after_change=wanted.after_change)
+    return plan.replace(ledger=ledger, after_change=host_plan.after_change)

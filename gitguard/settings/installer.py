@@ -292,8 +292,8 @@ class Installer:
     def _unreachable(self, options: InstallOptions) -> tuple[str, ...]:
         program = program_on_path(self._workspace.places.environment)
         if program is not None:
-            known = program.is_ours(options.executable)
-            return () if known else (program.warning(options.executable),)
+            is_ours = program.is_ours(options.executable)
+            return () if is_ours else (program.warning(options.executable),)
         folder = os.path.dirname(options.executable)
         way = f"add `{folder}` to it" if folder else "install it there"
         return (f"`gitguard` is not on PATH, where agents and shared hooks look for it; {way}",)

@@ -50,31 +50,32 @@ class ProgramEdits:
 
         Without options nothing is wanted.
         """
-        host, program, wanted = self._host, self._program, SettingsPlan()
+        host, program, settings_plan = self._host, self._program, SettingsPlan()
         if host is None:
             return PlannedSettings()
         if options:
             answers = host.read_settings(program.run) if program else {}
             ours = {name: setting.after for name, setting in self._made.items()}
-            wanted = host.plan_settings(answers, options, ours)
-        names = {setting.name for setting in wanted.settings}
+            settings_plan = host.plan_settings(answers, options, ours)
+        names = {setting.name for setting in settings_plan.settings}
         unwanted = [setting for name, setting in self._made.items() if name not in names]
-        settings = tuple(each for each in wanted.settings if each.before != each.after)
-        notes = wanted.notes
+        settings = tuple(each for each in settings_plan.settings if each.before != each.after)
+        notes = settings_plan.notes
         if program is None:
             back = (HostSetting(each.within or each.name, "", each.before) for each in unwanted)
             runs = dict.fromkeys(self._commands((*settings, *back)))
             shown = ", ".join(f"`{run}`" for run in runs)
             by_hand = f"`{host.PROGRAM}` is not on PATH; run by hand: {shown}"
             notes = (*[by_hand] * bool(runs), *notes)
-            return PlannedSettings(settings, notes, wanted.warnings, self._remembered(settings))
+            remembered = self._remembered(settings)
+            return PlannedSettings(settings, notes, settings_plan.warnings, remembered)
         # One object may hold several of them.
         given_back = {each.name: each for each in self._given_back(unwanted, host, program)}
         settings = (*settings, *given_back.values())
         return PlannedSettings(
             settings,
             notes,
-            wanted.warnings,
+            settings_plan.warnings,
             remembered=self._remembered(settings),
             commands=self._commands(settings),
         )

@@ -205,8 +205,8 @@ def _written_size(text: str) -> int:
     return size if text.isprintable() else size + _ESCAPED * sum(not c.isprintable() for c in text)
 
 
-def _newest_last(known: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
-    texts = dict.fromkeys(known)
+def _newest_last(earlier: tuple[str, ...], more: Iterable[str]) -> tuple[str, ...]:
+    texts = dict.fromkeys(earlier)
     for text in more:
         texts.pop(text, None)
         texts[text] = None

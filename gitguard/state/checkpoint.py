@@ -216,8 +216,8 @@ def _written_files(message: str) -> Iterator[WrittenFile]:
 def purged_message(message: str, rules: tuple[str, ...]) -> str:
     """Add to a commit's message what was taken out of the checkpoint, or that it only follows."""
     before = _trailers(message).get("Purged", "")
-    said = dict.fromkeys((*(rule for rule in before.split(", ") if rule), *rules))
-    named = ", ".join(rule for rule in said if rule != FOLLOWS) or FOLLOWS
+    rule_names = dict.fromkeys((*(rule for rule in before.split(", ") if rule), *rules))
+    named = ", ".join(rule for rule in rule_names if rule != FOLLOWS) or FOLLOWS
     lines = [line for line in message.rstrip("\n").split("\n") if not line.startswith(_PURGED)]
     return "\n".join([*lines, f"{_PURGED}{named}", ""])
 
@@ -284,8 +284,8 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
 
 def _trailers(message: str) -> Mapping[str, str]:
     last = message.rstrip("\n").rpartition("\n\n")[2]
-    found = (line.partition(": ") for line in last.split("\n") if line.startswith("Gitguard-"))
-    return {name.removeprefix("Gitguard-"): value for name, _, value in found}
+    trailers = (line.partition(": ") for line in last.split("\n") if line.startswith("Gitguard-"))
+    return {name.removeprefix("Gitguard-"): value for name, _, value in trailers}
 
 
 def _is_number(text: str) -> bool:

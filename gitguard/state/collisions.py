@@ -87,14 +87,14 @@ def find_collision(
     *,
     is_newer: Callable[[str], bool],
     is_only: Callable[[], bool],
-    known: Collection[str] | None,
+    writer_limits: Collection[str] | None,
 ) -> Collision | None:
     """Return what speaks against writing a file, None for nothing.
 
     path is relative to the other one's worktree with this root. is_newer is asked whether its
     change of a time is news to whoever writes, and is_only whether no other file has the file's
-    name. known has the ids of limits that the writer has as well, from another session; None within
-    the same.
+    name. writer_limits has the ids of limits that the writer has as well, from another session;
+    None within the same.
     """
     changed_at = work.changed_files().get(path) or _changed_by_shell(work, path)
     if changed_at and is_newer(changed_at):
@@ -105,9 +105,10 @@ def find_collision(
         if names_file(words, path, root, is_only=is_only):
             return Collision(PLANNED, words)
     for item, words in _limits(work.state):
-        is_its = (
-            item.origin.conversation == work.conversation if known is None else item.id not in known
-        )
+        if writer_limits is None:
+            is_its = item.origin.conversation == work.conversation
+        else:
+            is_its = item.id not in writer_limits
         if is_its and names_file(words, path, root, is_only=is_only):
             return Collision(LIMITED, labelled_text(words, item.origin))
     return None

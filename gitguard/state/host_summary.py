@@ -107,9 +107,9 @@ def without_thinking(summary: str) -> str:
     begin, end = summary.find("<analysis>"), summary.rfind("</analysis>")
     if 0 <= begin < end:
         summary = summary[:begin] + summary[end + len("</analysis>") :]
-    thought, _, said = summary.partition("\nSummary:\n")
-    if said and "Analysis:\n" in thought:
-        summary = said  # as the host writes it into its transcript
+    thought, _, answer = summary.partition("\nSummary:\n")
+    if answer and "Analysis:\n" in thought:
+        summary = answer  # as the host writes it into its transcript
     return summary.replace("<summary>", "").replace("</summary>", "").strip()
 
 
@@ -302,15 +302,15 @@ def _by_name(title: str) -> str:
 class Since(Value):
     """What came after a summary."""
 
-    said: tuple[frozenset[str], ...]
+    sentence_terms: tuple[frozenset[str], ...]
     """The terms of each sentence of the agent's."""
-    done: tuple[str, ...]
+    checks_and_files: tuple[str, ...]
     """Checks that passed, and files that were written."""
 
 
 def later_than(state: TaskState, when: str) -> Since:
     """Return what was said and done after a time."""
-    said = [
+    later_sentences = [
         sentence
         for exchange in state.exchanges
         if exchange.kind in AGENT_KINDS and exchange.when > when
@@ -318,7 +318,8 @@ def later_than(state: TaskState, when: str) -> Since:
     ]
     passed = [c.command for c in state.commands if c.outcome == PASSED and c.when > when]
     written = [a.path for a in state.artifacts if a.kind == "file" and a.when > when]
-    return Since(tuple(map(terms_of, said)), tuple(text.casefold() for text in (*passed, *written)))
+    checks_and_files = tuple(text.casefold() for text in (*passed, *written))
+    return Since(tuple(map(terms_of, later_sentences)), checks_and_files)
 
 
 def in_force(section: SummarySection, since: Since) -> str:
@@ -335,8 +336,8 @@ def _is_spoken_of(sentence: str, since: Since) -> bool:
     if not stems:
         return False
     enough = (len(stems) + 1) // 2
-    return any(_shared(stems, terms) >= enough for terms in since.said) or any(
-        sum(stem in text for stem in stems) >= enough for text in since.done
+    return any(_shared(stems, terms) >= enough for terms in since.sentence_terms) or any(
+        sum(stem in text for stem in stems) >= enough for text in since.checks_and_files
     )
 
 

@@ -47,7 +47,7 @@ def _ends(text: str, end: int) -> bool:
     return behind[:1] not in _IN_PATHS
 
 
-def _shared_end(one: str, other: str) -> int:
+def _shared_end(first: str, second: str) -> int:
     """Return how many characters two texts have in common at their ends."""
-    most = min(len(one), len(other))
-    return next((n for n in range(most) if one[-n - 1] != other[-n - 1]), most)
+    most = min(len(first), len(second))
+    return next((n for n in range(most) if first[-n - 1] != second[-n - 1]), most)

@@ -63,14 +63,14 @@ def mended(runs: tuple[Run, ...]) -> frozenset[str]:
 def told_by_no_other(runs: tuple[Run, ...]) -> frozenset[str]:
     """Return the commands without those that passed where other ones passed all of it as well."""
     passed = [run for run in runs if run.outcome == PASSED]
-    told = set()
+    covered = set()
     for run in passed:
-        others = [other for other in passed if other.command not in told and other is not run]
+        others = [other for other in passed if other.command not in covered and other is not run]
         targets = targets_of_run(run)
         by_others = [t for other in others for t in targets_of_run(other)]
         if targets and all(is_covered(target, by_others) for target in targets):
-            told.add(run.command)
-    return frozenset(run.command for run in runs) - told
+            covered.add(run.command)
+    return frozenset(run.command for run in runs) - covered
 
 
 def in_doubt(runs: tuple[Run, ...]) -> frozenset[str]:

@@ -23,8 +23,8 @@ def with_reports(
     outputs = {output.id: output for output in state.tool_outputs}
     for entry in entries:
         if entry.event == REPORTED and entry.summary:
-            said = (entry.host_session, entry.at, entry.id, entry.sub_agent, entry.summary)
-            item_id = derived_id(state.session_id, "tool_outputs", *said)
+            id_parts = (entry.host_session, entry.at, entry.id, entry.sub_agent, entry.summary)
+            item_id = derived_id(state.session_id, "tool_outputs", *id_parts)
             origin = Origin(HOOK, entry.at, entry.host_session, entry.turn).at_commit(code)
             name = f"sub-agent {entry.sub_agent}"
             outputs[item_id] = ToolOutput(name, entry.summary, id=item_id, origin=origin)

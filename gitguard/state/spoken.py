@@ -62,8 +62,8 @@ def _short_answer(answer: str) -> str:
     from gitguard.model.text import shorten
     from gitguard.state.prompts import gist
 
-    question, _, said = answer.partition(ANSWERED)
-    return f"{shorten(question, _QUESTION)}{ANSWERED}{gist(said, SHORT_WORDS)}"
+    question, _, words = answer.partition(ANSWERED)
+    return f"{shorten(question, _QUESTION)}{ANSWERED}{gist(words, SHORT_WORDS)}"
 
 
 def about_words(words: str) -> str:

@@ -72,13 +72,13 @@ def kind_in_turn(
     turn: TurnSeen,
     *,
     settles: str = "",
-    known: frozenset[str] = frozenset(),
+    work_terms: frozenset[str] = frozenset(),
     opens: bool = False,
     is_only: bool = False,
 ) -> str:
     """Say what a prompt is, as far as its turn tells; talk until something shows a request.
 
-    settles is what it answers. known are the terms of the work. opens says that nothing was asked
+    settles is what it answers. work_terms are those of the work. opens says that nothing was asked
     for before in its conversation, and is_only that nothing was asked for in any.
     """
     if not is_brief(text):
@@ -89,7 +89,7 @@ def kind_in_turn(
     if is_question(settles):
         return ANSWER if turn.has_calls or not is_few else SMALL_TALK
     kind, terms, words = kind_of_prompt(text), telling_terms(text), terms_of(text)
-    if _has_most(known, terms) or (opens and not is_few and not is_question(text)):
+    if _has_most(work_terms, terms) or (opens and not is_few and not is_question(text)):
         return kind
     is_told = (
         _has_most(turn.answer_terms, words) and len(words & turn.answer_terms) >= _FROM_AN_ANSWER
@@ -104,8 +104,8 @@ def kind_in_turn(
     return kind if is_only else SMALL_TALK
 
 
-def _has_most(known: frozenset[str], terms: frozenset[str]) -> bool:
-    return len(terms & known) * 2 > len(terms)
+def _has_most(vocabulary: frozenset[str], terms: frozenset[str]) -> bool:
+    return len(terms & vocabulary) * 2 > len(terms)
 
 
 class Prompt(Value):
@@ -138,7 +138,7 @@ def kind_by_work(
         prompt.text,
         turn,
         settles=prompt.settles,
-        known=_known_terms(state, goal, requests),
+        work_terms=_known_terms(state, goal, requests),
         opens=not any(prompt.is_beside(e.origin) for e in requests),
         is_only=not requests and (is_provisional or not goal),
     )

@@ -386,12 +386,12 @@ def _notes_of(task: TaskState) -> tuple[EarlierNote, ...]:
     """Return what of a task holds beyond it: its limits and decisions, and what the user ruled."""
     from gitguard.state.thread import lasting_words
 
-    said = lasting_words(task.exchanges)
+    lasting = lasting_words(task.exchanges)
     holding: list[tuple[str, Item, str]] = [
         *((CONSTRAINT, note, note.text) for note in task.constraints),
         *((INVARIANT, note, note.text) for note in task.invariants),
         *((DECIDED, d, f"{d.what} — because {d.why}" if d.why else d.what) for d in task.decisions),
-        *((SAID, exchange, exchange.text) for exchange in said),
+        *((SAID, exchange, exchange.text) for exchange in lasting),
     ]
     return tuple(
         EarlierNote(
@@ -544,9 +544,9 @@ def begun_from(state: TaskState, now: str) -> TaskState:
 
     begun = new_task(state.session_id, now, before=state)
     lasting = TaskState.noted(DECISION, LIMIT, LESSON, ASSUMPTION, REMARK)
-    known = {field.name: getattr(state, field.name) for field in lasting}
+    lasting_values = {field.name: getattr(state, field.name) for field in lasting}
     return begun.replace(
-        **known, earlier=(), earlier_notes=(), exchanges=lasting_words(state.exchanges)
+        **lasting_values, earlier=(), earlier_notes=(), exchanges=lasting_words(state.exchanges)
     )
 
 

@@ -27,7 +27,7 @@ class EventLog(Value):
     """
 
     format: str
-    said: tuple[bytes, ...]
+    message_marks: tuple[bytes, ...]
     """Marks of lines in which somebody speaks."""
     turning: tuple[bytes, ...]
     """Marks of turning points, of a compaction first."""
@@ -53,7 +53,7 @@ class EventLog(Value):
         newest: Message | None = None
         newest_answer = ""
         for text in jsonl.forwards(transcript.path, since, tell):
-            line = parse(text) if any(mark in text for mark in self.said) else {}
+            line = parse(text) if any(mark in text for mark in self.message_marks) else {}
             message = self.message_of(line)
             if message is None:
                 continue

@@ -93,8 +93,8 @@ def traces(host: SettingsHost, tmp_path: Path) -> tuple[list[str], list[str]]:
 def test_advice_changes_nothing(desk: Desk, host: SettingsHost) -> None:
     before = host.config.read_bytes()
     advice = given(desk)
-    assert advice.found.file == str(host.config)
-    assert (advice.found.version, advice.figures.window) == ("2026.3.13", 200_000)
+    assert advice.configuration.file == str(host.config)
+    assert (advice.configuration.version, advice.figures.window) == ("2026.3.13", 200_000)
     assert [one.key.rpartition(".")[2] for one in advice.changes] == [
         "reserveTokensFloor",
         "mode",

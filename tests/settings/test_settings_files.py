@@ -379,7 +379,7 @@ def test_a_project_that_sets_compaction_is_where_it_is_changed(
     write(tmp_path / "home/.pi/agent/settings.json", '{"compaction": {"reserveTokens": 1}}')
     project = write(repo / ".pi/settings.json", '{"compaction": {"enabled": true}}')
     advice = advise(desk, find_adviser("pi"), QUESTION)
-    assert advice.found.file == str(project)
+    assert advice.configuration.file == str(project)
     assert advice.changes[0].before == "1"
 
 
@@ -391,9 +391,9 @@ def test_personal_settings_hide_those_of_the_project_and_the_user(
         write(repo / ".claude" / name, json.dumps({"env": {key: value}}))
     advice = advise(desk, find_adviser("claude-code"), QUESTION)
     assert advice.changes[0].before == '"2"'
-    assert advice.found.file == str(repo / ".claude" / "settings.local.json")
+    assert advice.configuration.file == str(repo / ".claude" / "settings.local.json")
     outside = desk.replace(worktree="", common_dir="", state_folder="")
-    found = advise(outside, find_adviser("claude-code"), QUESTION).found
+    found = advise(outside, find_adviser("claude-code"), QUESTION).configuration
     assert found.file == str(tmp_path / "home/.claude/settings.json")
 
 

@@ -41,7 +41,7 @@ def plan_change(
         return PlanChange()
     query = query[:_READ]
     tasks = [*_inserted(query), *_updated(query)]
-    tasks += [{"id": _text(found), "status": "deleted"} for found in _DELETE.findall(query)]
+    tasks += [{"id": _text(row_id), "status": "deleted"} for row_id in _DELETE.findall(query)]
     items = tuple(plan_item(1, task, cut) for task in tasks if task.get("id"))
     return PlanChange(items)
 

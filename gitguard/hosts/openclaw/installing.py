@@ -82,8 +82,8 @@ def merge(settings: dict[str, Any], executable: str = "") -> dict[str, Any]:
 def plan(site: InstallSite, options: InstallOptions) -> HostPlan:
     """Return the plugin's files, and the directory hook's."""
     named = files(options.executable, site.template, directory_hook=options.directory_hook)
-    wanted = tuple(WantedFile(name, WHOLE, data) for name, data in named.items())
-    return HostPlan(in_user_folder=wanted, after_change=_RESTART)
+    plugin_files = tuple(WantedFile(name, WHOLE, data) for name, data in named.items())
+    return HostPlan(in_user_folder=plugin_files, after_change=_RESTART)
 
 
 def files(executable: str, read: Callable[[str], str], *, directory_hook: bool) -> dict[str, bytes]:

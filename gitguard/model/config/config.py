@@ -120,20 +120,18 @@ class GaugeConfig(ConfigSection):
         _refuse_unless_rising(self, _WARNINGS, f"{what}: the gauge's warnings")
         _refuse_unless_rising(self, _HAND_OVERS, f"{what}: the gauge's levels of delegation")
 
-    def warning_at(self, pressure: float, said: int = 0) -> int:
+    def warning_at(self, pressure: float, last_warning: int = 0) -> int:
         """Return the gravest warning whose level a pressure has reached: 1 to 3, or 0 for none.
 
-        What was said up to a warning counts as reached until pressure is a step below its level.
+        All up to the last warning count as reached until pressure is a step below their level.
         """
-        levels = enumerate((self.warn_hand_over, self.warn_compact, self.warn_critical), start=1)
-        return max(
-            (
-                warning
-                for warning, level in levels
-                if pressure >= level or (warning <= said and not self.is_below(pressure, level))
-            ),
-            default=0,
-        )
+        levels = (self.warn_hand_over, self.warn_compact, self.warn_critical)
+        gravest = 0
+        for warning, level in enumerate(levels, start=1):
+            was_given = warning <= last_warning
+            if pressure >= level or (was_given and not self.is_below(pressure, level)):
+                gravest = warning
+        return gravest
 
     def is_below(self, pressure: float, level: float) -> bool:
         """Say whether a pressure is so far below a level that reaching it counts once more."""
@@ -351,9 +349,9 @@ def parse_config(document: dict[str, Any], *, what: str) -> Config:
 
 def _refuse_unknown(record: Record, what: str, prefix: str) -> None:
     for name in getattr(record, "extra"):  # noqa: B009
-        known = ", ".join(f"`{prefix}{key}`" for key in record.kinds)
-        said = f"{what}: `{prefix}{name:.80}` is not a setting"
-        raise InvalidConfig(said, f"Settings: {known}")
+        setting_names = ", ".join(f"`{prefix}{key}`" for key in record.kinds)
+        message = f"{what}: `{prefix}{name:.80}` is not a setting"
+        raise InvalidConfig(message, f"Settings: {setting_names}")
     for name, value in vars(record).items():
         if isinstance(value, Record):
             _refuse_unknown(value, what, f"{prefix}{name}.")

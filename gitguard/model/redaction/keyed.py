@@ -92,14 +92,14 @@ def _behind(text: str, start: int, end: int) -> Span | None:
         return None
     operator = rest.lstrip(_CLOSERS)
     closed = len(rest) - len(operator)
-    found = operator.lstrip(" \t")
-    if not found:
+    after_name = operator.lstrip(" \t")
+    if not after_name:
         return None
-    mark = found[0]
-    blanks = len(operator) - len(found)
-    at = end + len(chunk) - len(found)
+    mark = after_name[0]
+    blanks = len(operator) - len(after_name)
+    at = end + len(chunk) - len(after_name)
     name_end = end + len(chunk) - len(rest)
-    if mark == ">" and found[1:2] == "`":
+    if mark == ">" and after_name[1:2] == "`":
         return None  # in Markdown the end of `--password <password>`
     if blanks and text[name_end - 1] == ".":
         return None  # the end of a sentence
@@ -111,10 +111,10 @@ def _behind(text: str, start: int, end: int) -> Span | None:
     elif mark in ",(":
         at = _after_comma(text, at, mark, rest[:closed]) if text[start:name_end] != "pass" else -1
     elif blanks or closed:
-        at = _after_blank(text, start, name_end, at=at, found=found) if not closed else -1
+        at = _after_blank(text, start, name_end, at=at, after_name=after_name) if not closed else -1
     else:
         return None
-    return _judge(text, start, name_end, at=at, found=found) if at >= 0 else None
+    return _judge(text, start, name_end, at=at, after_name=after_name) if at >= 0 else None
 
 
 def _after_operator(text: str, at: int, mark: str) -> int:
@@ -179,32 +179,32 @@ def _after_comma(text: str, at: int, mark: str, closers: str) -> int:
     return value if text[value : value + 1] in ('"', "'", "`", "\\") else -1
 
 
-def _after_blank(text: str, start: int, name_end: int, at: int, found: str) -> int:
+def _after_blank(text: str, start: int, name_end: int, at: int, after_name: str) -> int:
     """`token is …`, `set TOKEN to …`, `--token …`, `PASSWORD '…'`, `ENV API_KEY …`."""
-    if found[:3] in ("is ", "is:"):
+    if after_name[:3] in ("is ", "is:"):
         return _skip_blanks(text, at + 3)
-    if found[:4] == "was ":
+    if after_name[:4] == "was ":
         return _skip_blanks(text, at + 4)
-    if found[:3] == "to " and text[start:name_end] != "pass":  # which is a verb there
+    if after_name[:3] == "to " and text[start:name_end] != "pass":  # which is a verb there
         return _skip_blanks(text, at + 3)
-    if found.startswith(_PURPOSES):
-        return _after_purpose(found, at)
-    if text[start:name_end].lower() == "pass" or found[0] in "\r\n;,|&<":
+    if after_name.startswith(_PURPOSES):
+        return _after_purpose(after_name, at)
+    if text[start:name_end].lower() == "pass" or after_name[0] in "\r\n;,|&<":
         return -1
-    if _opens_text(found) or len(found.split(None, 1)[0]) >= _SURELY_RANDOM:
+    if _opens_text(after_name) or len(after_name.split(None, 1)[0]) >= _SURELY_RANDOM:
         return at
     return at if "-" in text[max(0, start - _NEAR) : start] else -1
 
 
-def _opens_text(found: str) -> bool:
+def _opens_text(after_name: str) -> bool:
     """Say whether a quote comes first, or what a shell or a database writes before one."""
-    is_plain = found[0] in QUOTES
-    return is_plain or found[0] in "\\EN$" and found[1:2] in ("\\", '"', "'", "$")
+    is_plain = after_name[0] in QUOTES
+    return is_plain or after_name[0] in "\\EN$" and after_name[1:2] in ("\\", '"', "'", "$")
 
 
-def _after_purpose(found: str, at: int) -> int:
+def _after_purpose(after_name: str, at: int) -> int:
     """`the api key of staging is …`: return where the value begins, -1 if there is none."""
-    line = found.partition("\n")[0]
+    line = after_name.partition("\n")[0]
     for mark in (" is ", ": ", " = ", "="):
         size = line.find(mark)
         if size > 4 and line[:size].replace(" ", "").replace("-", "").isalnum():
@@ -217,7 +217,7 @@ def _skip_blanks(text: str, at: int) -> int:
     return at + len(near) - len(near.lstrip(" \t"))
 
 
-def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | None:
+def _judge(text: str, start: int, name_end: int, at: int, after_name: str) -> Span | None:
     before = text[max(0, start - _LONGEST_NAME) : start]
     name_start = start - (len(before) - len(before.rstrip(_NAME)))
     if text[name_start - 1 : name_start] == "\\" and text[name_start] in "nrt":
@@ -235,7 +235,7 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     marked = begin
     if not quoted and sure >= STRONG and text[end : end + 1] in _BRACKETS:
         in_query = text[name_start - 1 : name_start] in ("?", "&")
-        marked = begin if in_query else _marked(text, begin, sure, (is_env, found[0] == ":"))
+        marked = begin if in_query else _marked(text, begin, sure, (is_env, after_name[0] == ":"))
     # What costs least comes first, because most values in a text are none.
     if marked > begin:
         return begin, marked, ENV_LINE if is_env else ASSIGNMENT
@@ -246,9 +246,9 @@ def _judge(text: str, start: int, name_end: int, at: int, found: str) -> Span | 
     if is_header or _repeats(name, value):
         return None
     option = name[:2] == "--" or (name[0] == "-" and text[name_start - 1 : name_start] in ("", " "))
-    option = option and found[0] != ":"  # there the option is described
+    option = option and after_name[0] != ":"  # there the option is described
     form = _ValueForm(
-        _written(text, (name_start, name_end, begin), found, sure), quoted, option, is_env
+        _written(text, (name_start, name_end, begin), after_name, sure), quoted, option, is_env
     )
     if not _accepts(sure, value, form) or _stands_for_another(value, text[end : end + 1], quoted):
         return None
@@ -280,13 +280,13 @@ def default_of(name: str, text: str, low: str, at: int) -> Span | None:
     stop = text.find("\n}", at, at + _LONGEST_BLOCK)
     stop = stop if stop >= 0 else at + _LONGEST_BLOCK
     behind = low.find("default", at, stop)
-    found = ""
-    while sure >= WEAK and behind >= 0 and found[:1] != "=":
+    after_default = ""
+    while sure >= WEAK and behind >= 0 and after_default[:1] != "=":
         near = text[behind + 7 : behind + _NEAR]
-        found = near.lstrip(" \t")
-        value_start = behind + 7 + len(near) - len(found[1:].lstrip(" \t"))
+        after_default = near.lstrip(" \t")
+        value_start = behind + 7 + len(near) - len(after_default[1:].lstrip(" \t"))
         behind = low.find("default", behind + 7, stop)
-    if found[:1] != "=":
+    if after_default[:1] != "=":
         return None
     begin, end, quoted = _value(text, value_start)
     if text[begin : begin + 2] == "<<":
@@ -301,16 +301,16 @@ def default_of(name: str, text: str, low: str, at: int) -> Span | None:
     return (begin, end, ASSIGNMENT) if is_secret else None
 
 
-def _written(text: str, places: tuple[int, int, int], found: str, sure: int) -> str:
+def _written(text: str, places: tuple[int, int, int], after_name: str, sure: int) -> str:
     """Return how a value stands behind its name; places are those of the name and the value."""
     name_start, name_end, begin = places
-    if found[0] == ">" and text[name_start - 1 : name_start] == "<":
+    if after_name[0] == ">" and text[name_start - 1 : name_start] == "<":
         return "="  # an element
-    if found.startswith(_PURPOSES):
+    if after_name.startswith(_PURPOSES):
         return "is " if sure == PASSWORD and text[begin - 3 : begin] == "is " else "=="
     between = text[name_end:begin]
     is_block = between.partition(":")[2].lstrip(" \t")[:1] in ("|", ">")
-    return "==" if "\n" in between and not is_block else found
+    return "==" if "\n" in between and not is_block else after_name
 
 
 def _repeats(name: str, value: str) -> bool:
@@ -375,12 +375,12 @@ def _is_called(value: str, following: str) -> bool:
 class _ValueForm:
     """How a value is written."""
 
-    def __init__(self, found: str, quoted: bool, option: bool, env: bool) -> None:  # noqa: FBT001
-        self.spoken = found[:3] in ("is ", "is:") or found[:4] == "was "
-        self.marked = found[0] in ":=>-" and not option
+    def __init__(self, after_name: str, quoted: bool, option: bool, env: bool) -> None:  # noqa: FBT001
+        self.spoken = after_name[:3] in ("is ", "is:") or after_name[:4] == "was "
+        self.marked = after_name[0] in ":=>-" and not option
         self.quoted, self.option, self.env = quoted, option, env
-        self.compared = found[:2] in ("==", "->") or found[0] == ">"
-        self.called = found[0] in "(,"
+        self.compared = after_name[:2] in ("==", "->") or after_name[0] == ">"
+        self.called = after_name[0] in "(,"
 
 
 def _accepts(sure: int, value: str, form: _ValueForm) -> bool:

@@ -189,15 +189,15 @@ def words(name: str) -> list[str]:
 
 def strength(name: str) -> int:
     """Say how sure a name is to stand for a secret."""
-    found = words(name)
-    end = len(found)
+    name_words = words(name)
+    end = len(name_words)
     if name.rpartition(".")[2] in _FILE_ENDS:
         return NONE
-    while end > 1 and (found[end - 1] in _NEUTRAL_TAILS or found[end - 1].isdigit()):
+    while end > 1 and (name_words[end - 1] in _NEUTRAL_TAILS or name_words[end - 1].isdigit()):
         end -= 1
     for at in range(end - 1, max(end - 5, -1), -1):
-        sure = _strength_of_word(found, at)
-        if sure == SPOILED or (sure == NONE and found[at] in _SPOILING_TAILS):
+        sure = _strength_of_word(name_words, at)
+        if sure == SPOILED or (sure == NONE and name_words[at] in _SPOILING_TAILS):
             return NONE
         if sure == NONE:
             continue
@@ -205,11 +205,11 @@ def strength(name: str) -> int:
     return NONE
 
 
-def _strength_of_word(found: Sequence[str], at: int) -> int:
-    word = found[at].rstrip(DIGITS)
-    before = found[at - 1] if at else ""
+def _strength_of_word(name_words: Sequence[str], at: int) -> int:
+    word = name_words[at].rstrip(DIGITS)
+    before = name_words[at - 1] if at else ""
     if word in ("key", "keys"):
-        return _strength_of_key(found[:at], before)
+        return _strength_of_key(name_words[:at], before)
     if word in ("token", "tokens") and before in _TOKEN_SPOILERS:
         return SPOILED
     if word in _PASSWORDS:

@@ -231,8 +231,8 @@ class Redactor:
             parts = [f"{rule.name}\0{rule.pattern}" for rule in self._rules]
             parts += ["\0".join(map(str, token)) for token in TOKENS]
             parts += [self._engine.version] if self._engine else []
-            told = [__version__, _VIEWS, *parts, *KEY_WORDS, *sorted(self._allowed)]
-            self._rules_id = sha256("\n".join(told).encode())[:16]
+            identity_parts = [__version__, _VIEWS, *parts, *KEY_WORDS, *sorted(self._allowed)]
+            self._rules_id = sha256("\n".join(identity_parts).encode())[:16]
         return self._rules_id
 
     def find(self, value: Any, path: str = "") -> tuple[RuleMatch, ...]:
@@ -298,13 +298,13 @@ class Redactor:
     def _leaf(self, text: str, name: str, plan: _SearchPlan | None, rules: list[str]) -> str:
         if len(text) < 3:
             return text
-        found: list[str] = []
+        rule_names: list[str] = []
         clean = text
         if text not in self._clean:
             plan = plan or self._plan(text)
             may_hide = "\n" in text or may_conceal(text) or joins(text)
             if plan.any or self._engine or may_hide:
-                clean = self._without(text, plan, 0, found)
+                clean = self._without(text, plan, 0, rule_names)
             if clean == text and len(text) <= _LONGEST_KNOWN:
                 if len(self._clean) >= _MOST_KNOWN:
                     self._clean.clear()
@@ -312,8 +312,8 @@ class Redactor:
         is_secret = bool(name) and is_secret_leaf(self._strength(name), clean)
         if is_secret and not is_wall(clean) and not self._is_allowed(clean):
             clean = PLACEHOLDER.format(rule=LEAF)
-            found = [LEAF]
-        rules.extend(found)
+            rule_names = [LEAF]
+        rules.extend(rule_names)
         return text if clean == text else clean
 
     def _strength(self, name: str) -> int:
@@ -321,36 +321,36 @@ class Redactor:
         if sure is None:
             if len(self._strengths) >= _MOST_NAMES:
                 self._strengths.clear()
-            told = without_walls(self._leaf(name, "", None, []))
-            sure = self._strengths[name] = strength(told[-_LONGEST_NAME:])
+            clean_name = without_walls(self._leaf(name, "", None, []))
+            sure = self._strengths[name] = strength(clean_name[-_LONGEST_NAME:])
         return sure
 
-    def _without(self, text: str, plan: _SearchPlan, turn: int, found: list[str]) -> str:
+    def _without(self, text: str, plan: _SearchPlan, turn: int, rule_names: list[str]) -> str:
         if OPENING not in text:
-            return self._piece(text, plan, turn, found)
+            return self._piece(text, plan, turn, rule_names)
         parts: list[str] = []
         start = 0
         for begin, end in walls(text):
-            parts += (self._piece(text[start:begin], plan, turn, found), text[begin:end])
+            parts += (self._piece(text[start:begin], plan, turn, rule_names), text[begin:end])
             start = end
-        parts.append(self._piece(text[start:], plan, turn, found))
+        parts.append(self._piece(text[start:], plan, turn, rule_names))
         return "".join(parts)
 
-    def _piece(self, text: str, plan: _SearchPlan, turn: int, found: list[str]) -> str:
+    def _piece(self, text: str, plan: _SearchPlan, turn: int, rule_names: list[str]) -> str:
         spans = self._spans(text, plan) if len(text) > 2 else []
         if not spans:
             return text
         if turn == _ROUNDS:
-            found.append(spans[0][2])
+            rule_names.append(spans[0][2])
             return PLACEHOLDER.format(rule=spans[0][2])
         parts: list[str] = []
         start = 0
         for begin, end, rule in spans:
-            found.append(rule)
-            parts.append(self._piece(text[start:begin], plan, turn + 1, found))
+            rule_names.append(rule)
+            parts.append(self._piece(text[start:begin], plan, turn + 1, rule_names))
             parts.append(PLACEHOLDER.format(rule=rule))
             start = end
-        parts.append(self._piece(text[start:], plan, turn + 1, found))
+        parts.append(self._piece(text[start:], plan, turn + 1, rule_names))
         return "".join(parts)
 
     def _spans(self, text: str, plan: _SearchPlan) -> list[Span]:
@@ -559,7 +559,7 @@ def _grouped(needed: Sequence[tuple[str, tuple[str, int]]]) -> _Groups:
 def _held(groups: _Groups, low: str) -> list[tuple[str, tuple[str, int]]]:
     """Return the literals for which a text in lower case holds what it must."""
     shared = [literals for part, literals in groups if part in low]
-    return [found for literals in shared for found in literals if found[0] in low]
+    return [literal for literals in shared for literal in literals if literal[0] in low]
 
 
 def _longest_word(literal: str) -> str:

@@ -41,11 +41,11 @@ class SecondEngine:
         # Halves of surrogate pairs cannot be handed over; what stands for them is as long.
         readable = text.encode("utf-8", "replace").decode("utf-8")
         try:
-            found = self._package.scan(readable)
+            findings = self._package.scan(readable)
         except self._package.SecretScanError:
             yield 0, len(text), NAME  # it could not look, so nobody knows what is in there
             return
-        for finding in found:
+        for finding in findings:
             if finding.action not in _HARMLESS:
                 yield finding.start, finding.end, _rule(finding.detector)
 

@@ -377,11 +377,11 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
     of how each word begins takes little.
     """
     present = {
-        found
+        prefix
         for mark, prefixes in _OTHERS.items()
         if mark in words
-        for found in prefixes
-        if found[1] in words
+        for prefix in prefixes
+        if prefix[1] in words
     }
     present.update(prefix for prefix in _ANYWHERE if prefix[1] in words)
     within_words: set[str] = set()
@@ -401,7 +401,7 @@ def tokens_in(words: str) -> tuple[tuple[int, tuple[str, ...]], ...]:
             words = words.replace(escape, " ")
     starts = within_words.union([part[:3] for part in words.translate(_TO_BLANKS).split()])
     heads = _STARTS.intersection(starts) | _STARTS.intersection([start[:2] for start in starts])
-    present.update([found for head in heads for found in _HEADS[head] if found[1] in words])
+    present.update([prefix for head in heads for prefix in _HEADS[head] if prefix[1] in words])
     by_rule: dict[int, list[str]] = {}
     for at, prefix in sorted(present):
         by_rule.setdefault(at, []).append(prefix)

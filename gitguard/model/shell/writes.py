@@ -108,14 +108,14 @@ def writes_of(line: str) -> ShellWrites:
     return ShellWrites(tuple(paths), tuple(folders), tuple(words), is_hidden)
 
 
-def _ends_work(command: SimpleCommand | None, known: Mapping[SimpleCommand, bool]) -> bool:
+def _ends_work(command: SimpleCommand | None, answers: Mapping[SimpleCommand, bool]) -> bool:
     """Say whether a command is `git commit` or the like, or what it prints is piped into it.
 
-    known has the answer for commands that were met before.
+    answers has the answer for commands that were met before.
     """
     while command is not None:
-        if command in known:
-            return known[command]
+        if command in answers:
+            return answers[command]
         words = command.words
         if words[:1] == ["git"]:
             subcommand = behind_operands(words[1:], VALUES["git"], 0)[:1]

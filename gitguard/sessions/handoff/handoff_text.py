@@ -170,9 +170,9 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
     ]
 
 
-def _noted(state: TaskState, *wanted: str) -> list[tuple[str, str]]:
+def _noted(state: TaskState, *field_roles: str) -> list[tuple[str, str]]:
     lines: list[tuple[str, str]] = []
-    for field in state.noted(*wanted):
+    for field in state.noted(*field_roles):
         lines += _newest(field.noun.capitalize(), texts(field.items_in(state)))
     return lines
 

@@ -68,11 +68,11 @@ def kept_by_agents(
     Those that are missing or empty are left out.
     """
     plan, failure = _plan(root, config.plan), _last_failure(root, config.failure_log)
-    said = {
+    sections = {
         f"The plan file {config.plan}": "" if plan == "none" else plan,
         f"The last entry of {config.failure_log}": failure,
     }
-    return tuple((title, redactor.text(text)) for title, text in said.items() if text)
+    return tuple((title, redactor.text(text)) for title, text in sections.items() if text)
 
 
 def _is_below(path: str, folders: tuple[str, ...]) -> bool:

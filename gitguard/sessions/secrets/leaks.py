@@ -59,10 +59,10 @@ def clean_checkpoint(contents: Mapping[str, bytes], message: str, redactor: Reda
     findings: list[RuleMatch] = []
     for name, data in contents.items():
         clean = {STATE_FILE: _clean_state, SNAPSHOT_FILE: _clean_snapshot}.get(name, _clean_text)
-        cleaned[name], found = clean(data, redactor)
-        findings += [RuleMatch(f.rule, f"{name}:{f.path}" if f.path else name) for f in found]
-    clean_message, found = _clean_message(message, redactor)
-    return Cleaned(cleaned, clean_message, (*findings, *found))
+        cleaned[name], matches = clean(data, redactor)
+        findings += [RuleMatch(f.rule, f"{name}:{f.path}" if f.path else name) for f in matches]
+    clean_message, matches = _clean_message(message, redactor)
+    return Cleaned(cleaned, clean_message, (*findings, *matches))
 
 
 def _clean_state(data: bytes, redactor: Redactor) -> tuple[bytes, tuple[RuleMatch, ...]]:

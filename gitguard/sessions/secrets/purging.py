@@ -209,10 +209,10 @@ class SessionSecrets:
 
     def _remember(self, past: list[PastCheckpoint]) -> None:
         """Remember what is taken out, before it is, so that nobody's lane brings it back."""
-        found = [version for version in past if self._clean(version).findings]
+        leaking = [version for version in past if self._clean(version).findings]
         Tombstones(self._store.workspace).remember(
-            (version.contents[STATE_FILE] for version in found),
-            (self._clean(version).contents[STATE_FILE] for version in found),
+            (version.contents[STATE_FILE] for version in leaking),
+            (self._clean(version).contents[STATE_FILE] for version in leaking),
         )
 
     def _replace_head(self, head: Head, new: str, done: str) -> None:

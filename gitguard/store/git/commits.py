@@ -148,12 +148,12 @@ class CodeCommits:
 
     # Commits
 
-    def commits(self, wanted: CommitRange) -> list[HistoryCommit]:
+    def commits(self, commit_range: CommitRange) -> list[HistoryCommit]:
         """Return the commits of a range, parents before children.
 
         Raises `InvalidInput` for a range of more than `MOST_COMMITS`.
         """
-        ends = [wanted.head, *([f"^{wanted.base}"] if wanted.base else [])]
+        ends = [commit_range.head, *([f"^{commit_range.base}"] if commit_range.base else [])]
         rows = self._listed(ends, MOST_COMMITS + 1)
         if len(rows) > MOST_COMMITS:
             raise InvalidInput(
@@ -232,9 +232,9 @@ class CodeCommits:
                 blobs.setdefault(commit, []).append(CommitBlob(path, old_path, old, new))
         return blobs
 
-    def merge_base(self, one: str, other: str) -> str:
+    def merge_base(self, first: str, second: str) -> str:
         """Return the newest commit that two histories have in common, empty for none."""
-        done = self._git.attempt("merge-base", one, other)
+        done = self._git.attempt("merge-base", first, second)
         return "" if done.returncode else done.stdout.decode("ascii", "replace").strip()
 
 

@@ -72,11 +72,11 @@ def rewrite(
     with lock:
         before = content(common_dir, NAME)
         present = lines_of(before, block)
-        wanted = tuple(dict.fromkeys(lines(present)))
-        if wanted == present:
+        new_lines = tuple(dict.fromkeys(lines(present)))
+        if new_lines == present:
             return
         # git takes a missing file for an empty one, and where there was none we made it.
-        after = with_block(before, wanted, block) if wanted else without_block(before, block)
+        after = with_block(before, new_lines, block) if new_lines else without_block(before, block)
         FileEdit(os.path.join(common_dir, NAME), NAME, before, after or None).make()
 
 

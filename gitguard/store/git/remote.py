@@ -73,18 +73,18 @@ class Remote:
         self._git = git
         self._refuse_settings()
         is_name = _NAME.fullmatch(name) is not None
-        found = (
+        outcome = (
             git.attempt_as_user("remote", "get-url", "--push", "--all", name) if is_name else None
         )
-        if (found is None or found.returncode) and may_be_address and _is_address(name):
+        if (outcome is None or outcome.returncode) and may_be_address and _is_address(name):
             self.name, self._address = shown_name(name), name
             return
-        if found is None or found.returncode:
+        if outcome is None or outcome.returncode:
             raise InvalidInput(
                 f"there is no remote `{shorten(one_line(name), 80)}` in this repository",
                 "See `git remote -v`, and name one with --remote",
             )
-        addresses = found.stdout.decode("utf-8", "surrogateescape").splitlines()
+        addresses = outcome.stdout.decode("utf-8", "surrogateescape").splitlines()
         if len(addresses) != 1 or addresses[0].startswith("-"):
             raise InvalidInput(
                 f"the remote `{name}` has {len(addresses)} addresses to push to, or one that git "
@@ -130,8 +130,8 @@ class Remote:
 
     def _refuse_settings(self) -> None:
         """Refuse what the repository's configuration says of a push; anybody could have put it."""
-        found = self._git.attempt("config", "--null", "--name-only", "--get-regexp", _DECIDING)
-        names = sorted(set(found.stdout.decode("utf-8", "replace").split("\0")) - {""})
+        outcome = self._git.attempt("config", "--null", "--name-only", "--get-regexp", _DECIDING)
+        names = sorted(set(outcome.stdout.decode("utf-8", "replace").split("\0")) - {""})
         if names:
             raise InvalidConfig(
                 f"the repository's own configuration sets `{one_line(names[0])}`, which would "
@@ -144,10 +144,10 @@ class Remote:
         text = f"{outcome.stdout.decode('utf-8', 'replace')}\n"
         text += outcome.stderr.decode("utf-8", "replace")
         lines = [line.strip() for line in visible(text).splitlines() if line.strip()]
-        said = [line for line in lines if line.startswith(_SAID)]
-        if said in ([], [_NO_REASON]):
-            said = lines
-        words = _USER_INFO.sub("//", one_line("; ".join(said))).rstrip(".") or "nothing"
+        complaints = [line for line in lines if line.startswith(_SAID)]
+        if complaints in ([], [_NO_REASON]):
+            complaints = lines
+        words = _USER_INFO.sub("//", one_line("; ".join(complaints))).rstrip(".") or "nothing"
         return GitFailed(
             f"{what}; it said: {shorten(words, _LONGEST_COMPLAINT)}",
             f"gitguard cannot ask for a password: check that `git push {self.name}` works without "

@@ -410,16 +410,16 @@ def marked(state: TaskState, ids: Collection[str]) -> TaskState:
     """Return a state in which just what the ids name is marked as another machine's."""
     if not ids and not marks_in(state):
         return state
-    known = frozenset(ids)
+    marked_ids = frozenset(ids)
     changed: dict[str, Any] = {}
     for name in state.kinds:
         value = getattr(state, name)
         if isinstance(value, tuple) and value and isinstance(value[0], Item):
-            changed[name] = tuple(_marked(item, elsewhere=item.id in known) for item in value)
+            changed[name] = tuple(_marked(item, elsewhere=item.id in marked_ids) for item in value)
         elif isinstance(value, Item):
-            changed[name] = _marked(value, elsewhere=value.id in known)
+            changed[name] = _marked(value, elsewhere=value.id in marked_ids)
     for name, mark in _stated_in(state):
-        changed[name] = getattr(state, name).replace(elsewhere=mark in known)
+        changed[name] = getattr(state, name).replace(elsewhere=mark in marked_ids)
     return state.replace(**changed)
 
 

@@ -293,10 +293,10 @@ class SessionWorktree:
         from gitguard.store.session.at_work import process_runs
 
         records = read_record(self._workspace, self._session).host_sessions
-        known = ((key, records[key]) for key in keys & records.keys())
+        recorded = ((key, records[key]) for key in keys & records.keys())
         return frozenset(
             key
-            for key, record in known
+            for key, record in recorded
             if process_runs(record.process, record.last_process) is False
         )
 

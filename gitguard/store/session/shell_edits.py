@@ -145,7 +145,7 @@ def shell_runs(part: JournalPart, gone: Container[str]) -> tuple[ShellRun, ...]:
     return tuple(runs)
 
 
-def _end_of_turn(call: JournalEntry, known: Sequence[JournalEntry]) -> str:
+def _end_of_turn(call: JournalEntry, journal_entries: Sequence[JournalEntry]) -> str:
     """Return when the agent's turn ended after a call of its own began, empty where it did not.
 
     Some hosts tell nothing of a call that ran when the user stopped the turn. What a sub-agent
@@ -153,7 +153,7 @@ def _end_of_turn(call: JournalEntry, known: Sequence[JournalEntry]) -> str:
     """
     if call.sub_agent:
         return ""
-    for entry in known[known.index(call) :]:
+    for entry in journal_entries[journal_entries.index(call) :]:
         if entry.event == entries.TURN_ENDED and entry.host_session == call.host_session:
             return entry.at
     return ""

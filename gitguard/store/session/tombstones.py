@@ -50,17 +50,17 @@ class Tombstones:
         gone = {text for data in before for text in _texts_of(data)}
         gone -= {text for data in after for text in _texts_of(data)}
         marks = {self._seal.mark(text) for text in gone} - {""}
-        known = self._read()
-        if marks - known:
-            record = PurgedTexts(tuple(sorted(known | marks)))
+        recorded = self._read()
+        if marks - recorded:
+            record = PurgedTexts(tuple(sorted(recorded | marks)))
             files.make_folder(os.path.dirname(self._path))
             files.write_bytes(self._path, dump_json({"format": FORMAT, **record.to_document()}))
 
     def are_held(self, documents: Iterable[bytes]) -> bool:
         """Say whether any of some documents, as JSON, has a text that was taken out."""
-        known = self._read()
-        return bool(known) and any(
-            self._seal.mark(text) in known for data in documents for text in _texts_of(data)
+        recorded = self._read()
+        return bool(recorded) and any(
+            self._seal.mark(text) in recorded for data in documents for text in _texts_of(data)
         )
 
     def _read(self) -> set[str]:

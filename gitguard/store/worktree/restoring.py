@@ -451,8 +451,8 @@ def patch_of(path: str, before: Version, after: Version, old: bytes, new: bytes)
         yield from patch_of(path, before, Version(), old=old, new=b"")
         yield from patch_of(path, Version(), after, old=b"", new=new)
         return
-    one, other = _quoted(f"a/{path}"), _quoted(f"b/{path}")
-    yield f"diff --git {one} {other}\n"
+    old_name, new_name = _quoted(f"a/{path}"), _quoted(f"b/{path}")
+    yield f"diff --git {old_name} {new_name}\n"
     if not before.mode:
         yield f"new file mode {after.mode:o}\n"
     elif not after.mode:
@@ -469,7 +469,7 @@ def patch_of(path: str, before: Version, after: Version, old: bytes, new: bytes)
         yield from _literal(new)
         yield from _literal(old)
         return
-    names = one if before.mode else "/dev/null", other if after.mode else "/dev/null"
+    names = old_name if before.mode else "/dev/null", new_name if after.mode else "/dev/null"
     for line in unified_diff(_lines(old), _lines(new), *names):
         # Git says where a last line has no end.
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"

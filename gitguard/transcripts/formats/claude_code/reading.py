@@ -167,12 +167,12 @@ def _stopped_in(entry: dict[str, Any], calls: frozenset[str]) -> list[StoppedCal
     content = message.get("content")
     results = [b for b in content if isinstance(b, dict)] if isinstance(content, list) else []
     ids = [str(b.get("tool_use_id")) for b in results if b.get("type") == "tool_result"]
-    said = words if isinstance(words, str) else ""
+    feedback = words if isinstance(words, str) else ""
     # As the program itself tells a refusal from a call that was interrupted.
     decision = entry.get("permissionDecision")
     is_refused = isinstance(decision, dict) and decision.get("source") == "user_reject"
-    has_run = not (said or is_refused or entry.get("toolDenialBeforeRun") is True)
-    return [StoppedCall(id_, said, time_of(entry), has_run) for id_ in ids if id_ in calls]
+    has_run = not (feedback or is_refused or entry.get("toolDenialBeforeRun") is True)
+    return [StoppedCall(id_, feedback, time_of(entry), has_run) for id_ in ids if id_ in calls]
 
 
 def interrupted_at(transcript: Transcript) -> float:

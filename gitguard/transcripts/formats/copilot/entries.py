@@ -76,8 +76,8 @@ def _prompt(data: dict[str, Any]) -> Block:
 
 
 def _answer(data: dict[str, Any]) -> tuple[Block, ...]:
-    said = (THINKING, data.get("reasoningText")), (TEXT, data.get("content"))
-    blocks = [Block.saying(kind, 0, text) for kind, text in said if isinstance(text, str) and text]
+    texts = (THINKING, data.get("reasoningText")), (TEXT, data.get("content"))
+    blocks = [Block.saying(kind, 0, text) for kind, text in texts if isinstance(text, str) and text]
     requests = data.get("toolRequests")
     for item in requests if isinstance(requests, list) else ():
         if isinstance(item, dict):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Message
 
 _USAGE, _COMPACTED = b'"session.usage_record"', b'"session.compaction_complete"'
-_SAID = (b'"user.message"', b'"assistant.message"')
+_MESSAGE_MARKS = (b'"user.message"', b'"assistant.message"')
 _CALLS = (b'"assistant.message"', b'"tool.execution_complete"')
 _MILLISECONDS = 1_000
 
@@ -101,7 +101,7 @@ def _message(line: dict[str, Any]) -> Message | None:
 
 _LOG = EventLog(
     "copilot",
-    said=_SAID,
+    message_marks=_MESSAGE_MARKS,
     turning=(_COMPACTED,),
     calls=_CALLS,
     message_of=_message,

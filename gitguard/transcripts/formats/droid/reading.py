@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Message
 
 _COMPACTED, _ANSWER = b'"compaction_state"', b'"assistant"'
-_SAID = (b'"user"', _ANSWER)
+_MESSAGE_MARKS = (b'"user"', _ANSWER)
 _CALLS = (b'"tool_use"', b'"tool_result"')
 _COUNTED = ("inputTokens", "cacheReadTokens", "outputTokens")
 
@@ -70,7 +70,7 @@ def _message(line: dict[str, Any]) -> Message | None:
 
 _LOG = EventLog(
     "droid",
-    said=_SAID,
+    message_marks=_MESSAGE_MARKS,
     turning=(_COMPACTED,),
     calls=_CALLS,
     message_of=_message,

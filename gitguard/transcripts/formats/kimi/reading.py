@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _COUNTED, _REQUEST = b'"token_counting.', b'"llm.request"'
 _COMPACTED = b'"context.apply_compaction"'
 _TURNING = (_COMPACTED, b'"context.clear"')
-_SAID = (b'"context.append_message"', b'"content.part"')
+_MESSAGE_MARKS = (b'"context.append_message"', b'"content.part"')
 _CALLS = (b'"tool.call"', b'"tool.result"')
 _FURTHEST = 1 << 22
 """Bytes behind the newest usage in which the request with the window is looked for."""
@@ -89,12 +89,12 @@ def _message(line: dict[str, Any]) -> Message | None:
 
     event, message = inner(line, "event"), inner(line, "message")
     if event.get("type") == "content.part":
-        role, said = AGENT, texts([event.get("part")])
+        role, parts = AGENT, texts([event.get("part")])
     elif message.get("role") == "user" and is_users(message.get("origin")):
-        role, said = USER, texts(message.get("content"))
+        role, parts = USER, texts(message.get("content"))
     else:
         return None
-    paragraphs = [text for text in said if text.strip()]
+    paragraphs = [text for text in parts if text.strip()]
     return Message(role, "\n".join(paragraphs), time_in(line)) if paragraphs else None
 
 
@@ -104,7 +104,7 @@ def _step(line: dict[str, Any]) -> str:
 
 _LOG = EventLog(
     "kimi",
-    said=_SAID,
+    message_marks=_MESSAGE_MARKS,
     turning=_TURNING,
     calls=_CALLS,
     message_of=_message,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from gitguard.model.transcript import Message
 
 _USAGE, _COMPRESSED = b'"usageMetadata"', b'"chat_compression"'
-_SAID = (b'"user"', b'"assistant"')
+_MESSAGE_MARKS = (b'"user"', b'"assistant"')
 _CALLS = (b'"functionCall"', b'"functionResponse"')
 
 
@@ -71,7 +71,7 @@ def _message(line: dict[str, Any]) -> Message | None:
 
 _LOG = EventLog(
     "qwen",
-    said=_SAID,
+    message_marks=_MESSAGE_MARKS,
     turning=(_COMPRESSED,),
     calls=_CALLS,
     message_of=_message,
