@@ -90,16 +90,16 @@ def check_heads(
     lanes = tuple(lanes)
     signers_file = KeyFile(workspace.places.config_home).signers_path
     check = NamedKeyCheck(repository.git, belief.keys, signers_file)
-    known = {lane.ref: head for lane in lanes if (head := _known(lane, belief)) is not None}
-    new = [lane for lane in lanes if lane.ref not in known]
+    heads = {lane.ref: head for lane in lanes if (head := _known(lane, belief)) is not None}
+    new = [lane for lane in lanes if lane.ref not in heads]
     checkpoints = newest_of(repository, new)
     signed = [lane for lane in new if lane.ref in checkpoints and checkpoints[lane.ref].signature]
     for lane in signed[:MOST_CHECKED]:
         verdict = check.verdict(lane.commit, checkpoints[lane.ref].signature)
-        known[lane.ref] = SignedHead(
+        heads[lane.ref] = SignedHead(
             lane.ref, lane.commit, verdict.key, is_good=verdict.is_good, doubt=verdict.reason
         )
-    return tuple(known[ref] for ref in sorted(known))
+    return tuple(heads[ref] for ref in sorted(heads))
 
 
 def named_signer(workspace: Workspace, repository: Repository, lane: Lane) -> str:

@@ -141,17 +141,17 @@ def join_kept(
 def _join(
     store: SessionStore, ready: OwnState, theirs: list[LaneState], writer: LaneWriter
 ) -> OwnState:
-    known = KnownLane(store)
-    ours = known.advanced(writer.id, writer.earlier, ready.state, theirs)
+    known_lane = KnownLane(store)
+    ours = known_lane.advanced(writer.id, writer.earlier, ready.state, theirs)
     joined = join_lanes([ours, *theirs], writer.id)
     joined = advance(joined, within_bounds(joined.state))
     state = joined.state.replace(host_summary=ready.state.host_summary)
     if state == marked(ready.state, ()):
-        known.write(joined)
+        known_lane.write(joined)
         return ready
-    known.begin_join(joined)
+    known_lane.begin_join(joined)
     store.workspace.at_step("join-begun")
     ready = store.save(marked(state, not_ours(state, ready.state)), ready)
     store.workspace.at_step("lanes-joined")
-    known.end_join()
+    known_lane.end_join()
     return ready

@@ -168,7 +168,7 @@ def _remote_of(ref: str) -> str:
     return ref.removeprefix(FETCHED).partition("/")[0]
 
 
-def _name_of(sessions: WorkspaceSessions, wanted: str, lanes: list[Lane]) -> str:
-    if not wanted or any(lane.session == wanted for lane in lanes):
-        return wanted
-    return sessions.find(wanted).name
+def _name_of(sessions: WorkspaceSessions, name_or_key: str, lanes: list[Lane]) -> str:
+    if not name_or_key or any(lane.session == name_or_key for lane in lanes):
+        return name_or_key
+    return sessions.find(name_or_key).name

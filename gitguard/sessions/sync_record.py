@@ -78,8 +78,8 @@ class SyncRecord(Record):
 
     def of(self, address: str, name: str) -> RemoteRecord:
         """Return what is known of a remote."""
-        known = (remote for remote in self.remotes if remote.address == address)
-        return next(known, RemoteRecord(address)).replace(name=name)
+        records = (remote for remote in self.remotes if remote.address == address)
+        return next(records, RemoteRecord(address)).replace(name=name)
 
     def after_sync(self, name: str, defaults: Collection[str]) -> SyncRecord:
         """Return the same once a sync with a remote succeeded, by its name.

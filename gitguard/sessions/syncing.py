@@ -147,8 +147,8 @@ def sync(
     """
     synced = []
     for remote, session in targets(sessions, request.remote, request.session):
-        wanted = request.replace(remote=remote, session=session)
-        synced.append(_sync_one(sessions, wanted, may_leave, tell=tell, may_join=may_join))
+        remote_request = request.replace(remote=remote, session=session)
+        synced.append(_sync_one(sessions, remote_request, may_leave, tell=tell, may_join=may_join))
     return _together(synced)
 
 
@@ -229,7 +229,7 @@ class _Sync:
     ) -> Synced:
         """Do all of it; what fails is queued."""
         record = self._file.read()
-        known = record.of(self._remote.address, self._remote.name)
+        remote_record = record.of(self._remote.address, self._remote.name)
         synced = Synced(self._remote.name, self._remote.address)
         try:
             self._tell("asking the remote")
@@ -243,7 +243,7 @@ class _Sync:
                 synced = synced.replace(fetched=fetched, joined=joined)
                 self._pack()
             if self._request.pushes:
-                synced, known = self._give(synced, there, known, may_leave)
+                synced, remote_record = self._give(synced, there, remote_record, may_leave)
         except (GitFailed, SecretsFound, Locked) as error:
             synced = synced.replace(queued=error.message)
         others = other_lanes(self._workspace, self._repository)
@@ -257,7 +257,7 @@ class _Sync:
             problems=tuple(self._problems),
         )
         if not self._request.dry_run:
-            self._note(known, synced.queued)
+            self._note(remote_record, synced.queued)
         return synced
 
     def _pack(self) -> None:
@@ -270,15 +270,15 @@ class _Sync:
             self._repository, prefix, limit=TIME_LIMIT, at_step=self._workspace.at_step
         )
 
-    def _note(self, known: RemoteRecord, queued: str) -> None:
-        since = (known.queued_at or timestamp(self._sessions.clock())) if queued else ""
+    def _note(self, remote_record: RemoteRecord, queued: str) -> None:
+        since = (remote_record.queued_at or timestamp(self._sessions.clock())) if queued else ""
         reason = self._workspace.redactor.text(one_line(queued))
         defaults = default_remotes(self._sessions)
-        known = known.replace(
+        remote_record = remote_record.replace(
             queued_at=since, reason=reason, is_named_once=self._remote.name not in defaults
         )
-        record = self._file.read().having(known)
-        self._file.write(record if queued else record.after_sync(known.name, defaults))
+        record = self._file.read().having(remote_record)
+        self._file.write(record if queued else record.after_sync(remote_record.name, defaults))
 
     def _there(self) -> dict[str, str]:
         """Ask the remote for its lanes; of those that we keep, also where they were archived."""
@@ -445,14 +445,14 @@ class _Sync:
         self,
         synced: Synced,
         there: Mapping[str, str],
-        known: RemoteRecord,
+        remote_record: RemoteRecord,
         may_leave: Callable[[Leaving], bool | None],
     ) -> tuple[Synced, RemoteRecord]:
         extended = list(self._extended(there))
         leaving = Leaving(
             self._remote.name,
             self._remote.address,
-            not known.is_agreed,
+            not remote_record.is_agreed,
             tuple(leaving for _, leaving in extended if leaving.checkpoints),
             machine=self._workspace.places.machine,
         )
@@ -460,18 +460,18 @@ class _Sync:
         ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != there.get(x.ref, "")]
         lost = list(self._lost(there))
         synced = synced.replace(leaving=leaving)
-        closing = list(self._closing(there)) if known.is_agreed else []
+        closing = list(self._closing(there)) if remote_record.is_agreed else []
         # Where the server removes nothing, the lane stays, and has to be whole as well.
         ours += [RefUpdate(ref, x.commit) for x in closing for ref in (x.ref, x.archived_ref)]
         if self._request.dry_run or not (ours or lost):
-            return synced, known
-        if not known.is_agreed:
+            return synced, remote_record
+        if not remote_record.is_agreed:
             answer = self._answer(may_leave, leaving)
             if not answer:
                 why = "nobody agreed yet that sessions go there" if answer is None else ""
-                return synced.replace(is_declined=answer is not None, queued=why), known
-            known = known.replace(is_agreed=True)
-            self._note(known, "the first push has not ended")
+                return synced.replace(is_declined=answer is not None, queued=why), remote_record
+            remote_record = remote_record.replace(is_agreed=True)
+            self._note(remote_record, "the first push has not ended")
         self._tell(f"pushing {counted(len(ours) + len(lost), 'lane')}")
         refused = self._lanes.push([*ours, *lost])
         self._workspace.at_step("lanes-pushed")
@@ -488,7 +488,7 @@ class _Sync:
             pushed=tuple(ref.name for ref in ours if ref not in missing),
             restored=tuple(ref.name for ref in lost if ref not in missing),
             queued=queued,
-        ), known
+        ), remote_record
 
     def _closing(self, there: Mapping[str, str]) -> Iterator[Lane]:
         """Yield our lanes of closed sessions, up to the last checkpoint."""
@@ -551,12 +551,12 @@ class _Sync:
         self, store: SessionStore, extended: Extended, there: Mapping[str, str]
     ) -> LeavingSession:
         lane = extended.lane
-        known = [f"^{there[lane.ref]}"] if lane.ref in there else []
+        exclusions = [f"^{there[lane.ref]}"] if lane.ref in there else []
         count, size = 0, 0
         if lane.commit:
             git = self._repository.git
-            count = int(git.run("rev-list", "--count", lane.commit, *known))
-            size = int(git.run("rev-list", "--disk-usage", "--objects", lane.commit, *known))
+            count = int(git.run("rev-list", "--count", lane.commit, *exclusions))
+            size = int(git.run("rev-list", "--disk-usage", "--objects", lane.commit, *exclusions))
         return LeavingSession(
             store.session.key,
             count + extended.lacking,
@@ -576,7 +576,7 @@ class _Sync:
                 yield RefUpdate(lane.ref, lane.commit)
 
 
-def writer_named(sessions: WorkspaceSessions, wanted: str) -> str:
+def writer_named(sessions: WorkspaceSessions, id_beginning: str) -> str:
     """Return the id of a writer whose lanes are kept here, named by the id's beginning.
 
     Raises `InvalidInput` for one that is not known here, or not the only one.
@@ -584,17 +584,18 @@ def writer_named(sessions: WorkspaceSessions, wanted: str) -> str:
     writers = sorted(
         {lane.writer for lane in other_lanes(sessions.workspace, sessions.repository())}
     )
-    named = [writer for writer in writers if wanted and writer.startswith(wanted)]
+    named = [writer for writer in writers if id_beginning and writer.startswith(id_beginning)]
     if len(named) != 1:
         raise InvalidInput(
-            f"`{wanted[:40]}` names {counted(len(named), 'writer')} whose lanes are kept here",
+            f"`{id_beginning[:40]}` names {counted(len(named), 'writer')} "
+            "whose lanes are kept here",
             "`gitguard sync` lists them",
         )
     return named[0]
 
 
-def trust_writer(sessions: WorkspaceSessions, wanted: str) -> str:
+def trust_writer(sessions: WorkspaceSessions, id_beginning: str) -> str:
     """Believe a writer from now on, named as in `writer_named`; return the id."""
-    writer, file = writer_named(sessions, wanted), SyncFile(sessions.workspace)
+    writer, file = writer_named(sessions, id_beginning), SyncFile(sessions.workspace)
     file.write(file.read().trusting(writer))
     return writer

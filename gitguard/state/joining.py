@@ -278,13 +278,13 @@ class _ChangeSet:
         places: dict[Part, Dots] = {}
         newest: dict[str, tuple[Any, ...]] = {}
         for place, (part, value) in enumerate(_parts_of(after)):
-            known = self.values.get(part)
-            is_kept = known and part not in settled and shown[part] == value
-            values[part] = known if known and is_kept else {writer: (counter, value)}
+            dots = self.values.get(part)
+            is_kept = dots and part not in settled and shown[part] == value
+            values[part] = dots if dots and is_kept else {writer: (counter, value)}
             if not part[1]:
                 continue
             field = part[0]
-            at = self._place(part) if known else ()
+            at = self._place(part) if dots else ()
             if at > newest.get(field, ()):
                 places[part] = self.places.get(part, {})
             else:

@@ -147,9 +147,10 @@ def _line(
     author = f"{name} (writer {lane.writer})" if name else f"writer {lane.writer}"
     apart = (_branch_apart(there, here), _commit_apart(there, here) if has_commit else "")
     differences = [part for part in (*apart, *lacking) if part]
-    told = "; ".join(redactor.text(part) for part in differences)
+    difference_text = "; ".join(redactor.text(part) for part in differences)
     same = "the same commit is checked out here" if there.head and there.head == here.head else ""
-    text = f"{author}, saved{_age(store, work.newest.at)}: {told or same or 'commit unknown'}"
+    standing = difference_text or same or "commit unknown"
+    text = f"{author}, saved{_age(store, work.newest.at)}: {standing}"
     return shorten(text, _LINE - len(_UNKNOWN)) + _UNKNOWN
 
 

@@ -252,10 +252,10 @@ def _where_things_stand(
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     """Return the commands that check the work: what fails now first, then what is run most."""
-    known = [c for c in _newest_bare(state.commands) if c.outcome != RAN or c.ending]
-    runs = tuple(Run(command.command, command.outcome, command.when) for command in known)
+    checks = [c for c in _newest_bare(state.commands) if c.outcome != RAN or c.ending]
+    runs = tuple(Run(command.command, command.outcome, command.when) for command in checks)
     telling = told_by_no_other(runs)
-    commands = [command for command in known if command.command in telling]
+    commands = [command for command in checks if command.command in telling]
     commands.sort(key=lambda c: (c.outcome != FAILED, -c.runs))
     return items_of((_checked(command), True) for command in commands[:_MOST_CHECKS])
 
@@ -290,13 +290,13 @@ def _checked(command: Command) -> str:
 
 def _ends_of_check(text: str, quarters: int) -> str:
     """Cut the middle of what a check said: a verdict comes first, and why it failed last."""
-    told, dash, ending = text.partition(" — ")
-    room = quarters - quarters_of(told + dash)
+    heading, dash, ending = text.partition(" — ")
+    room = quarters - quarters_of(heading + dash)
     if room < _SHORTEST_ENDING:
         return fit(text, quarters)
     last = beginning(ending[::-1], room * 2 // 3)[::-1]
     last = last.partition(" ")[2] or last
-    return f"{told}{dash}{fit(ending, room - quarters_of(last) - 1)} {last}"
+    return f"{heading}{dash}{fit(ending, room - quarters_of(last) - 1)} {last}"
 
 
 def _open_failures(state: TaskState, reader: BlockReader) -> tuple[BlockItem, ...]:

@@ -80,10 +80,10 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     middle = _middle(last[0], state) if last and not is_full(last[0]) else []
     before = [answer for answer in answers[len(last) :] if answer not in middle]
     main = answer_before_last(answers) if is_answered else tuple(before[:1])
-    told = _telling(_in_force(before, last, subjects), _hardly_ended(state.exchanges))
-    told = _without_commits(told, state)
+    telling = _telling(_in_force(before, last, subjects), _hardly_ended(state.exchanges))
+    telling = _without_commits(telling, state)
     words = _earlier_words(state, newest, subjects) if newest is not None else []
-    kept = {exchange.id: exchange for exchange in (*words, *_not_noted(told, state))}
+    kept = {exchange.id: exchange for exchange in (*words, *_not_noted(telling, state))}
     return (
         BlockSection(
             "Earlier turns, oldest first",
@@ -124,9 +124,9 @@ def _last_answer(
     item = BlockItem("")
     for answer in _not_noted(last, state):
         # What stands as the next action is not said once more.
-        rest = answer.text.replace(awaited(state), "").strip()
-        if rest:
-            item = said_item(answer.replace(text=rest), reader)
+        words = answer.text.replace(awaited(state), "").strip()
+        if words:
+            item = said_item(answer.replace(text=words), reader)
     is_cut_off = bool(last) and last[0].kind == UNFINISHED
     title = "Said before the cut-off" if is_cut_off else "Last answer"
     if is_cut_off and reader.may_go_on:
@@ -135,8 +135,8 @@ def _last_answer(
     section = section.replace(has_stub=False, cut=_heaviest)
     if not middle:
         return (section,)
-    told = " ".join(exchange.text for exchange in middle)
-    item = item_of(told, last[0].origin, reader, is_derived=True)
+    middle_text = " ".join(exchange.text for exchange in middle)
+    item = item_of(middle_text, last[0].origin, reader, is_derived=True)
     return (section.replace(title="Said before it", items=present([item]), share=20), section)
 
 

@@ -390,10 +390,10 @@ class OwnLane:
         for link in links:
             assert link.checkpoint is not None  # it was refused otherwise
             look(link.checkpoint, link.contents, messages[link.id])
-        known, counter, parent = KnownLane(self._store), count.counter, newest.commit
+        known_lane, counter, parent = KnownLane(self._store), count.counter, newest.commit
         machine = self._workspace.redactor.text(self._workspace.places.machine)
-        lane_state = known.advanced(writer.id, writer.earlier, state)
-        known.write(lane_state)
+        lane_state = known_lane.advanced(writer.id, writer.earlier, state)
+        known_lane.write(lane_state)
         self._workspace.at_step("lane-known")
         copies = _Copies(links, versions_of(lane_state))
         with self._repository.object_writer(links[0].id) as objects:

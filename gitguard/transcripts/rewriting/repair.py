@@ -520,15 +520,17 @@ def _has_copies(entries: Sequence[TranscriptEntry]) -> bool:
 
 
 def _strays(
-    entries: Sequence[TranscriptEntry], told: Sequence[TranscriptEntry], parents: Mapping[int, str]
+    entries: Sequence[TranscriptEntry],
+    seen_by_model: Sequence[TranscriptEntry],
+    parents: Mapping[int, str],
 ) -> Iterator[TranscriptEntry]:
-    """Yield the results of lost calls that now follow what is told beside the way through it.
+    """Yield the results of lost calls that now follow an entry the model sees, off its branch.
 
     Of several calls at once, each a line, one may be lost; its result came to follow another's.
     """
     if not parents:
         return
-    ids, places = {entry.id for entry in told}, {entry.at for entry in told}
+    ids, places = {entry.id for entry in seen_by_model}, {entry.at for entry in seen_by_model}
     called = {block.id for entry in entries for block in entry.blocks if block.kind == CALL}
     for entry in entries:
         is_beside = entry.at in parents and entry.at not in places and entry.parent in ids
