@@ -184,9 +184,9 @@ def applied_text(
 ) -> str:
     """Return what was changed, and all that is needed to go on or back."""
     change = applied.made
-    done = [setting for setting in advice.changes if setting.key not in applied.left_out]
+    changes = [setting for setting in advice.changes if setting.key not in applied.left_out]
     lines = [f"Changed in `{change.file}`, and read back:"]
-    lines += [f"- `{setting.key}`: {setting.now} → {setting.after}" for setting in done]
+    lines += [f"- `{setting.key}`: {setting.now} → {setting.after}" for setting in changes]
     lines += [f"Left out, as this version has no `{key}`." for key in applied.left_out]
     if applied.checked_by:
         lines.append(f"`{applied.checked_by}` says that it is valid.")

@@ -232,11 +232,11 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     began = time.monotonic()
     shown = False
 
-    def tell(done: int, of: int) -> None:
+    def tell(count: int, total: int) -> None:
         nonlocal shown
         if sys.stderr.isatty() and time.monotonic() - began > 1:
             shown = True
-            click.echo(f"\r{done:,} of {of:,} {what}", nl=False, err=True)
+            click.echo(f"\r{count:,} of {total:,} {what}", nl=False, err=True)
 
     try:
         yield tell

@@ -201,14 +201,14 @@ def _reply(
 
     # A host of many sessions may have been started from the shell of one of them.
     named = "" if event.session else os.environ.get("GITGUARD_ROOT", "")
-    root, here = named or event.project_dir, process.places(os.environ, event.session)
+    root, places = named or event.project_dir, process.places(os.environ, event.session)
     # First of all, so that nothing in the repository can keep a refusal from the agent.
-    refusal = first_refusal(event, abilities, here, process.clock(), decide=decide)
+    refusal = first_refusal(event, abilities, places, process.clock(), decide=decide)
     if refusal is not None:
         return refusal.visible()
     neutral, is_ours, workspace = NEUTRAL, False, None
     try:
-        workspace, config = open_workspace(root, here, process.clock, for_hook=True)
+        workspace, config = open_workspace(root, places, process.clock, for_hook=True)
         if is_told_before(workspace, event):
             return NEUTRAL
         return handle(workspace, config, event, abilities=abilities, decide=decide)
@@ -221,12 +221,12 @@ def _reply(
         is_ours = _is_ours(root)
         if isinstance(error, MissingState) and (workspace is not None or _is_recorded(root)):
             return answer_unreachable(
-                event, abilities, here, now=process.clock(), error=error
+                event, abilities, places, now=process.clock(), error=error
             ).visible()
         if isinstance(error, ForeignRepository):
             neutral = _nothing_is_saved(event, error)
     now = process.clock()
-    halted = answer_without_repository(event, abilities, here, now, is_ours=is_ours)
+    halted = answer_without_repository(event, abilities, places, now, is_ours=is_ours)
     return neutral if halted is None else halted.visible()
 
 

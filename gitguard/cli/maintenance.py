@@ -58,29 +58,29 @@ def maintain(console: Console, mode: str | None, delete: tuple[str, ...], yes: b
             console.remark(f"To be deleted for good: {labels}")
         confirm("Delete for good?", yes=yes)
     with progress("sessions") as tell:
-        done = maintenance.run(mode or "", delete=delete, tell=tell)
-    document = fields_of(done)
-    console.say(_maintained_text(done), document, _problem_of(done))
+        maintained = maintenance.run(mode or "", delete=delete, tell=tell)
+    document = fields_of(maintained)
+    console.say(_maintained_text(maintained), document, _problem_of(maintained))
 
 
-def _problem_of(done: Maintained) -> GitguardError | None:
+def _problem_of(maintained: Maintained) -> GitguardError | None:
     refusals = "; ".join(
-        f"`{session.label}` is not deleted: {session.refusal}" for session in done.undeleted
+        f"`{session.label}` is not deleted: {session.refusal}" for session in maintained.undeleted
     )
     return GitguardError(refusals, "Run it again") if refusals else None
 
 
-def _maintained_text(done: Maintained) -> str:
-    lines = [f"{counted(done.sessions, 'session')}, {_megabytes(done.size)} of files."]
-    lines += [_examined_line(session) for session in done.found]
-    lines += [f"Archived {_archived_line(session)}" for session in done.archived]
+def _maintained_text(maintained: Maintained) -> str:
+    lines = [f"{counted(maintained.sessions, 'session')}, {_megabytes(maintained.size)} of files."]
+    lines += [_examined_line(session) for session in maintained.found]
+    lines += [f"Archived {_archived_line(session)}" for session in maintained.archived]
     lines += [
         f"Deleted {session.label}; its objects stay until `git gc` collects them"
-        for session in done.deleted
+        for session in maintained.deleted
     ]
-    lines += [_snapshots_line(old) for old in done.snapshots]
-    lines += ["Packed the loose objects of checkpoints"] * done.has_packed
-    if any(session.is_due for session in done.found):
+    lines += [_snapshots_line(old) for old in maintained.snapshots]
+    lines += ["Packed the loose objects of checkpoints"] * maintained.has_packed
+    if any(session.is_due for session in maintained.found):
         lines.append("`gitguard session maintain --mode enforce` archives what is not kept.")
     return "\n".join(map(one_line, lines))
 
@@ -127,11 +127,11 @@ def close(console: Console, key: str) -> None:
             f"Name it: `gitguard session close {guard.current_session().key:.80}`",
         )
     session = guard.sessions.find(key) if key else guard.current_session()
-    done = guard.sessions.close(session)
-    lines = [f"Session `{session.key}` is closed.", f"Branch: archived as {done.ref}"]
-    lines += [f"Files: archived in {done.folder}"] if done.folder else []
-    lines.append(f"Restore it with `gitguard session reopen {done.name}`.")
-    console.say("\n".join(map(one_line, lines)), {"session": session.key, "archived": done})
+    archived = guard.sessions.close(session)
+    lines = [f"Session `{session.key}` is closed.", f"Branch: archived as {archived.ref}"]
+    lines += [f"Files: archived in {archived.folder}"] if archived.folder else []
+    lines.append(f"Restore it with `gitguard session reopen {archived.name}`.")
+    console.say("\n".join(map(one_line, lines)), {"session": session.key, "archived": archived})
 
 
 @click.command()

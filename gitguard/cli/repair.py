@@ -207,9 +207,9 @@ def _fork(guard: Guard, name: str) -> tuple[str, ...]:
     return (f"went on as the session `{name}`; {saved_text(saved)}",)
 
 
-def _say_done(console: Console, done: tuple[str, ...]) -> None:
-    text = "\n".join(f"Done: {what}." for what in done) or "Nothing needed repair."
-    console.say(text, {"done": list(done)})
+def _say_done(console: Console, repairs: tuple[str, ...]) -> None:
+    text = "\n".join(f"Done: {what}." for what in repairs) or "Nothing needed repair."
+    console.say(text, {"done": list(repairs)})
 
 
 def _accept(console: Console, *, dry_run: bool, yes: bool) -> None:
@@ -239,8 +239,8 @@ def _forget(console: Console, *, dry_run: bool, yes: bool) -> None:
         console.say(f"It {planned}.", {"planned": planned})
         return
     confirm(f"Set this machine's anchor of `{key}` aside?", yes=yes)
-    done = console.guard.forget()
-    console.say(f"Done: {done}.", {"done": [done]})
+    sentence = console.guard.forget()
+    console.say(f"Done: {sentence}.", {"done": [sentence]})
 
 
 COMMANDS: list[click.Command] = [repair]

@@ -75,8 +75,8 @@ def purge(
         click.echo(_found_text(plan))
     confirm("Rewrite these checkpoints without the secrets?", yes=yes)
     with progress("checkpoints") as tell:
-        done = console.guard.secrets.purge(checkpoint, reason=reason, value=value, tell=tell)
-    console.say(_purged_text(done), fields_of(done))
+        purged = console.guard.secrets.purge(checkpoint, reason=reason, value=value, tell=tell)
+    console.say(_purged_text(purged), fields_of(purged))
 
 
 def _read_value(*, yes: bool, dry_run: bool) -> str:
@@ -96,9 +96,9 @@ def _found_text(plan: Purged) -> str:
     return "\n".join([*lines, *([f"… and {besides:,} more"] if besides else [])])
 
 
-def _purged_text(done: Purged) -> str:
-    remains = done.remains
-    lines = [f"Checkpoints rewritten: {len(done.rewritten):,}."]
+def _purged_text(purged: Purged) -> str:
+    remains = purged.remains
+    lines = [f"Checkpoints rewritten: {len(purged.rewritten):,}."]
     if remains.objects:
         shown = " ".join(name[:12] for name in remains.objects[:_SHOWN])
         more = " …" if len(remains.objects) > _SHOWN else ""
@@ -107,9 +107,9 @@ def _purged_text(done: Purged) -> str:
     if remains.held or remains.refs:
         lines.append(f"{len(remains.held):,} more stay, because other refs still lead to them:")
         lines += [f"  {name}" for name in remains.refs or ("another session's history",)]
-    if done.elsewhere:
+    if purged.elsewhere:
         lines.append("These still hold such a secret, or cannot be read:")
-        lines += [f"  {leak.where}  {leak.path}: {leak.rule}" for leak in done.elsewhere]
+        lines += [f"  {leak.where}  {leak.path}: {leak.rule}" for leak in purged.elsewhere]
     lines.append(
         "Every clone, fork and backup still holds it, and so does a remote that it was pushed to: "
         "revoke the secret."

@@ -97,8 +97,8 @@ def _say_overview(console: Console, overview: Overview, *, clear: bool, every: b
 def _of_this_branch(overview: Overview) -> tuple[Overview, int]:
     """Leave out, and count, conversations that did nothing in this session and are not halted."""
     conversations = overview.host_sessions
-    here = {key: c for key, c in conversations.items() if not c.carried or c.is_held}
-    return overview.replace(host_sessions=here), len(conversations) - len(here)
+    shown = {key: c for key, c in conversations.items() if not c.carried or c.is_held}
+    return overview.replace(host_sessions=shown), len(conversations) - len(shown)
 
 
 def _say_files(console: Console, *, clear: bool, every: bool) -> None:

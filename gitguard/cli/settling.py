@@ -70,9 +70,12 @@ def conflict_lines(conflicts: Iterable[OpenConflict]) -> Iterator[str]:
 
 def say_settled(console: Console, settled: SettledConflict) -> None:
     """Print what was kept, and how many conflicts are left."""
-    rest = f"; {counted(len(settled.left), 'conflict')} left" if settled.left else ""
+    conflicts_left = f"; {counted(len(settled.left), 'conflict')} left" if settled.left else ""
     text = shorten(one_line(settled.text), _TEXT)
-    lines = [f"Settled the {one_line(settled.subject)}: {text}{rest}.", saved_text(settled.saved)]
+    lines = [
+        f"Settled the {one_line(settled.subject)}: {text}{conflicts_left}.",
+        saved_text(settled.saved),
+    ]
     console.say("\n".join(lines), fields_of(settled), pending(settled.saved))
 
 

@@ -153,10 +153,10 @@ def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
         yield f"In sync with {where}."
 
 
-def _not_begun_line(lane: OtherLane, here: str) -> str:
+def _not_begun_line(lane: OtherLane, branch: str) -> str:
     begin = f"`{lane.use_command}`"
     # Only the branch of its name begins a session where it is checked out.
-    if lane.branch not in ("", here) and lane.session == Session.of(lane.branch).name:
+    if lane.branch not in ("", branch) and lane.session == Session.of(lane.branch).name:
         begin = f"check out {lane.branch}, or run {begin}"
     text = f"Not here yet: session {lane.session} of {lane.author}, {lane.checkpoint} at {lane.at}"
     return one_line(f"{local_times(text)}; to continue it, {begin}")

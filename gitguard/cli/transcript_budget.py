@@ -147,7 +147,7 @@ def _pruned_text(pruned: Pruned, *, dry_run: bool) -> str:
     if dry_run:
         words = {KEEP: "To keep", TRIM: "To trim", CLEAR: "To clear"}
     lines = [f"{words[verdict.action]}: {_verdict_text(verdict)}" for verdict in pruned.verdicts]
-    count, saved = len(pruned.done), pruned.tokens_saved
+    count, saved = len(pruned.changed), pruned.tokens_saved
     if count:
         lines.append(f"Results {'to prune' if dry_run else 'pruned'}: {count:,}")
         lines.append(f"Saved: about {saved:,} of {counted(pruned.history, 'token')} in the history")
@@ -171,7 +171,7 @@ def _verdict_text(verdict: PruningVerdict) -> str:
 
 def _pruned_document(pruned: Pruned) -> dict[str, Any]:
     document = fields_of(pruned)
-    return document | {"pruned": len(pruned.done), "tokens_saved": pruned.tokens_saved}
+    return document | {"pruned": len(pruned.changed), "tokens_saved": pruned.tokens_saved}
 
 
 COMMANDS: list[click.Command] = [budget, prune]

@@ -73,50 +73,58 @@ def compact(
     with progress("bytes") as tell_read, progress("parts") as tell:
         if not console.as_json:
             given = given.replace(tell=tell, tell_read=tell_read)
-        done = opened.transcripts.compact(
+        compacted = opened.transcripts.compact(
             named, given, keep_turns=keep_turns or 0, window=window or 0, dry_run=dry_run
         )
-    console.say(_text(done), fields_of(done))
+    console.say(_text(compacted), fields_of(compacted))
 
 
 def _say_trying(what: str) -> None:
     click.echo(f"summarizer: {one_line(what)}", err=True)
 
 
-def _text(done: Compacted) -> str:
-    measured = "" if done.measured is None else f" (the host measured {done.measured:,})"
+def _text(compacted: Compacted) -> str:
+    measured = "" if compacted.measured is None else f" (the host measured {compacted.measured:,})"
     lines = [
-        _repaired_text(done) if done.repaired else "",
-        f"Messages: {done.messages_before:,} before, {done.messages_after:,} after",
-        f"Tokens: about {done.tokens_before:,} before{measured}, "
-        f"about {done.tokens_after:,} after, of a window of {done.window:,}",
-        _left_out_text(done) if done.left_out else "",
-        "The first kept turn was split: its beginning is summarized." if done.splits_turn else "",
-        *(f"The summarizer did not answer: {complaint}" for complaint in done.complaints),
-        f"Summary: {len(done.summary):,} characters, {_AUTHORS[done.summarized_by]}",
-        *(f"Note: {note}" for note in done.notes),
-        f"Session: {done.session}"
-        if done.session
+        _repaired_text(compacted) if compacted.repaired else "",
+        f"Messages: {compacted.messages_before:,} before, {compacted.messages_after:,} after",
+        f"Tokens: about {compacted.tokens_before:,} before{measured}, "
+        f"about {compacted.tokens_after:,} after, of a window of {compacted.window:,}",
+        _left_out_text(compacted) if compacted.left_out else "",
+        "The first kept turn was split: its beginning is summarized."
+        if compacted.splits_turn
+        else "",
+        *(f"The summarizer did not answer: {complaint}" for complaint in compacted.complaints),
+        f"Summary: {len(compacted.summary):,} characters, {_AUTHORS[compacted.summarized_by]}",
+        *(f"Note: {note}" for note in compacted.notes),
+        f"Session: {compacted.session}"
+        if compacted.session
         else "The conversation belongs to no session here, so gitguard took no checkpoint.",
     ]
     shown = [one_line(line) for line in lines if line]
-    if done.added:
-        return "\n".join([*shown, f"Added: {done.added:,} bytes to {done.transcript.path}"])
-    return "\n".join([*shown, "Nothing was changed.", "", done.summary])
+    if compacted.added:
+        return "\n".join(
+            [*shown, f"Added: {compacted.added:,} bytes to {compacted.transcript.path}"]
+        )
+    return "\n".join([*shown, "Nothing was changed.", "", compacted.summary])
 
 
-def _left_out_text(done: Compacted) -> str:
-    limit = f" of {counted(done.limit.turns, 'turn')} ({done.limit.source})" if done.limit else ""
+def _left_out_text(compacted: Compacted) -> str:
+    limit = (
+        f" of {counted(compacted.limit.turns, 'turn')} ({compacted.limit.source})"
+        if compacted.limit
+        else ""
+    )
     return (
-        f"Left out: {counted(done.left_out, 'older turn')}, dropped by the history limit{limit}; "
-        "the file keeps them"
+        f"Left out: {counted(compacted.left_out, 'older turn')}, dropped by the history "
+        f"limit{limit}; the file keeps them"
     )
 
 
-def _repaired_text(done: Compacted) -> str:
-    counts = ", ".join(f"{kind} {count:,}" for kind, count in done.repaired.items())
-    if done.added:
-        return f"Repaired first: {counts}; the original is `{done.backup}`"
+def _repaired_text(compacted: Compacted) -> str:
+    counts = ", ".join(f"{kind} {count:,}" for kind, count in compacted.repaired.items())
+    if compacted.added:
+        return f"Repaired first: {counts}; the original is `{compacted.backup}`"
     return f"To repair first: {counts}; the figures below count the repaired conversation"
 
 

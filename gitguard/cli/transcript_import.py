@@ -26,14 +26,14 @@ def import_transcript(console: Console, name: TranscriptName) -> None:
         raise InvalidInput("no transcript is named", "Name its file, database or folder")
     named = name.find(console)
     with progress("bytes") as tell:
-        done = console.guard.sessions.import_transcript(named, tell)
-    how = "Updated" if done.was_known else "Added"
+        imported = console.guard.sessions.import_transcript(named, tell)
+    how = "Updated" if imported.was_known else "Added"
     text = (
-        f"{how} the conversation `{done.conversation}` of the session `{done.session}`: "
-        f"{counted(done.turns, 'turn')}, {counted(done.compactions, 'compaction')}, "
-        f"{counted(done.entries, 'entry', 'entries')} ({named.format})."
+        f"{how} the conversation `{imported.conversation}` of the session `{imported.session}`: "
+        f"{counted(imported.turns, 'turn')}, {counted(imported.compactions, 'compaction')}, "
+        f"{counted(imported.entries, 'entry', 'entries')} ({named.format})."
     )
-    console.say(one_line(text), fields_of(done))
+    console.say(one_line(text), fields_of(imported))
 
 
 COMMANDS: list[click.Command] = [import_transcript]

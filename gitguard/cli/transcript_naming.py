@@ -105,10 +105,10 @@ def images_text(
     """Return what is said of the images that are too large for a request of many."""
     if not images:
         return []
-    done = "kept; --replace-images replaces them"
+    fate = "kept; --replace-images replaces them"
     if replaced:
-        done = "to be replaced by a line of text" if dry_run else "replaced by a line of text"
-    lines = [f"Images over 2,000 pixels: {len(images):,}, {done}"]
+        fate = "to be replaced by a line of text" if dry_run else "replaced by a line of text"
+    lines = [f"Images over 2,000 pixels: {len(images):,}, {fate}"]
     shown = [f"  byte {i.at:,}: {i.width:,} x {i.height:,} pixels" for i in images[:_SHOWN_IMAGES]]
     return lines + shown
 

@@ -94,8 +94,8 @@ def _text(report: RepairReport) -> str:
 
 
 def _line(report: RepairReport, kind: str, count: int) -> str:
-    what, done = _TEXTS[kind]
-    return f"{what}: {count:,}, {done.format(header=report.header)}"
+    what, repair = _TEXTS[kind]
+    return f"{what}: {count:,}, {repair.format(header=report.header)}"
 
 
 def _first(report: RepairReport) -> list[Any]:

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
         def before(self, plan: CompactionPlan) -> None:
             """Be told that a compaction begins."""
 
-        def after(self, done: Compacted) -> None:
+        def after(self, compacted: Compacted) -> None:
             """Be told what became of it."""
 
         def sections(self) -> tuple[BlockSection, ...]:
@@ -167,10 +167,10 @@ def compact(
             lines = writer.lines(job.plan, job.written(summary, began), writer.path, tools.random)
             append(writer.path, lines, seen, at_step=tools.at_step, still_ours=lock.check)
             added = os.stat(writer.path).st_size - seen.size
-            done = job.outcome(summary, repaired, added=added)
+            compacted = job.outcome(summary, repaired, added=added)
             for hooks in tools.hooks:
-                hooks.after(done)
-            return done
+                hooks.after(compacted)
+            return compacted
 
 
 def _rehearse(

@@ -43,14 +43,14 @@ class Pruned(Value):
     """Where the original is kept; empty where nothing was changed."""
 
     @property
-    def done(self) -> tuple[PruningVerdict, ...]:
+    def changed(self) -> tuple[PruningVerdict, ...]:
         """The verdicts on results that do not stay as they are."""
         return tuple(verdict for verdict in self.verdicts if verdict.action != KEEP)
 
     @property
     def tokens_saved(self) -> int:
         """Tokens, by our own guess."""
-        return sum(verdict.tokens_saved for verdict in self.done)
+        return sum(verdict.tokens_saved for verdict in self.changed)
 
 
 def plan(
@@ -125,11 +125,11 @@ def prune(
         edits: list[Edit] = []
         if replace_images:
             edits += [Put(image.at, image.path, image.replacement) for image in planned.images]
-        for verdict in planned.done:
+        for verdict in planned.changed:
             text = _text(transcript, path, verdict)
             replacement = pruned(verdict, text, config.pruning, clean)
             edits.append(Cut(verdict.at, verdict.block, replacement))
-        done = rewrite(
+        rewritten = rewrite(
             path,
             edits,
             writable,
@@ -139,7 +139,7 @@ def prune(
             still_ours=lock.check,
         )
         return planned.replace(
-            backup=done.backup, are_images_replaced=replace_images and bool(planned.images)
+            backup=rewritten.backup, are_images_replaced=replace_images and bool(planned.images)
         )
 
 

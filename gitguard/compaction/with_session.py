@@ -95,12 +95,14 @@ def compact(
         host_session=host_session,
         hooks=(session,) if session else (),
     )
-    done = compacting.compact(
+    compacted = compacting.compact(
         transcript, config, tools, keep_turns=keep_turns, window=window, dry_run=dry_run
     )
     if session is None:
-        return done
-    return done.replace(session=session.session_key, checkpoints=session.saved, notes=session.notes)
+        return compacted
+    return compacted.replace(
+        session=session.session_key, checkpoints=session.saved, notes=session.notes
+    )
 
 
 def _session_of(
@@ -143,9 +145,9 @@ class _Telling:
         self._tell = tell
         self._newest = (0, 0)
 
-    def __call__(self, done: int, of: int) -> None:
+    def __call__(self, count: int, total: int) -> None:
         """Tell how many are done."""
-        self._newest = (done, of)
+        self._newest = (count, total)
         self.again()
 
     def again(self) -> None:
@@ -224,7 +226,7 @@ class SessionHooks:
             self._note("the session's state is not in the summary", error)
             return ()
 
-    def after(self, done: Compacted) -> None:
+    def after(self, compacted: Compacted) -> None:
         """Note the compaction in the conversation's record, and checkpoint what it did."""
         try:
             with self._store.lock():
@@ -232,8 +234,8 @@ class SessionHooks:
         except GitguardError as error:
             self._note("the conversation's record does not know of it", error)
         self._checkpoint(
-            f"Compacted {done.messages_before:,} messages to {done.messages_after:,}, about "
-            f"{done.tokens_before:,} tokens to {done.tokens_after:,}."
+            f"Compacted {compacted.messages_before:,} messages to {compacted.messages_after:,}, "
+            f"about {compacted.tokens_before:,} tokens to {compacted.tokens_after:,}."
         )
 
     def _checkpoint(self, why: str) -> None:

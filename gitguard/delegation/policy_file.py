@@ -82,9 +82,11 @@ def read_policy(document: dict[str, Any], gauge: GaugeConfig) -> SpawnPolicy:
     entries = read.spawn_policy
     always = _categories(entries.always_spawn, "always_spawn")
     never = _categories(entries.never_spawn, "never_spawn")
-    both = sorted(set(always) & set(never))
-    if both:
-        raise _wrong(f"`{both[0]}` is in `always_spawn` and in `never_spawn`", "Remove one")
+    contradictory = sorted(set(always) & set(never))
+    if contradictory:
+        raise _wrong(
+            f"`{contradictory[0]}` is in `always_spawn` and in `never_spawn`", "Remove one"
+        )
     policy = SpawnPolicy(always, never, built_in_thresholds(gauge), NAME)
     if entries.context_thresholds is None:
         return policy

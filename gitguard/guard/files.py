@@ -74,7 +74,7 @@ class Files:
             return self._restore(store).plan_undo(at, theirs_too=theirs_too)
 
     def restore(
-        self, plan: FilePlan, *, force: bool = False, tell: Tell = lambda done, of: None
+        self, plan: FilePlan, *, force: bool = False, tell: Tell = lambda count, total: None
     ) -> FilesRestored:
         """Do what a plan says. What lies there is kept first; where that fails, nothing changes.
 
@@ -115,7 +115,7 @@ class Files:
             return self._restore(store).give_up()
 
     def finish(
-        self, *, force: bool = False, tell: Tell = lambda done, of: None
+        self, *, force: bool = False, tell: Tell = lambda count, total: None
     ) -> FilesRestored | None:
         """Go on with a restore that was cut off; return None where there is none.
 
@@ -125,7 +125,7 @@ class Files:
         with store.lock():
             return self._restore(store, tell).finish(force=force)
 
-    def _restore(self, store: SessionStore, tell: Tell = lambda done, of: None) -> FileRestore:
+    def _restore(self, store: SessionStore, tell: Tell = lambda count, total: None) -> FileRestore:
         from gitguard.sessions.file_restore import FileRestore
         from gitguard.store.worktree.kept import Retention
 

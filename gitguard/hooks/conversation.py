@@ -265,8 +265,8 @@ class Conversation:
             pressure = self._pressure_by(self.event.transcript)
             if self._doubted_transcript is not None and self.event.kind == events.TOOL_START:
                 # A host that goes on in another file is halted by that one, and none is let go.
-                there = self._pressure_by(self._doubted_transcript)
-                pressure = max(filter(None, (pressure, there)), key=_share, default=None)
+                other_pressure = self._pressure_by(self._doubted_transcript)
+                pressure = max(filter(None, (pressure, other_pressure)), key=_share, default=None)
             is_missing = pressure is not None and pressure.source == FIRST_TURN
             if is_missing and self.abilities.offers_pressure:
                 self._expect_usage()

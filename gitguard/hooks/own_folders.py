@@ -117,10 +117,10 @@ class _OurFolders:
 
     def enter(self, folders: Iterable[str]) -> None:
         """Work in folders as well, one after the other."""
-        here = self._bases
+        bases = self._bases
         for folder in folders:
-            here = tuple(self._places_of(self.with_variables(folder), here))[:_MOST_BASES]
-            self._bases += here
+            bases = tuple(self._places_of(self.with_variables(folder), bases))[:_MOST_BASES]
+            self._bases += bases
 
     def leave(self) -> None:
         """Work only in the folder in which the call began."""

@@ -303,9 +303,9 @@ def dump_yaml(document: dict[str, Any], *, block: frozenset[str] = frozenset()) 
 
 def _yaml_members(document: dict[str, Any], indent: str, block: frozenset[str]) -> Iterator[str]:
     for key, value in document.items():
-        first, *rest = _yaml_lines(value, indent, block, is_free=key in block)
+        first, *lines = _yaml_lines(value, indent, block, is_free=key in block)
         yield f"{indent}{key if _is_plain(key) else _quoted(key)}:{first}"
-        yield from rest
+        yield from lines
 
 
 def _is_plain(key: str) -> bool:
@@ -324,12 +324,12 @@ def _yaml_lines(
         yield ""
         for item in value:
             if isinstance(item, dict) and item:
-                first, *rest = _yaml_members(item, deeper + "  ", block)
+                first, *lines = _yaml_members(item, deeper + "  ", block)
                 yield f"{deeper}- {first.lstrip()}"
             else:
-                first, *rest = _yaml_lines(item, deeper, block)
+                first, *lines = _yaml_lines(item, deeper, block)
                 yield f"{deeper}-{first}"
-            yield from rest
+            yield from lines
     elif (
         isinstance(value, str)
         # A block scalar can carry neither control characters nor leading or trailing blank space.

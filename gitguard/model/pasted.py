@@ -33,7 +33,7 @@ def without_pastes(text: str) -> str:
     That keeps the first command and the last line of the output. What is not mostly pasted stays as
     it is.
     """
-    head, rest = text[:_READ], text[_READ:]
+    head, tail = text[:_READ], text[_READ:]
     lines = head.split("\n")
     spans = _spans(lines)
     pasted = sum(len(line) for begin, end in spans for line in lines[begin:end])
@@ -44,7 +44,7 @@ def without_pastes(text: str) -> str:
         parts += [*lines[upto:begin], _mark(lines[begin:end])]
         upto = end
     is_open = bool(spans) and upto == len(lines)
-    return "\n".join(filter(None, [*parts, *lines[upto:]])) + ("" if is_open else rest)
+    return "\n".join(filter(None, [*parts, *lines[upto:]])) + ("" if is_open else tail)
 
 
 def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:

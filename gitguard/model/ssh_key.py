@@ -53,8 +53,8 @@ def read_public_key(text: str) -> SshKey:
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     if len(text) > _LONGEST or len(lines) != 1:
         raise InvalidInput(f"this is not one public key, but {len(lines)} lines", _WAY_OUT)
-    kind, _, rest = lines[0].strip().partition(" ")
-    data, _, comment = rest.strip().partition(" ")
+    kind, _, data_and_comment = lines[0].strip().partition(" ")
+    data, _, comment = data_and_comment.strip().partition(" ")
     if kind not in KINDS:
         raise InvalidInput(f"this is no public key of a kind that counts: `{kind:.40}`", _WAY_OUT)
     try:
@@ -71,8 +71,8 @@ def key_in_signature(text: str) -> SshKey | None:
 
     Whether it is by this key, only a check of the signature tells.
     """
-    _, begin, rest = text.partition(_SIGNATURE)
-    body, end, _ = rest.partition(_END)
+    _, begin, after_begin = text.partition(_SIGNATURE)
+    body, end, _ = after_begin.partition(_END)
     if not (begin and end) or len(body) > _LONGEST:
         return None
     try:
@@ -88,8 +88,8 @@ def key_in_signature(text: str) -> SshKey | None:
 
 def _kind_of(blob: bytes) -> str:
     """Return the kind that a key names in itself; empty where nothing follows it."""
-    kind, rest = _string(blob)
-    return kind.decode("ascii", "replace") if rest else ""
+    kind, key_data = _string(blob)
+    return kind.decode("ascii", "replace") if key_data else ""
 
 
 def _string(data: bytes) -> tuple[bytes, bytes]:

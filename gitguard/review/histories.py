@@ -176,9 +176,9 @@ class _HistoryReader:
     def _in_force(self, store: SessionStore) -> None:
         anchors = AnchorFile(store.workspace.anchor_folder(store.session))
         anchor = anchors.read()
-        here = self._heads.get(store.session.name, "")
+        branch_head = self._heads.get(store.session.name, "")
         # The ref is where this machine left it, so no other look at the branch is needed.
-        if anchor is not None and here and here == anchor.committed:
+        if anchor is not None and branch_head and branch_head == anchor.committed:
             self._searchable.append(self._own(store, anchors, anchor))
             return
         head = store.chain.head()
@@ -265,13 +265,13 @@ class _HistoryReader:
         self, store: SessionStore, links: Iterator[ChainLink], before: Before, of: int, end: str
     ) -> _Walked:
         """Collect checkpoints down to a commit, without those that cannot be read."""
-        sequence, key, done = 0, "", 0
+        sequence, key, count = 0, "", 0
         joins: list[str] = []
         met_end = is_damaged = False
         with store.repository().reader() as reader:
             collector = Collector(store.workspace.redactor.text, StateReader(reader))
             for link in links:
-                if link.problems and done:
+                if link.problems and count:
                     self._note_damage(store, link)
                     is_damaged = True
                     continue
@@ -279,12 +279,12 @@ class _HistoryReader:
                 met_end = link.id == end
                 if met_end:
                     break
-                if not done:
+                if not count:
                     sequence, key = verified.checkpoint.sequence, verified.checkpoint.session_key
                 collector.add(verified.checkpoint, link)
                 joins += [link.id] if verified.checkpoint.seen else []
-                done += 1
-                self._tell(done, max(of, done))
+                count += 1
+                self._tell(count, max(of, count))
         return _Walked(
             collected=collector.collected(before),
             sequence=sequence,

@@ -484,8 +484,8 @@ def runs_of(credits: Iterable[Credit]) -> list[WorkRun]:
         if last is None or last.after < before:
             runs.append(WorkRun(before, after, tuple(of_span)))
             continue
-        both = (*last.credits, *(credit for credit in of_span if credit not in last.credits))
-        runs[-1] = WorkRun(last.before, max(last.after, after), both)
+        joined = (*last.credits, *(credit for credit in of_span if credit not in last.credits))
+        runs[-1] = WorkRun(last.before, max(last.after, after), joined)
     return runs
 
 

@@ -322,14 +322,14 @@ def _claims(report: Report) -> Section:
     """Return what the agent says of the work beside the checks that hooks saw."""
     checks = list(report.of("commands", is_new=True))
     checks.sort(key=lambda item: (FAILED, RAN, PASSED).index(item.label))
-    done = names_of(roles.DONE_WORK)
-    steps = report.of(*done, is_new=True)
+    step_fields = names_of(roles.DONE_WORK)
+    steps = report.of(*step_fields, is_new=True)
     failed = sum(item.label == FAILED for item in checks)
     seen = [
         line.replace(label=item.label, weight=2 if item.label == FAILED else 1)
         for item, line in zip(checks, _lines(report, checks, "with"), strict=True)
     ]
-    claims = _lines(report, steps, labels=dict.fromkeys(done, "step"))
+    claims = _lines(report, steps, labels=dict.fromkeys(step_fields, "step"))
     lead = ""
     if report.newest is not None:
         # A state begins with full confidence, which nobody has claimed.

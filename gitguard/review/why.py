@@ -338,8 +338,8 @@ def _place_of(before: list[bytes], after: list[bytes], index: int) -> int | None
     start = next((n for n in range(shortest) if before[n] != after[n]), shortest)
     if index < start:
         return index
-    rest = shortest - start
-    end = next((n for n in range(rest) if before[-1 - n] != after[-1 - n]), rest)
+    unlike = shortest - start
+    end = next((n for n in range(unlike) if before[-1 - n] != after[-1 - n]), unlike)
     if index >= len(after) - end:
         return index + len(before) - len(after)
     old, new = before[start : len(before) - end], after[start : len(after) - end]

@@ -294,8 +294,8 @@ def paths_unlike(
             is_same = present == entry
         else:
             is_there = file.mode != 0
-            here = store.worktree.id_of(path) if entry is not None and path in raw else file.id
-            is_same = (file.mode, here) == entry if entry is not None else not is_there
+            file_id = store.worktree.id_of(path) if entry is not None and path in raw else file.id
+            is_same = (file.mode, file_id) == entry if entry is not None else not is_there
         if not is_same or path in left_out:
             unlike[path] = is_there
     return unlike

@@ -159,7 +159,7 @@ class FileRestore:
         self,
         store: SessionStore,
         retention: Retention,
-        tell: Callable[[int, int], object] = lambda done, of: None,
+        tell: Callable[[int, int], object] = lambda count, total: None,
     ) -> None:
         """Work for a session; retention is how long its snapshots are kept.
 
@@ -420,15 +420,16 @@ class FileRestore:
         store.workspace.at_step("restore-done")
         self._records.forget_older(store.clock() - self._retention.days * DAY)
         paths = [unescaped(file.path) for file in record.files]
-        done = tuple(path for path in paths if path not in stayed)
-        return FilesRestored(record.source, done, stayed, self._told(record, done))
+        restored = tuple(path for path in paths if path not in stayed)
+        saved = self._note_and_checkpoint(record, restored)
+        return FilesRestored(record.source, restored, stayed, saved)
 
-    def _told(self, record: RestoreRecord, done: tuple[str, ...]) -> Saved:
+    def _note_and_checkpoint(self, record: RestoreRecord, restored: tuple[str, ...]) -> Saved:
         """Let the next conversation know, and take a checkpoint of the files as they are."""
         store = self._store
         ready = store.state()
-        named = ", ".join(done[:_NAMED]) + (", …" if len(done) > _NAMED else "")
-        what = f"{counted(len(done), 'file')} as at {record.source} ({named})"
+        named = ", ".join(restored[:_NAMED]) + (", …" if len(restored) > _NAMED else "")
+        what = f"{counted(len(restored), 'file')} as at {record.source} ({named})"
         # An undo may follow, so this says what was done and nothing of how the files are now.
         text = f"`gitguard restore` put back {what}. Read that again before you edit it."
         message = happened(text, Origin(when=store.now))

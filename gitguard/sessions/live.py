@@ -71,9 +71,9 @@ def live_conversations(workspace: Workspace, config: Config) -> tuple[LiveConver
 
     The one whose newest sign is the youngest comes first.
     """
-    here = (_local(workspace, config, announced) for announced in all_announced(workspace))
-    there = _of_lanes(workspace) if SyncFile(workspace).is_there else ()
-    return (*_newest_first(here), *_newest_first(there))
+    local = (_local(workspace, config, announced) for announced in all_announced(workspace))
+    remote = _of_lanes(workspace) if SyncFile(workspace).is_there else ()
+    return (*_newest_first(local), *_newest_first(remote))
 
 
 def _newest_first(

@@ -24,11 +24,11 @@ def store_of(workspace: Workspace, config: Config, announced: Announced) -> Sess
     None where that is no worktree of the repository any more.
     """
     try:
-        there = workspace.in_worktree(announced.worktree)
+        other_workspace = workspace.in_worktree(announced.worktree)
     except NotARepository:
         return None
     session = Session(announced.key, announced.session)
-    return SessionStore(there, session, config, patience=HOOK_LOCK_TIMEOUT)
+    return SessionStore(other_workspace, session, config, patience=HOOK_LOCK_TIMEOUT)
 
 
 def may_tell_of(store: SessionStore, texts: tuple[str, ...]) -> bool:

@@ -35,14 +35,14 @@ def repair_local(store: SessionStore) -> tuple[str, ...]:
     Beside a branch that somebody moved, the state comes back all the same; the branch waits for a
     person. Raises why the branch is not ours where there is nothing else to repair.
     """
-    done = _repair_around(store)
+    repairs = _repair_around(store)
     head = store.chain.head(settle=True)
     if head.standing in _MOVED_BY_OTHERS and state_file.newest_own(store.states.read()):
-        done += _repair_state(store)
-    if not done or head.standing not in _MOVED_BY_OTHERS:
+        repairs += _repair_state(store)
+    if not repairs or head.standing not in _MOVED_BY_OTHERS:
         standing.require_no_foreign_head(head, store.chain.ref)
-        done += _repair_working_files(store)
-    return tuple(done)
+        repairs += _repair_working_files(store)
+    return tuple(repairs)
 
 
 def archive_theirs(store: SessionStore) -> tuple[str, ...]:
@@ -60,21 +60,21 @@ def archive_theirs(store: SessionStore) -> tuple[str, ...]:
 
 def _repair_around(store: SessionStore) -> list[str]:
     """Repair what a session's files rest on: the record of its conversations, the identity."""
-    done = _repair_record(store)
+    repairs = _repair_record(store)
     identity_put_back = store.chain.put_identity_back()
-    return [*done, identity_put_back] if identity_put_back else done
+    return [*repairs, identity_put_back] if identity_put_back else repairs
 
 
 def _repair_working_files(store: SessionStore) -> list[str]:
-    done = _repair_state(store)
+    repairs = _repair_state(store)
     reading = store.states.read()
     ready = store.state() if reading.has_summary else state_file.newest_own(reading)
     if ready is not None and store.write_summary(ready.state):
-        done.append("rewrote the summary from the state")
+        repairs.append("rewrote the summary from the state")
     # A `trust` that was interrupted leaves it behind, and nothing else comes back for it.
     if store.workspace.is_recorded:
-        done += take_in(store)
-    return done
+        repairs += take_in(store)
+    return repairs
 
 
 def _put_back(store: SessionStore, head: Head) -> str:
@@ -114,12 +114,12 @@ def _repair_state(store: SessionStore) -> list[str]:
     make_session_files(store.workspace, store.session)
     # Moved away first, a good older file would be missed if the new one cannot be written.
     archived = store.workspace.keep_beside(store.states.path)
-    done = ["restored the state from this machine's copy"]
+    repairs = ["restored the state from this machine's copy"]
     if copy is not None:
         store.states.rewrite(copy)
     elif newest is not None:
-        done = [_write_committed(store, newest)]
-    return [f"archived the bad state as `{archived}`", *done] if archived else done
+        repairs = [_write_committed(store, newest)]
+    return [f"archived the bad state as `{archived}`", *repairs] if archived else repairs
 
 
 def _newest_checkpoint(store: SessionStore) -> Verified:

@@ -162,11 +162,11 @@ class _Progress:
         self._expected = expected
         self._done = 0
 
-    def tell(self, done: int, _of: int) -> None:
+    def tell(self, count: int, _of: int) -> None:
         """Tell of checkpoints of the session that is being verified."""
         if self._tell is not None:
-            done += self._done
-            self._tell(done, max(done, self._expected))
+            count += self._done
+            self._tell(count, max(count, self._expected))
 
     def add(self, checkpoints: int) -> None:
         """Count a session that is verified, and tell."""

@@ -106,9 +106,9 @@ class WorkspaceSessions:
         """Return the sessions that only a remote-tracking branch has: name and head."""
         from gitguard.store.session.chain import remote_sessions
 
-        here = self.heads()
+        heads = self.heads()
         remote = remote_sessions(self.repository())
-        return {name: head for name, head in remote.items() if not here.get(name)}
+        return {name: head for name, head in remote.items() if not heads.get(name)}
 
     def find(self, name_or_key: str) -> Session:
         """Return the session of a key, or the one that a name in `session list` stands for."""

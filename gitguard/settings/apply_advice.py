@@ -208,8 +208,8 @@ class _Application:
         left_out = []
         file, before = self._advice.configuration.file, self._advice.seen
         changes = self._advice.changes
-        for done, setting in enumerate(changes):
-            tell(done, len(changes))
+        for number, setting in enumerate(changes):
+            tell(number, len(changes))
             answer = ask(adviser.write_command(setting.key, setting.after))
             now = self._desk.read(file)
             self._desk.places.at_step(f"setting {setting.key}")

@@ -175,16 +175,16 @@ def plan_worktree(sites: Sites, options: InstallOptions | None) -> InstallPlan:
     )
     if options:
         personal = edits.entries.keys() & installation.SETTINGS.keys() - {installation.SHARED}
-        here = Installed(
+        installed = Installed(
             edits.entries,
             tuple(edits.folders),
             host_plan.status_line,
             executable=options.executable if personal else "",
             status_line_file=host_plan.status_line_file,
         )
-        ledger = {sites.root: here, sites.common: _installed(excluded)}
-        there = {path: part for path, part in ledger.items() if part != Installed()}
-        return plan.replace(ledger={**sites.others, **there})
+        ledger = {sites.root: installed, sites.common: _installed(excluded)}
+        parts = {path: part for path, part in ledger.items() if part != Installed()}
+        return plan.replace(ledger={**sites.others, **parts})
     # Another home folder's installation may have made the skill's folder.
     skill_folder = [os.path.dirname(installation.SKILL)] if installation.SKILL else []
     leaving = [

@@ -127,12 +127,12 @@ class ProgramEdits:
             refused.add(setting.name)
             if not host.is_unknown(answer):
                 failures.append(f"`{line}` failed; run it yourself: {answer.complaint}")
-        done = tuple(setting for setting in planned.settings if setting.name not in refused)
+        accepted = tuple(setting for setting in planned.settings if setting.name not in refused)
         remembered = {n: item for n, item in planned.remembered.items() if n not in refused}
         before = {n: item for n, item in self._made.items() if n in refused}
         return planned.replace(
-            settings=done,
+            settings=accepted,
             remembered={**remembered, **before},
             warnings=(*planned.warnings, *failures),
-            commands=self._commands(done),
+            commands=self._commands(accepted),
         )

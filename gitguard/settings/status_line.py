@@ -27,8 +27,8 @@ def called_status_line(workspace: Workspace, host: Host) -> str:
         line: str = installing.users_status_line(lambda n: user_settings(workspace.places.home, n))
         return line
     # A linked worktree without an installation uses the settings of the main one.
-    here = ledger.get(workspace.place.worktree)
-    parts = [part for part in ([here] if here else ledger.values()) if part.status_line]
+    installed = ledger.get(workspace.place.worktree)
+    parts = [part for part in ([installed] if installed else ledger.values()) if part.status_line]
     worktree = Worktree(workspace.place, workspace.places.environment, workspace.clock)
     for part in parts:
         if not part.status_line_file or not worktree.tracked((part.status_line_file,)):

@@ -65,15 +65,15 @@ def _refuse_empty(values: dict[str, Any]) -> None:
 
 
 def _status_after(state: TaskState, values: dict[str, Any]) -> str:
-    done = state.replace(**values).is_done
-    if done:
+    is_done = state.replace(**values).is_done
+    if is_done:
         if values.get("status", "complete") != "complete":
             raise InvalidInput(
                 f"`status` is `{values['status']}`, and `next_action` says that the task is done",
                 "Give one of them",
             )
         values["status"] = "complete"
-    return IN_PROGRESS if state.status == "complete" and not done else state.status
+    return IN_PROGRESS if state.status == "complete" and not is_done else state.status
 
 
 def _whole_action(name: str, value: Any, origin: Origin) -> Any:

@@ -205,15 +205,15 @@ def _heading(place: int, line: str) -> _Heading | None:
     level = len((match["marks"] or "").strip())
     is_bold = bool(match["outer"] or match["bold"])
     number = int(match["number"] or 0)
-    rest = line[match.end() :]
+    title_and_text = line[match.end() :]
     if is_bold:
-        title, closing, inline = rest.partition("**")
+        title, closing, inline = title_and_text.partition("**")
         if not closing:
             return None
     elif level:
-        title, inline = rest, ""
+        title, inline = title_and_text, ""
     else:
-        title, *after = _COLON.split(rest, maxsplit=1)
+        title, *after = _COLON.split(title_and_text, maxsplit=1)
         inline = after[0] if after else ""
         is_short = len(title) <= _LONGEST_PLAIN_TITLE and not title.endswith(_SENTENCE_ENDS)
         if not is_short or (not number and (inline or not after)):

@@ -216,8 +216,8 @@ def settle(state: TaskState, conflict: Conflict, variant: Variant) -> TaskState:
     """
     part = (conflict.field, conflict.item)
     value = _read_value(part, variant.value)
-    rest = tuple(other for other in state.conflicts if other.id != conflict.id)
-    return _state_of({**dict(_parts_of(state)), part: value}, rest)
+    other_conflicts = tuple(other for other in state.conflicts if other.id != conflict.id)
+    return _state_of({**dict(_parts_of(state)), part: value}, other_conflicts)
 
 
 class _ChangeSet:

@@ -158,8 +158,8 @@ def length_of(text: str) -> float:
     """Return about how many words a text has, in scripts without blanks as well."""
     words = 0.0
     for token in _TERM.findall(text[:READ]):
-        rest = _SCRIPTS.sub("", token)
-        words += bool(rest.strip("_.:/-"))
+        other_text = _SCRIPTS.sub("", token)
+        words += bool(other_text.strip("_.:/-"))
         for run in _SCRIPTS.finditer(token):
             is_han = "\u3400" <= run[0][0] <= "\u9fff"
             words += len(run[0]) / (_HAN_IN_A_WORD if is_han else _LETTERS_IN_A_WORD)

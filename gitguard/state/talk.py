@@ -40,7 +40,7 @@ class TurnSeen(Value):
     has_calls: bool = False
     is_only_git: bool = False
     """Whether all that it did was to commit, push, merge and the like."""
-    done: frozenset[str] = frozenset()
+    call_words: frozenset[str] = frozenset()
     """The words of its calls: paths and commands."""
     answer_terms: frozenset[str] = frozenset()
     """The terms of its answer, without the greeting at its beginning."""
@@ -54,7 +54,7 @@ def turn_seen(calls: Iterable[JournalEntry], answer: str) -> TurnSeen:
     return TurnSeen(
         has_calls=bool(calls),
         is_only_git=bool(calls) and all(map(_is_git, calls)),
-        done=frozenset().union(*map(parts_of, lines)),
+        call_words=frozenset().union(*map(parts_of, lines)),
         answer_terms=terms_of(" ".join(answered[1:] or answered)),
     )
 
@@ -96,7 +96,7 @@ def kind_in_turn(
     )
     if not turn.has_calls:
         return kind if is_told and not is_few and not is_question(text) else SMALL_TALK
-    is_taken_up = is_told or not terms.isdisjoint(turn.done)
+    is_taken_up = is_told or not terms.isdisjoint(turn.call_words)
     if is_taken_up or not is_few:
         return kind
     if settles:

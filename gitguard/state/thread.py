@@ -368,8 +368,8 @@ def lasting_words(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
         if is_refusal(exchange) or (place and not subjects.says_little(exchange.text)):
             lasting.append(exchange)
         elif place == 0:
-            rest = [s for s in sentences(exchange.text)[1:] if not is_question(s)]
-            lasting += [exchange.replace(text=" ".join(rest))] if rest else []
+            later_sentences = [s for s in sentences(exchange.text)[1:] if not is_question(s)]
+            lasting += [exchange.replace(text=" ".join(later_sentences))] if later_sentences else []
     return tuple(lasting[-MOST_LASTING:])
 
 

@@ -82,7 +82,7 @@ def test_a_transcript_is_read_repaired_pruned_and_compacted(
     assert transcripts.repair(named, dry_run=True).counts == {"answered": 1}
     assert chat.read_bytes() == before
     assert transcripts.repair(named).counts == {"answered": 1}
-    assert transcripts.prune(named, dry_run=True).done == transcripts.prune(named).done == ()
+    assert transcripts.prune(named, dry_run=True).changed == transcripts.prune(named).changed == ()
     given = Surroundings(random.Random(1).randbytes)
     assert transcripts.compact(named, given, dry_run=True).added == 0
     assert transcripts.compact(named, given).added > 0

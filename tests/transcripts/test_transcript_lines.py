@@ -273,11 +273,11 @@ def test_pruning_a_line_that_something_stands_around_is_done_once(
     path = write(tmp_path / "chat.jsonl", [*lines[:3], around + lines[3], *lines[4:]])
     transcript = Transcript(str(path), "pi")
     done = Transcripts(DEFAULTS, lambda: 2e9).prune(transcript)
-    assert (len(done.done), bool(done.backup)) == (1, True)
+    assert (len(done.changed), bool(done.backup)) == (1, True)
     assert path.stat().st_size < 10_000
     assert len(read(path)) == len(documents)
     again = Transcripts(DEFAULTS, lambda: 2e9).prune(transcript)
-    assert (again.done, again.backup) == ((), "")
+    assert (again.changed, again.backup) == ((), "")
 
 
 @pytest.mark.parametrize("edit", [Cut(0, 0, "x"), Rename(0, 0, "x"), Relink(0, "x"), Drop(0, (0,))])

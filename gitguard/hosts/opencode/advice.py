@@ -62,8 +62,8 @@ def read_configuration(
     user_files = tuple(os.path.join(folder, name) for name in _NAMES)
     paths = (*user_files, *_others(at))
     layers = read_layers(at, paths, "compaction", FORMAT)
-    there = [path for path in user_files if at.read(path) is not None]
-    file = holder(layers, paths, _COMPACTION, there[-1] if there else user_files[0])
+    present_files = [path for path in user_files if at.read(path) is not None]
+    file = holder(layers, paths, _COMPACTION, present_files[-1] if present_files else user_files[0])
     # Asked outside of the project, it has read the user's own file alone.
     by = "opencode debug config" if before is not None and file in user_files else ""
     return HostConfiguration(

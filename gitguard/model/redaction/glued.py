@@ -27,18 +27,21 @@ _OTHER_TOKENS = (
 
 def _patterns() -> dict[str, tuple[str, str]]:
     """Return rule and pattern by prefix."""
-    patterns = {prefix: (rule, _pattern(prefix, rest)) for rule, prefix, rest in _OTHER_TOKENS}
-    for rule, prefixes, rest in TOKENS:
+    patterns = {
+        prefix: (rule, _pattern(prefix, tail_pattern))
+        for rule, prefix, tail_pattern in _OTHER_TOKENS
+    }
+    for rule, prefixes, tail_pattern in TOKENS:
         for prefix in prefixes.split():
             if prefix in _CAPITALS:
-                patterns[prefix] = rule, _pattern(prefix, rest.removesuffix(E))
+                patterns[prefix] = rule, _pattern(prefix, tail_pattern.removesuffix(E))
             elif len(prefix) >= _LEAST_PREFIX and not prefix[-1].isalnum():
-                patterns.setdefault(prefix, (rule, _pattern(prefix, rest)))
+                patterns.setdefault(prefix, (rule, _pattern(prefix, tail_pattern)))
     return patterns
 
 
-def _pattern(prefix: str, rest: str) -> str:
-    return f"{re.escape(prefix)}({rest})"
+def _pattern(prefix: str, tail_pattern: str) -> str:
+    return f"{re.escape(prefix)}({tail_pattern})"
 
 
 _PATTERNS = _patterns()

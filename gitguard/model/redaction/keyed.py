@@ -87,29 +87,33 @@ def _places(text: str, low: str, word: str) -> Iterable[int]:
 
 def _behind(text: str, start: int, end: int) -> Span | None:
     chunk = text[end : end + _NEAR]
-    rest = chunk.lstrip(_NAME)
-    if not rest:
+    behind_name = chunk.lstrip(_NAME)
+    if not behind_name:
         return None
-    operator = rest.lstrip(_CLOSERS)
-    closed = len(rest) - len(operator)
+    operator = behind_name.lstrip(_CLOSERS)
+    closed = len(behind_name) - len(operator)
     after_name = operator.lstrip(" \t")
     if not after_name:
         return None
     mark = after_name[0]
     blanks = len(operator) - len(after_name)
     at = end + len(chunk) - len(after_name)
-    name_end = end + len(chunk) - len(rest)
+    name_end = end + len(chunk) - len(behind_name)
     if mark == ">" and after_name[1:2] == "`":
         return None  # in Markdown the end of `--password <password>`
     if blanks and text[name_end - 1] == ".":
         return None  # the end of a sentence
     if mark in ":=>-":
         at = _after_operator(text, at, mark)
-    elif mark == "|" and rest[:1] not in ("'", '"') and text[start - 1 : start] != "=":
+    elif mark == "|" and behind_name[:1] not in ("'", '"') and text[start - 1 : start] != "=":
         # Behind a quote it is the type `"pass" | "fail"`, and behind a `=` a value.
         at = _cell(text, at)
     elif mark in ",(":
-        at = _after_comma(text, at, mark, rest[:closed]) if text[start:name_end] != "pass" else -1
+        at = (
+            _after_comma(text, at, mark, behind_name[:closed])
+            if text[start:name_end] != "pass"
+            else -1
+        )
     elif blanks or closed:
         at = _after_blank(text, start, name_end, at=at, after_name=after_name) if not closed else -1
     else:

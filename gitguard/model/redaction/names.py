@@ -258,19 +258,19 @@ def is_reference(value: str) -> bool:
         return True
     if is_leaf_reference(value) or value.startswith(_CODE_STARTS) or "{" in value:
         return True
-    rest = value[1:].rstrip("%-")
+    inner = value[1:].rstrip("%-")
     if value[0] in "!@":  # a tag of YAML, a decorator, or the host of an address
-        parts = rest.replace("_", " ").replace(".", " ").replace("-", " ").split(":")
+        parts = inner.replace("_", " ").replace(".", " ").replace("-", " ").split(":")
         return parts[0].replace(" ", "").isalpha()
     at = value.find("$(")
     if at >= 0 and value[at + 2 : at + 4].isalpha():
         return True
     if value[0] == "%" and not any(char.isalnum() for char in value.replace("%s", "")):
         return True
-    letters = rest.replace("_", "").replace(":", "")
+    letters = inner.replace("_", "").replace(":", "")
     if value[0] == "$" and letters.replace("$", "").isalpha():
         return True  # `$user:$pass`
-    return value[0] in "$%" and letters.isalnum() and rest[0] not in DIGITS
+    return value[0] in "$%" and letters.isalnum() and inner[0] not in DIGITS
 
 
 def _is_name_of_secret(value: str) -> bool:

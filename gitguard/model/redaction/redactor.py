@@ -271,17 +271,17 @@ class Redactor:
         for key, item in value.items():
             rules: list[str] = []
             shown = self._leaf(key, "", plan, rules) if isinstance(key, str) else key
-            here = f"{path}.{shown}" if path else str(shown)
-            findings.extend(RuleMatch(rule, here) for rule in dict.fromkeys(rules))
+            item_path = f"{path}.{shown}" if path else str(shown)
+            findings.extend(RuleMatch(rule, item_path) for rule in dict.fromkeys(rules))
             while shown in clean:
                 shown = f"{shown} again"
             name = name_of(key, value)
             if path and self._strength(name) == BARE:
                 name = f"{path.rpartition('.')[2]}.{name}"
             if secret and key in ("data", "stringData") and isinstance(item, dict):
-                new: Any = self._secret_values(item, here, findings)
+                new: Any = self._secret_values(item, item_path, findings)
             else:
-                new = self._walk(item, name, here, plan=plan, findings=findings)
+                new = self._walk(item, name, item_path, plan=plan, findings=findings)
             same = same and shown is key and new is item
             clean[shown] = new
         return value if same else clean
@@ -467,13 +467,13 @@ class Redactor:
         )
 
     def _tokens(self, token: int, prefixes: Sequence[str], text: str) -> Iterator[Span]:
-        name, _all, rest = TOKENS[token]
+        name, _all, tail_pattern = TOKENS[token]
         for prefix in prefixes:
             at = text.find(prefix)
             while at >= 0:
                 behind = at + len(prefix)
                 if begins_word(text, at, prefix) and goes_on(text, behind):
-                    match = self._pattern(rest).match(text, behind)
+                    match = self._pattern(tail_pattern).match(text, behind)
                     is_found = match is not None and is_token(match[0], name)
                     if match and is_found and is_within(text, at, prefix):
                         is_found = is_by_chance(match[0])
@@ -513,15 +513,15 @@ def _parts_of(value: Any) -> tuple[set[str], set[str]]:
     """Return the texts of a document, its keys among them, and the keys that texts stand under."""
     texts: set[str] = set()
     names: set[str] = set()
-    rest: list[Any] = [value]
-    for item in rest:
+    values: list[Any] = [value]
+    for item in values:
         if isinstance(item, str):
             texts.add(item)
         elif isinstance(item, (list, tuple)):
-            rest += item
+            values += item
         elif isinstance(item, dict):
-            rest += item
-            rest += item.values()
+            values += item
+            values += item.values()
             for name, value in item.items():
                 is_list = isinstance(value, (list, tuple))
                 lists_texts = is_list and any(not isinstance(listed, dict) for listed in value)

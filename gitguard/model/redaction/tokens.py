@@ -454,10 +454,10 @@ def is_within(text: str, at: int, prefix: str) -> bool:
     return text[at - 1 : at] in _JOINTS_OF_WORDS and prefix not in _PREFIXES_WITHIN
 
 
-def is_by_chance(rest: str) -> bool:
+def is_by_chance(tail: str) -> bool:
     """Say whether letters and digits follow each other as in no name: `embeddings_v2` has one."""
-    shape = rest[:64].translate(_SHAPES)
-    return shape.count("a0") + shape.count("0a") > 3 or looks_random(rest[:40], 8)
+    shape = tail[:64].translate(_SHAPES)
+    return shape.count("a0") + shape.count("0a") > 3 or looks_random(tail[:40], 8)
 
 
 def goes_on(text: str, at: int) -> bool:
@@ -465,9 +465,9 @@ def goes_on(text: str, at: int) -> bool:
     return len("".join(text[at : at + 10].split())) == 10
 
 
-def is_token(rest: str, rule: str) -> bool:
+def is_token(tail: str, rule: str) -> bool:
     """Say whether what follows a prefix is random: no word, and no `xxxxxxxx` of a manual."""
-    start = rest[:128]
+    start = tail[:128]
     if len(set(start)) < 6:
         return False
     if rule in _CAPITALS_ALONE:

@@ -98,12 +98,12 @@ class View:
         parts: list[str] = []
         # Begin and end here, and in the original.
         self._edits: list[tuple[int, int, int, int]] = [(0, 0, start, start)]
-        here, at = 0, start
+        new_at, at = 0, start
         for begin, end, new in edits:
             parts += (original[at:begin], new)
-            here += begin - at
-            self._edits.append((here, here + len(new), begin, end))
-            here, at = here + len(new), end
+            new_at += begin - at
+            self._edits.append((new_at, new_at + len(new), begin, end))
+            new_at, at = new_at + len(new), end
         parts.append(original[at:stop])
         self.text = "".join(parts)
         self._begins = [edit[0] for edit in self._edits]

@@ -134,8 +134,8 @@ def _share(wishes: list[int], sections: list[_HandoffSection], room: int) -> lis
     reserved = sum(min(wishes[i], _LEAST_BODY) for i in later)
     for places, kept_back in ((earlier, reserved), (later, 0)):
         by_wish = sorted(places, key=lambda i: wishes[i])
-        for done, i in enumerate(by_wish):
-            fair = (room - kept_back) // (len(by_wish) - done)
+        for number, i in enumerate(by_wish):
+            fair = (room - kept_back) // (len(by_wish) - number)
             limits[i] = min(wishes[i], fair)
             room -= limits[i]
     return limits

@@ -138,9 +138,10 @@ def _moved_files(store: SessionStore, gone: frozenset[str]) -> tuple[tuple[str, 
     from gitguard.store.git.moves import moved_files
 
     worktree, moves = store.workspace.place.worktree, moved_files(store.repository())
-    there = {old: new for old, new in moves.items() if old in gone}
     return tuple(
-        (old, new) for old, new in there.items() if os.path.lexists(os.path.join(worktree, new))
+        (old, new)
+        for old, new in moves.items()
+        if old in gone and os.path.lexists(os.path.join(worktree, new))
     )
 
 

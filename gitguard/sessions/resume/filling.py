@@ -119,19 +119,19 @@ def fill(sections: tuple[BlockSection, ...], room: int) -> tuple[Filled, ...]:
     parts = [_SectionFilling(section) for section in sections]
     for _, _, place, item, limit in steps[:taken]:
         parts[place].take(item, limit)
-    rest = [step for step in steps[taken:] if not sections[step[2]].is_whole]
-    _use_up(room, rest, parts)
+    unfitting = [step for step in steps[taken:] if not sections[step[2]].is_whole]
+    _use_up(room, unfitting, parts)
     return tuple(part.filled() for part in parts)
 
 
-def _use_up(room: int, rest: list[Step], parts: list[_SectionFilling]) -> None:
+def _use_up(room: int, unfitting: list[Step], parts: list[_SectionFilling]) -> None:
     """Show of steps that do not fit what there is room for: more of shown items, and of one other.
 
     A text may be cut to far less than its room, as one that says a thing again and again is. Were
     several items added that a step before them kept out, a larger budget could show fewer.
     """
     is_added = False
-    for _, _, place, item, _ in rest:
+    for _, _, place, item, _ in unfitting:
         spare = room - sum(part.size for part in parts)
         if spare < _FEW_WORDS:
             return

@@ -67,11 +67,11 @@ def session_elsewhere(store: SessionStore) -> str:
     It is the newest one that is believed and was not begun here; empty where there is none.
     """
     branch = store.repository().checked_out().removeprefix("refs/heads/")
-    here = store.workspace.session_names()
+    own_sessions = store.workspace.session_names()
     lanes = [
         lane
         for lane in other_lanes(store.workspace, store.repository())
-        if lane.is_trusted and lane.branch == branch and lane.session not in here
+        if lane.is_trusted and lane.branch == branch and lane.session not in own_sessions
     ]
     if not branch or not lanes:
         return ""
@@ -125,12 +125,12 @@ def _lane(reader: ObjectReader, commit: str, writer: str) -> Iterator[Checkpoint
 
 
 def _line(
-    store: SessionStore, reader: ObjectReader, work: WorkElsewhere, here: Code, *, is_news: bool
+    store: SessionStore, reader: ObjectReader, work: WorkElsewhere, ours: Code, *, is_news: bool
 ) -> str:
-    redactor, there = store.workspace.redactor, work.newest.code
-    has_commit = not there.head or reader.exists(there.head)
+    redactor, theirs = store.workspace.redactor, work.newest.code
+    has_commit = not theirs.head or reader.exists(theirs.head)
     lacking = [
-        f"HEAD {there.head[:_SHORT_ID]} there, a commit that this repository does not have"
+        f"HEAD {theirs.head[:_SHORT_ID]} there, a commit that this repository does not have"
         if not has_commit
         else "",
         files_named(
@@ -145,10 +145,11 @@ def _line(
     assert lane is not None  # `_lane` yields no others
     name = redactor.text(one_line(lane.machine))
     author = f"{name} (writer {lane.writer})" if name else f"writer {lane.writer}"
-    apart = (_branch_apart(there, here), _commit_apart(there, here) if has_commit else "")
+    apart = (_branch_apart(theirs, ours), _commit_apart(theirs, ours) if has_commit else "")
     differences = [part for part in (*apart, *lacking) if part]
     difference_text = "; ".join(redactor.text(part) for part in differences)
-    same = "the same commit is checked out here" if there.head and there.head == here.head else ""
+    is_same = bool(theirs.head) and theirs.head == ours.head
+    same = "the same commit is checked out here" if is_same else ""
     standing = difference_text or same or "commit unknown"
     text = f"{author}, saved{_age(store, work.newest.at)}: {standing}"
     return shorten(text, _LINE - len(_UNKNOWN)) + _UNKNOWN
@@ -160,17 +161,17 @@ def _age(store: SessionStore, at: float) -> str:
     return f" {duration(age)} ago" if age >= -_FUTURE else " at a time that is not known"
 
 
-def _branch_apart(there: Code, here: Code) -> str:
-    if not there.branch or not here.branch or there.branch == here.branch:
+def _branch_apart(theirs: Code, ours: Code) -> str:
+    if not theirs.branch or not ours.branch or theirs.branch == ours.branch:
         return ""
-    branches = (shorten(one_line(code.branch), _NAME) for code in (there, here))
+    branches = (shorten(one_line(code.branch), _NAME) for code in (theirs, ours))
     return "branch {} there, {} here".format(*branches)
 
 
-def _commit_apart(there: Code, here: Code) -> str:
-    if not there.head or there.head == here.head:
+def _commit_apart(theirs: Code, ours: Code) -> str:
+    if not theirs.head or theirs.head == ours.head:
         return ""
-    return f"HEAD {there.head[:_SHORT_ID]} there, {here.head[:_SHORT_ID] or 'no commit'} here"
+    return f"HEAD {theirs.head[:_SHORT_ID]} there, {ours.head[:_SHORT_ID] or 'no commit'} here"
 
 
 def _in_no_commit(

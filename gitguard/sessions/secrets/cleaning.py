@@ -83,12 +83,12 @@ class SessionFiles:
         yield os.path.join(workspace.places.state_home, "crash.log")
         yield from _below(holds_folder(workspace.places.state_home))
         for store in self._stores():
-            here = store.workspace
-            yield from _below(here.session_folder(session))
-            yield from _below(os.path.join(here.folder, "archive"))
-            yield os.path.join(here.folder, "faults.jsonl")
+            store_workspace = store.workspace
+            yield from _below(store_workspace.session_folder(session))
+            yield from _below(os.path.join(store_workspace.folder, "archive"))
+            yield os.path.join(store_workspace.folder, "faults.jsonl")
             for name in self._store.config.handoff.own_names:
-                yield os.path.join(here.place.worktree, name)
+                yield os.path.join(store_workspace.place.worktree, name)
 
 
 def _rewrite(store: SessionStore, redactor: Redactor) -> None:

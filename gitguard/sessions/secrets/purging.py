@@ -133,10 +133,12 @@ class SessionSecrets:
         new = self._rewrite(past[::-1], tell)
         self._remember(past)
         why = self._redactor.text(reason) or "no reason was given"
-        done = f"purged from {first.name} on: {why}"
-        self._replace_head(head, new[head.id], done)
+        movement = f"purged from {first.name} on: {why}"
+        self._replace_head(head, new[head.id], movement)
         old |= self._rewrite_archives(new)
-        saved = self._store.checkpoint(triggers.MANUAL, f"Secrets were {done}.", Circumstances())
+        saved = self._store.checkpoint(
+            triggers.MANUAL, f"Secrets were {movement}.", Circumstances()
+        )
         if saved.pending:
             raise Pending(f"the history is clean, the files are not yet: {saved.pending}")
         self._files.clean()
@@ -215,11 +217,11 @@ class SessionSecrets:
             (self._clean(version).contents[STATE_FILE] for version in leaking),
         )
 
-    def _replace_head(self, head: Head, new: str, done: str) -> None:
+    def _replace_head(self, head: Head, new: str, movement: str) -> None:
         if new == head.id:
             return
         contents = self._chain.read(new).contents
-        self._rewriting.replace_head(head.own_anchor, new, sha256(contents[STATE_FILE]), done)
+        self._rewriting.replace_head(head.own_anchor, new, sha256(contents[STATE_FILE]), movement)
         self._store.write_snapshot(contents[SNAPSHOT_FILE])
 
     def _archives(self) -> Iterator[tuple[str, list[PastCheckpoint] | None]]:

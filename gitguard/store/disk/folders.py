@@ -92,18 +92,18 @@ def stranger(path: str) -> tuple[str, int]:
     # Root may write in every user's folders, so none of them is a stranger's to it.
     if not our_folder or not hasattr(os, "geteuid") or os.geteuid() == 0:
         return "", 0
-    here = our_folder
+    folder = our_folder
     while True:
         try:
-            owner = os.lstat(here).st_uid
+            owner = os.lstat(folder).st_uid
         except OSError:
             return "", 0
         if owner != os.geteuid():
-            return here, owner
-        name = path[len(here) + 1 :].partition(os.sep)[0]
+            return folder, owner
+        name = path[len(folder) + 1 :].partition(os.sep)[0]
         if not name:
             return "", 0
-        here = os.path.join(here, name)
+        folder = os.path.join(folder, name)
 
 
 def _our_folder_of(path: str) -> str:
@@ -120,16 +120,16 @@ def _our_folder_of(path: str) -> str:
 
 def _opened(path: str, our_folder: str, *, make: bool = False) -> int:
     trusted, mode = _ours[our_folder]
-    here = trusted
+    folder = trusted
     handle = os.open(trusted, _OPEN)
     try:
-        if here == our_folder:
-            _keep_private(handle, here, mode, refuse=True)
+        if folder == our_folder:
+            _keep_private(handle, folder, mode, refuse=True)
         for name in path[len(trusted) :].split(os.sep):
             if not name:
                 continue
-            here = os.path.join(here, name)
-            mine = mode if here == our_folder else PRIVATE
+            folder = os.path.join(folder, name)
+            mine = mode if folder == our_folder else PRIVATE
             is_new = make and _make_below(handle, name)
             # If opening fails, `handle` still is the folder above, which the `except` below closes.
             try:
@@ -140,16 +140,16 @@ def _opened(path: str, our_folder: str, *, make: bool = False) -> int:
                 is_in_the_way = error.errno in (errno.ELOOP, errno.ENOTDIR)
                 if is_in_the_way and _is_link(handle, name):
                     raise InvalidDocument(
-                        f"`{here}` is a symbolic link, which is refused", "Remove the link"
+                        f"`{folder}` is a symbolic link, which is refused", "Remove the link"
                     ) from error
                 raise
             os.close(above)
             # `mkdir` was given the private mode, so that nobody can write there before this line.
             if is_new and mine != PRIVATE:
                 os.fchmod(handle, stat.S_IMODE(os.fstat(handle).st_mode) | mine)
-            if len(here) >= len(our_folder):
+            if len(folder) >= len(our_folder):
                 # In a repository links are refused anyway; anchors have nothing but their folder.
-                _keep_private(handle, here, mine, refuse=trusted == our_folder)
+                _keep_private(handle, folder, mine, refuse=trusted == our_folder)
     except BaseException:
         os.close(handle)
         raise

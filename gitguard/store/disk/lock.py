@@ -166,13 +166,13 @@ class Lock:
                 fcntl.flock(handle, kind | fcntl.LOCK_NB)
             # The last holder's folder may have been removed while we waited for its lock.
             with At(self.path) as at:
-                here = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
+                at_path = os.stat(at.name, dir_fd=at.folder, follow_symlinks=False)
         except (BlockingIOError, FileNotFoundError):
             return False
         except OSError as error:
             os.close(handle)
             raise files.refused(self.path, error) from error
-        return os.path.samestat(here, os.fstat(handle))
+        return os.path.samestat(at_path, os.fstat(handle))
 
     def _holder(self) -> str:
         data = files.read_bytes(self.path, limit=200) or b""

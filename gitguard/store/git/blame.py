@@ -60,10 +60,10 @@ class BlamedFile:
         """
         tree = ("ls-tree", "-z", "--full-tree", "HEAD", "--", self._path)
         listed = self._repository.git.run(*tree).split(b"\0")[0]
-        mode, _, rest = listed.partition(b" ")
+        mode, _, kind_and_id = listed.partition(b" ")
         if mode not in _PLAIN_FILE:
             return None
-        blob = rest.partition(b"\t")[0].split()[-1].decode("ascii", "replace")
+        blob = kind_and_id.partition(b"\t")[0].split()[-1].decode("ascii", "replace")
         with self._repository.reader() as reader:
             return reader.read(blob, "blob", limit=_LIMIT)
 

@@ -112,9 +112,9 @@ class CodeCommits:
         if not revision or revision.startswith("-") or not revision.isprintable():
             return ""
         question = ("rev-parse", "--verify", "--quiet", "--end-of-options")
-        done = self._git.attempt(*question, f"{revision}^{{commit}}")
-        commit = done.stdout.decode("ascii", "replace").strip()
-        return commit if not done.returncode and is_object_id(commit) else ""
+        outcome = self._git.attempt(*question, f"{revision}^{{commit}}")
+        commit = outcome.stdout.decode("ascii", "replace").strip()
+        return commit if not outcome.returncode and is_object_id(commit) else ""
 
     def range(self, text: str) -> CommitRange:
         """Return what `BASE..HEAD`, `A...B` or a base alone names; an end left out is HEAD.
@@ -193,11 +193,11 @@ class CodeCommits:
             listed = self._git.run(*_COMPARE, "--no-renames", "--numstat", "-z", stdin=pairs)
             commit = ""
             for record in listed.split(b"\0"):
-                added, tab, rest = record.partition(b"\t")
+                added, tab, removed_and_path = record.partition(b"\t")
                 if not tab:
                     commit = record.decode("ascii", "replace").strip()
                     continue
-                removed, _, path = rest.partition(b"\t")
+                removed, _, path = removed_and_path.partition(b"\t")
                 added_lines, removed_lines = (
                     int(count) if count.isdigit() else None for count in (added, removed)
                 )
@@ -234,8 +234,8 @@ class CodeCommits:
 
     def merge_base(self, first: str, second: str) -> str:
         """Return the newest commit that two histories have in common, empty for none."""
-        done = self._git.attempt("merge-base", first, second)
-        return "" if done.returncode else done.stdout.decode("ascii", "replace").strip()
+        outcome = self._git.attempt("merge-base", first, second)
+        return "" if outcome.returncode else outcome.stdout.decode("ascii", "replace").strip()
 
 
 def _described(commit_id: str, *parents: str, body: bytes | InvalidDocument) -> HistoryCommit:

@@ -59,10 +59,10 @@ class Attributes:
             return {}
         question = ("check-attr", "-z", "--stdin", *FILTERING, *CONVERTING)
         request = b"".join(os.fsencode(name) + b"\0" for name in names)
-        done = self._git.start(*question, settings=user_rules).finish(request, limit=_TIME_LIMIT)
-        if done.returncode:
-            raise self._git.failure("check-attr", done)
-        words = [os.fsdecode(word) for word in done.stdout.split(b"\0")[:-1]]
+        outcome = self._git.start(*question, settings=user_rules).finish(request, limit=_TIME_LIMIT)
+        if outcome.returncode:
+            raise self._git.failure("check-attr", outcome)
+        words = [os.fsdecode(word) for word in outcome.stdout.split(b"\0")[:-1]]
         attributes: dict[str, dict[str, str]] = {}
         for path, name, value in zip(words[::3], words[1::3], words[2::3], strict=True):
             attributes.setdefault(path, {})[name] = value
@@ -147,10 +147,10 @@ class Conversions:
         # Git finds the attributes of this question by the folder that it runs in.
         settings += [*self.filters_off(), *self.user_rules()]
         git = self._git.with_objects(self._objects) if self._objects else self._git
-        done = git.attempt(*question, settings=tuple(settings))
-        if done.returncode:
-            raise git.failure("cat-file", done)
-        return done.stdout
+        outcome = git.attempt(*question, settings=tuple(settings))
+        if outcome.returncode:
+            raise git.failure("cat-file", outcome)
+        return outcome.stdout
 
     def filters_off(self) -> tuple[str, ...]:
         """Return the settings that switch off each filter that the repository defines."""
@@ -195,7 +195,7 @@ class Conversions:
         return self._values[name]
 
     def _asked(self, *arguments: str, fails_with: int = 0) -> bytes:
-        done = self._git.start(*arguments).finish(limit=_TIME_LIMIT)
-        if done.returncode not in (0, fails_with):
-            raise self._git.failure(arguments[0], done)
-        return done.stdout
+        outcome = self._git.start(*arguments).finish(limit=_TIME_LIMIT)
+        if outcome.returncode not in (0, fails_with):
+            raise self._git.failure(arguments[0], outcome)
+        return outcome.stdout

@@ -314,10 +314,10 @@ class _PendingGit:
 
     def answer(self) -> bytes:
         """Return what git says."""
-        done = self._process.finish(limit=_TIME_LIMIT)
-        if done.returncode:
-            raise self._git.failure(self._arguments[0], done)
-        return done.stdout
+        outcome = self._process.finish(limit=_TIME_LIMIT)
+        if outcome.returncode:
+            raise self._git.failure(self._arguments[0], outcome)
+        return outcome.stdout
 
 
 def _new(listing: _PendingGit, most: int) -> tuple[tuple[str, ...], str]:

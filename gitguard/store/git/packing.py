@@ -35,10 +35,10 @@ def write_pack(git: Plumbing, folder: str, tips: Iterable[str], limit: float, *o
     """
     request = "".join(f"{tip}\n" for tip in tips).encode()
     question = ("pack-objects", "--revs", "--quiet", *options, os.path.join(folder, "pack"))
-    done = git.start(*question, settings=_DURABLE).finish(request, limit=limit)
-    if done.returncode:
-        raise git.failure("pack-objects", done)
-    pack = done.stdout.decode("ascii", "replace").strip()
+    outcome = git.start(*question, settings=_DURABLE).finish(request, limit=limit)
+    if outcome.returncode:
+        raise git.failure("pack-objects", outcome)
+    pack = outcome.stdout.decode("ascii", "replace").strip()
     if pack and not is_object_id(pack):
         raise GitFailed("`git pack-objects` named no pack")
     files.settle_folder(folder)
@@ -70,9 +70,9 @@ def pack_checkpoints(
     if not write_pack(repository.git, folder, tips, limit, "--unpacked", "--non-empty"):
         return False
     at_step("checkpoints-packed")
-    done = repository.git.start("prune-packed", "--quiet").finish(limit=limit)
-    if done.returncode:
-        raise repository.git.failure("prune-packed", done)
+    outcome = repository.git.start("prune-packed", "--quiet").finish(limit=limit)
+    if outcome.returncode:
+        raise repository.git.failure("prune-packed", outcome)
     return True
 
 

@@ -294,14 +294,14 @@ class Plumbing:
         command = self.command(*arguments, settings=settings)
         return GitProcess(command, self._environment, os.path.abspath(os.sep))
 
-    def failure(self, command: str, done: GitOutcome) -> GitFailed:
+    def failure(self, command: str, outcome: GitOutcome) -> GitFailed:
         """Return the error of a command that failed, with what git complained about."""
-        complaint = self.complaint(done) or "nothing"
+        complaint = self.complaint(outcome) or "nothing"
         return GitFailed(
-            f"`git {command}` ended with {done.returncode} and said: {complaint}", _LOOK
+            f"`git {command}` ended with {outcome.returncode} and said: {complaint}", _LOOK
         )
 
-    def complaint(self, done: GitOutcome, allowed: tuple[str, ...] = ()) -> str:
+    def complaint(self, outcome: GitOutcome, allowed: tuple[str, ...] = ()) -> str:
         """Return what git complained about, without what it read in files; perhaps empty.
 
         allowed is what may stay besides names in the repository.
@@ -310,7 +310,7 @@ class Plumbing:
 
         place = self._place
         places = (place.worktree, place.git_dir, place.common_dir, "refs/", *allowed)
-        return git_words(visible(done.stderr.decode("utf-8", "replace")), *places)
+        return git_words(visible(outcome.stderr.decode("utf-8", "replace")), *places)
 
     def _is_own(self, environment: Mapping[str, str]) -> bool:
         """Say whether worktree and git directory are this user's, by git's own rule."""

@@ -131,19 +131,19 @@ class Repository:
     def delete_ref(self, name: str, old: str) -> None:
         """Remove a ref that still points at old; one that is gone is removed."""
         with self._packed_refs.deleting():
-            done = self.git.attempt(
+            outcome = self.git.attempt(
                 "update-ref", "--stdin", "--no-deref", stdin=f"delete {name} {old}\n".encode()
             )
-        if done.returncode and name in self.refs(name):
-            raise self._moved(name, old, done)
+        if outcome.returncode and name in self.refs(name):
+            raise self._moved(name, old, outcome)
 
     def expire_reflog(self, name: str) -> None:
         """Empty a ref's reflog, which would keep what it pointed at before from being collected."""
-        done = self.git.attempt(
+        outcome = self.git.attempt(
             "reflog", "expire", "--expire=all", "--expire-unreachable=all", name
         )
-        if done.returncode and b"points nowhere" not in done.stderr:
-            raise self.git.failure("reflog", done)
+        if outcome.returncode and b"points nowhere" not in outcome.stderr:
+            raise self.git.failure("reflog", outcome)
 
     def worktrees(self) -> tuple[str, ...]:
         """Return the folders of the repository's worktrees, the main one first."""
@@ -195,24 +195,24 @@ class Repository:
                 if part not in ("refs", "heads"):  # some tools share these between repositories
                     files.refuse_link(path)
 
-    def _check_move(self, name: str, new: str, old: str, done: GitOutcome) -> None:
-        if done.returncode and b"nonexistent object" in done.stderr:
+    def _check_move(self, name: str, new: str, old: str, outcome: GitOutcome) -> None:
+        if outcome.returncode and b"nonexistent object" in outcome.stderr:
             raise ObjectsGone(f"`{name}` was not moved: somebody removed {new} while we wrote it")
-        if done.returncode:
-            raise self._moved(name, old, done)
+        if outcome.returncode:
+            raise self._moved(name, old, outcome)
         # Git syncs the ref's file, but not the folder in which it was renamed.
         self.settle(name)
         if self.ref_id(name) != new:
             raise RefMoved(f"`{name}` does not point at {new} after it was moved there")
 
-    def _moved(self, name: str, old: str, done: GitOutcome) -> GitguardError:
-        failure = self.git.failure("update-ref", done)
+    def _moved(self, name: str, old: str, outcome: GitOutcome) -> GitguardError:
+        failure = self.git.failure("update-ref", outcome)
         # Git ends with the same code for a ref that moved and for any other failure, so the ref is
         # read again to tell them apart.
         current = self.refs(name).get(name)
         if (current.id if current else "0" * len(old)) != old:
             return RefMoved(f"`{name}` moved while we wrote: {failure.message}", failure.hint)
-        complaint = done.stderr.decode("utf-8", "surrogateescape")
+        complaint = outcome.stderr.decode("utf-8", "surrogateescape")
         if f"{name}.lock" in complaint or self._packed_refs.lock in complaint:
             return Pending(
                 f"the lock of `{name}` cannot be taken: {failure.message}",
@@ -266,9 +266,9 @@ class Repository:
             return text.removeprefix("ref: ")
         if is_object_id(text):
             return text
-        done = self.git.attempt("symbolic-ref", "--quiet", "HEAD")
-        if done.returncode == 0:
-            return done.stdout.decode().strip()
+        outcome = self.git.attempt("symbolic-ref", "--quiet", "HEAD")
+        if outcome.returncode == 0:
+            return outcome.stdout.decode().strip()
         return self.git.run("rev-parse", "--verify", "HEAD").decode().strip()
 
     def branch_history(self, branch: str) -> BranchHistory:
@@ -356,8 +356,8 @@ class Repository:
         commit = self.checked_out_commit()
         if commit:
             return commit
-        done = self.git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        return done.stdout.decode("ascii", "replace").strip() if done.returncode == 0 else ""
+        outcome = self.git.attempt("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
+        return outcome.stdout.decode("ascii", "replace").strip() if outcome.returncode == 0 else ""
 
     def commit_of_submodule(self, path: str) -> str:
         """Return the id of the commit checked out in a submodule; empty where none is known."""
@@ -382,9 +382,9 @@ class Repository:
         """
         moment = max(int(seconds), _FIRST_MOMENT)
         for name in (f"HEAD@{{{moment}}}", "HEAD"):
-            done = self.git.attempt("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-            if done.returncode == 0:
-                return done.stdout.decode().strip()
+            outcome = self.git.attempt("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+            if outcome.returncode == 0:
+                return outcome.stdout.decode().strip()
         return ""
 
     def head_moved_at(self) -> float:
@@ -545,8 +545,8 @@ class RefMove:
 
     def to(self, new: str, old: str) -> None:
         """Point the ref at new if it still points at old, durable, and read it back."""
-        done = self._process.finish(f"update {self._name} {new} {old}\n".encode())
-        self._check(self._name, new, old, done)
+        outcome = self._process.finish(f"update {self._name} {new} {old}\n".encode())
+        self._check(self._name, new, old, outcome)
 
     def __exit__(self, *exception: object) -> None:
         if not self._process.has_ended:

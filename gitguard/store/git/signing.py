@@ -137,7 +137,7 @@ class Signer:
             settings = SigningSettings(self._git)
             if not settings.can_sign:
                 raise _unsigned("your git configuration names no key to sign with")
-            done = self._git.attempt_with_keys(
+            outcome = self._git.attempt_with_keys(
                 *("commit-tree", "-S", *parents, tree),
                 settings=settings.as_arguments(),
                 environment=stamp.to_environment(),
@@ -145,11 +145,13 @@ class Signer:
             )
         except GitFailed as error:
             raise _unsigned(error.message) from error
-        if b"is not a valid object" in done.stderr:
+        if b"is not a valid object" in outcome.stderr:
             raise ObjectsGone(f"somebody removed {tree} while it was signed")
-        if done.returncode:
-            raise _unsigned(f"git said: {self._git.complaint(done, settings.values) or 'nothing'}")
-        return done.stdout.decode().strip()
+        if outcome.returncode:
+            raise _unsigned(
+                f"git said: {self._git.complaint(outcome, settings.values) or 'nothing'}"
+            )
+        return outcome.stdout.decode().strip()
 
 
 def _unsigned(why: str) -> Pending:
@@ -224,12 +226,12 @@ class Keyring:
     def _keys(self, *question: str, stdin: bytes = b"") -> list[tuple[str, str, str]]:
         """Return fingerprint, validity and name of each primary key."""
         program = SigningSettings(self._git).gpg
-        done = self._git.attempt_key_program(
+        outcome = self._git.attempt_key_program(
             program, "--batch", "--with-colons", "--fixed-list-mode", *question, stdin=stdin
         )
         keys: list[tuple[str, str, str]] = []
         is_primary = False
-        for line in done.stdout.decode("utf-8", "replace").splitlines():
+        for line in outcome.stdout.decode("utf-8", "replace").splitlines():
             record = [*line.split(":"), *[""] * 10]
             if record[0] in ("pub", "sub"):
                 is_primary = record[0] == "pub"
@@ -283,14 +285,14 @@ class SignatureCheck:
 def ask_git(git: Plumbing, commit: str, kind: str, settings: tuple[str, ...]) -> SignatureVerdict:
     """Return what git says of a commit's signature under settings that name all it may run."""
     try:
-        done = git.attempt_with_keys(
+        outcome = git.attempt_with_keys(
             *("verify-commit", "--raw", commit), settings=settings, environment={}
         )
     except GitFailed as error:
         return SignatureVerdict(UNKNOWN, reason=error.message)
-    output = done.stderr.decode("utf-8", "replace")
+    output = outcome.stderr.decode("utf-8", "replace")
     judge = judge_ssh if kind == SSH else judge_gpg
-    return judge(output, holds=done.returncode == 0)
+    return judge(output, holds=outcome.returncode == 0)
 
 
 def _plain(name: str) -> str:

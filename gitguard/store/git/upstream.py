@@ -13,6 +13,6 @@ def upstream_of(git: Plumbing, branch: str) -> str:
     Empty for a branch without one, and where git does not tell.
     """
     fields = "--format=%(upstream:short)%00%(upstream:track,nobracket)"
-    done = git.attempt("for-each-ref", fields, f"refs/heads/{branch}")
-    name, _, track = done.stdout.decode("utf-8", "replace").strip().partition("\0")
+    outcome = git.attempt("for-each-ref", fields, f"refs/heads/{branch}")
+    name, _, track = outcome.stdout.decode("utf-8", "replace").strip().partition("\0")
     return f"{name}, {track}" if track else name

@@ -16,10 +16,10 @@ class Worktree(Repository):
         """Return those of the names that git ignores; they need not exist."""
         # The command refuses to run with the literal path names that the door asks for.
         options = ("--no-literal-pathspecs", "check-ignore", "-z", "--stdin")
-        done = self.git.attempt(*options, stdin="\0".join(names).encode())
-        if done.returncode not in (0, 1):
-            raise self.git.failure("check-ignore", done)
-        return _names(done.stdout)
+        outcome = self.git.attempt(*options, stdin="\0".join(names).encode())
+        if outcome.returncode not in (0, 1):
+            raise self.git.failure("check-ignore", outcome)
+        return _names(outcome.stdout)
 
     def remotes(self) -> tuple[str, ...]:
         """Return the names of the repository's remotes."""

@@ -152,8 +152,8 @@ def whereabouts(git_dir: str) -> str:
 
     The device is left out, because a container may see the same folder under another one.
     """
-    here = identity_of(git_dir)
-    return f"{here.inode:x}-{here.born:x}"
+    identity = identity_of(git_dir)
+    return f"{identity.inode:x}-{identity.born:x}"
 
 
 def _statx_birth_time(path: str) -> int:

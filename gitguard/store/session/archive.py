@@ -63,9 +63,9 @@ class SessionArchive:
         """
         damaged = []
         errors = self._chain.damaged()
-        there = self._chain.archives() if errors else {}
+        archives = self._chain.archives() if errors else {}
         for short, error in errors.items():
-            commit = there.get(self._chain.archive_of(short), short)
+            commit = archives.get(self._chain.archive_of(short), short)
             damaged.append(self._described(commit).replace(problem=error.message))
         return damaged + [self._described(anchor.committed) for anchor in self._chain.archived()]
 
@@ -155,7 +155,7 @@ class SessionArchive:
         self._forget(aside)
 
     def _refuse_other(self, archived: Archived, anchor: Anchor) -> None:
-        ref, there = archived.ref, self._chain.archives().get(archived.ref, "")
+        ref, archived_commit = archived.ref, self._chain.archives().get(archived.ref, "")
         in_force = self._repository.refs(self._chain.ref).get(self._chain.ref)
         current = self._chain.anchors.read()
         # A crash while it was put away may leave the same anchor with another time.
@@ -165,10 +165,10 @@ class SessionArchive:
                 f"there is a session `{self._session.key:.80}` already",
                 f"Put that one away first: `gitguard session close {self._session.key:.80}`",
             )
-        if there != anchor.committed:
+        if archived_commit != anchor.committed:
+            standing = f"at {archived_commit[:12]}" if archived_commit else "gone"
             raise Tampered(
-                f"`{ref}` is {f'at {there[:12]}' if there else 'gone'}; this machine archived "
-                f"{anchor.committed[:12]} there",
+                f"`{ref}` is {standing}; this machine archived {anchor.committed[:12]} there",
                 f"Put it back with `git update-ref {ref} {anchor.committed}` if the commit is "
                 "still there",
             )

@@ -310,8 +310,8 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
     """
     if source.name == target.name:
         return
-    there = read_record(workspace, target)
-    hosts = dict(there.host_sessions)
+    target_record = read_record(workspace, target)
+    hosts = dict(target_record.host_sessions)
     moving = all_conversations(workspace, source)
     shell = with_hold(workspace, source, THIS_SESSION, moving.get(THIS_SESSION))
     if shell.is_held:
@@ -323,7 +323,7 @@ def carry(workspace: Workspace, source: Session, target: Session) -> None:
         delivery, head = (before.delivery, before.head) if before else (None, "")
         carried = before is None or before.carried
         hosts[key] = conversation.replace(delivery=delivery, head=head, carried=carried)
-    write_record(workspace, target, there.replace(host_sessions=hosts))
+    write_record(workspace, target, target_record.replace(host_sessions=hosts))
     remember_held(workspace, target, hosts)
     _carry_open_calls(workspace, source, target)
     if THIS_SESSION in hosts:

@@ -183,8 +183,8 @@ def _overlay(base: dict[str, Any], over: dict[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for name, value in over.items():
         below = merged.get(name)
-        both = isinstance(value, dict) and isinstance(below, dict)
-        merged[name] = _overlay(below, value) if both else value  # type: ignore[arg-type]
+        are_objects = isinstance(value, dict) and isinstance(below, dict)
+        merged[name] = _overlay(below, value) if are_objects else value  # type: ignore[arg-type]
     return merged
 
 

@@ -151,8 +151,8 @@ def carried(common_dir: str) -> str:
 
 def _is_taken(workspace: Workspace, identity: str) -> bool:
     """Say whether another repository of this machine has an identity: somebody planted it here."""
-    here = workspace.state_folder
-    others = (folder for folder in folders_in(workspace.places.state_home) if folder != here)
+    own_folder = workspace.state_folder
+    others = (folder for folder in folders_in(workspace.places.state_home) if folder != own_folder)
     return any(record.identity == identity for record in _records(others))
 
 

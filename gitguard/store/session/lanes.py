@@ -270,11 +270,13 @@ class Extended(Value):
 class OwnLane:
     """The lane that this worktree writes of one session; the caller holds the lock of lanes."""
 
-    def __init__(self, store: SessionStore, file: WriterFile, there: Mapping[str, str]) -> None:
-        """Describe the lane of a session; there is what the remote has: full ref and commit."""
+    def __init__(
+        self, store: SessionStore, file: WriterFile, remote_refs: Mapping[str, str]
+    ) -> None:
+        """Describe the lane of a session; remote_refs are the remote's: full name and commit."""
         self._store = store
         self._file = file
-        self._there = there
+        self._remote_refs = remote_refs
         self._workspace = store.workspace
         self._repository = store.repository()
         self._unsigned = ""
@@ -329,7 +331,7 @@ class OwnLane:
         """Return the writer and its lane, anew where a copy of it is or was at work."""
         writer = self._file.read()
         count, lane = self._counted(writer)
-        if lane is None or not self._holds(lane, self._there.get(lane.ref, "")):
+        if lane is None or not self._holds(lane, self._remote_refs.get(lane.ref, "")):
             return self._renewed(writer)
         writer = writer.counting(count)
         self._file.write(writer)
@@ -358,9 +360,11 @@ class OwnLane:
         mark = read_lane(self._repository, lane).checkpoint.lane
         return mark.counter if mark is not None and mark.writer == lane.writer else -1
 
-    def _holds(self, lane: Lane, there: str) -> bool:
+    def _holds(self, lane: Lane, remote_commit: str) -> bool:
         """Say whether our lane has all that the remote has of it."""
-        return not there or there == lane.commit or self._repository.is_ancestor(there, lane.commit)
+        if remote_commit in ("", lane.commit):
+            return True
+        return self._repository.is_ancestor(remote_commit, lane.commit)
 
     def _missing(self, lane: Lane, head: Head) -> list[ChainLink] | None:
         """Return our checkpoints that a lane lacks, newest first; None if it has others."""

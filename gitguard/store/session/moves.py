@@ -96,7 +96,7 @@ def anchors_in(folder: str) -> dict[str, Anchor]:
 def _candidates(workspace: Workspace) -> Iterator[Candidate]:
     """Yield what this machine knows of the repository by its identity or as the same folder."""
     common_dir = workspace.place.common_dir
-    here, carried = identity_of(common_dir), identity.carried(common_dir)
+    folder_identity, carried = identity_of(common_dir), identity.carried(common_dir)
     for folder in identity.folders_in(workspace.places.state_home):
         if folder == workspace.state_folder:
             continue
@@ -104,8 +104,10 @@ def _candidates(workspace: Workspace) -> Iterator[Candidate]:
             record = identity.read_record(folder)
         except GitguardError:
             continue  # whoever works there says so
-        same_folder = record is not None and here.born and record.place == here
-        if record is not None and (same_folder or (carried and record.identity == carried)):
+        if record is None:
+            continue
+        is_same_folder = folder_identity.born and record.place == folder_identity
+        if is_same_folder or (carried and record.identity == carried):
             yield Candidate(folder, record)
 
 

@@ -181,9 +181,9 @@ class Workspace:
         place = self.place if root == self.place.worktree else locate(root)
         if (place.worktree, place.common_dir) != (root, self.place.common_dir):
             raise NotARepository(f"`{root}` is not a worktree of `{self.place.common_dir}`")
-        there = Workspace(place, self.places.replace(session=""), self._directory, self.clock)
-        there.redactor = self.redactor
-        return there
+        workspace = Workspace(place, self.places.replace(session=""), self._directory, self.clock)
+        workspace.redactor = self.redactor
+        return workspace
 
     def apart(self) -> Workspace:
         """Return the same workspace with working files in the state directory.

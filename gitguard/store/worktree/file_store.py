@@ -217,8 +217,8 @@ class FileStore:
     def _is_written_again(self, name: str) -> bool:
         """Let git write the index of a pack; say whether it did."""
         aside = self._path(f"{name}.{os.getpid()}.tmp")
-        done = self._git.attempt("index-pack", "-o", aside, self._path(name + _PACK))
-        if done.returncode:
+        outcome = self._git.attempt("index-pack", "-o", aside, self._path(name + _PACK))
+        if outcome.returncode:
             files.remove(aside)
             return False
         with suppress(OSError):

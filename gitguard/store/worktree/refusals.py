@@ -165,17 +165,17 @@ class Refusals:
         question = ("--no-literal-pathspecs", "check-ignore", "--no-index", "-z", "--stdin")
         request = b"".join(os.fsencode(path) + b"\0" for path in paths)
         git = self._repository.git
-        done = git.start(*question, settings=git.user_rules()).finish(request)
-        if done.returncode not in (0, 1):
-            raise git.failure("check-ignore", done)
-        return frozenset(os.fsdecode(path) for path in done.stdout.split(b"\0") if path)
+        outcome = git.start(*question, settings=git.user_rules()).finish(request)
+        if outcome.returncode not in (0, 1):
+            raise git.failure("check-ignore", outcome)
+        return frozenset(os.fsdecode(path) for path in outcome.stdout.split(b"\0") if path)
 
     def _is_repository(self, folder: str) -> bool:
         if folder not in self._repositories:
             # What a link leads to is not in the worktree.
             is_here = all(map(self._is_folder, (*_folders_above(folder), folder)))
-            there = os.path.lexists(os.path.join(self._root, folder, ".git"))
-            self._repositories[folder] = is_here and there
+            has_git = os.path.lexists(os.path.join(self._root, folder, ".git"))
+            self._repositories[folder] = is_here and has_git
         return self._repositories[folder]
 
     def _is_folder(self, path: str) -> bool:

@@ -103,14 +103,14 @@ class Restorer:
             for path, entry in entries.items()
             if entry is not None and entry.mode != LINK and path not in raw
         )
-        here = self._files()
+        worktree_files = self._files()
         planned = []
         for path, entry in entries.items():
-            before = self._version(here, path)
+            before = self._version(worktree_files, path)
             if entry is not None and entry.mode == LINK and path not in raw:
                 entry = self._link_as_git_writes_it(entry)
             after, refusal = self._version_of(
-                here, path, entry, kind=kinds.get(path, ""), target=target
+                worktree_files, path, entry, kind=kinds.get(path, ""), target=target
             )
             file = PlannedFile(path, _action(before, after), before, after=after, refusal=refusal)
             if refusal or before.is_unlike(after):
@@ -122,7 +122,7 @@ class Restorer:
             os.path.basename(path)
             for path in different
             if os.path.basename(path) in RULES
-            and self._version(here, path).id != _id_of(file_at(trees, target.tree, path))
+            and self._version(worktree_files, path).id != _id_of(file_at(trees, target.tree, path))
         }
         refusals = Refusals(
             self._repository,
@@ -158,10 +158,10 @@ class Restorer:
         """Return what would change if files became other versions, each given as what it is said
         to be now and what it is to be.
         """
-        here = self._files()
+        worktree_files = self._files()
         planned = []
         for path, (expected, after) in sorted(versions.items()):
-            before = self._version(here, path)
+            before = self._version(worktree_files, path)
             if before.is_unlike(after):
                 is_theirs = before.is_unlike(expected) and not theirs_too
                 refusal = f"{BY_OTHERS} since" if is_theirs else ""
@@ -176,14 +176,14 @@ class Restorer:
             self._id_length = 40 if self._repository.object_format() == "sha1" else 64
         return WorktreeFiles(self.root, self._id_length, UNLIMITED)
 
-    def _version(self, here: WorktreeFiles, path: str) -> Version:
-        content = here.content(path)
+    def _version(self, worktree_files: WorktreeFiles, path: str) -> Version:
+        content = worktree_files.content(path)
         data = content.data
-        return Version(content.mode, here.id_of(data) if data is not None else "")
+        return Version(content.mode, worktree_files.id_of(data) if data is not None else "")
 
     def _version_of(
         self,
-        here: WorktreeFiles,
+        worktree_files: WorktreeFiles,
         path: str,
         entry: TreeEntry | None,
         kind: str,
@@ -201,7 +201,7 @@ class Restorer:
             )
         if kind == CONVERTED:
             data = self._conversions.converted(path, entry.id)
-            return Version(entry.mode, here.id_of(data), f"converted:{entry.id}"), ""
+            return Version(entry.mode, worktree_files.id_of(data), f"converted:{entry.id}"), ""
         return Version(entry.mode, entry.id, f"blob:{entry.id}"), ""
 
     def git_restore(self, target: StoredSnapshot, path: str, git: str = "git") -> str:
@@ -216,9 +216,9 @@ class Restorer:
 
     def patch(self, reader: ObjectReader, planned: Iterable[PlannedFile]) -> Iterator[str]:
         """Yield what would change as a patch."""
-        here = self._files()
+        worktree_files = self._files()
         for file in planned:
-            old = here.content(file.path).data or b""
+            old = worktree_files.content(file.path).data or b""
             new = self._content(reader, file.path, file.after) if file.after.mode else b""
             yield from patch_of(file.path, file.before, file.after, old=old, new=new)
 
@@ -269,23 +269,25 @@ class Restorer:
         They become objects, and files in the record's own folder aside where they may not: secrets
         and large ones. Raises where any of them cannot be kept, or changed since it was planned.
         """
-        here = self._files()
+        worktree_files = self._files()
         records = []
         for number, file in enumerate(planned):
             before = file.before
             if before.mode:
-                before = self._kept(here, file, write, f"{aside}/{number}")
+                before = self._kept(worktree_files, file, write, f"{aside}/{number}")
             records.append(FileRecord(escaped(file.path), before, file.after))
         return tuple(records)
 
-    def _kept(self, here: WorktreeFiles, file: PlannedFile, write: Write, aside: str) -> Version:
-        content = here.content(file.path)
+    def _kept(
+        self, worktree_files: WorktreeFiles, file: PlannedFile, write: Write, aside: str
+    ) -> Version:
+        content = worktree_files.content(file.path)
         if content.data is None:
             raise NotReadable(
                 f"`{file.path}` cannot be read, so it cannot be kept before it changes",
                 "Nothing was restored. Leave it out by naming the other paths",
             )
-        if (content.mode, here.id_of(content.data)) != (file.before.mode, file.before.id):
+        if (content.mode, worktree_files.id_of(content.data)) != (file.before.mode, file.before.id):
             raise GitguardError(f"`{file.path}` changed meanwhile; nothing was restored")
         if self._may_be_object(file.path, content.data):
             source = f"blob:{write('blob', content.data)}"
@@ -336,10 +338,12 @@ class Restorer:
 
     def still_in_place(self, record: RestoreRecord) -> frozenset[str]:
         """Return the paths at which there is still what a restore put there."""
-        here = self._files()
+        worktree_files = self._files()
         files_now = ((unescaped(file.path), file.after) for file in record.files)
         return frozenset(
-            path for path, after in files_now if not self._version(here, path).is_unlike(after)
+            path
+            for path, after in files_now
+            if not self._version(worktree_files, path).is_unlike(after)
         )
 
     def remove_unfinished(self, record: RestoreRecord) -> None:

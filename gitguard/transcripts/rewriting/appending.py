@@ -93,14 +93,14 @@ def _reserve(path: str, handle: int, blank: bytes, seen: FileIdentity) -> None:
     try:
         if os.fstat(end).st_ino != seen.inode:
             raise _meddled(path)
-        done = os.write(end, blank)
+        written = os.write(end, blank)
         behind = os.lseek(end, 0, os.SEEK_CUR)
     finally:
         os.close(end)
-    if done != len(blank):
+    if written != len(blank):
         if os.fstat(handle).st_size == behind:  # where there is no room nobody else adds any
-            os.ftruncate(handle, behind - done)
-        raise NotWritable(f"cannot write `{path}`: there was room for {done:,} bytes only")
+            os.ftruncate(handle, behind - written)
+        raise NotWritable(f"cannot write `{path}`: there was room for {written:,} bytes only")
     if behind != seen.size + len(blank):
         raise _meddled(path)
 
@@ -110,9 +110,9 @@ def _fill(
 ) -> None:
     """Write into the blank line what nobody can read yet, or make it blank again."""
     try:
-        done = os.pwrite(handle, joined, size)
-        if done != len(joined):
-            raise NotWritable(f"cannot write `{path}`: there was room for {done:,} bytes only")
+        written = os.pwrite(handle, joined, size)
+        if written != len(joined):
+            raise NotWritable(f"cannot write `{path}`: there was room for {written:,} bytes only")
         os.fsync(handle)
         at_step("transcript-joined")
         if not _is_all_behind(path, handle, joined, size):
@@ -125,8 +125,8 @@ def _fill(
 
 def _is_all_behind(path: str, handle: int, expected: bytes, size: int) -> bool:
     """Say whether that and nothing else stands behind what there was."""
-    there = os.pread(handle, len(expected) + 1, size)
-    return there == expected and identity_of(path).inode == os.fstat(handle).st_ino
+    appended = os.pread(handle, len(expected) + 1, size)
+    return appended == expected and identity_of(path).inode == os.fstat(handle).st_ino
 
 
 def _meddled(path: str, hint: str = "") -> Locked:

@@ -244,11 +244,11 @@ class HostLock:
 
         The caller sees to it that no other gitguard tries at the same time.
         """
-        there = files.read_bytes(self.path, limit=_LIMIT)
-        if there is not None:
-            if not self._is_left_over(there):
+        content = files.read_bytes(self.path, limit=_LIMIT)
+        if content is not None:
+            if not self._is_left_over(content):
                 return False
-            if files.read_bytes(self.path, limit=_LIMIT) == there:
+            if files.read_bytes(self.path, limit=_LIMIT) == content:
                 files.remove(self.path)
         self._mine = self._claim()
         files.create(self.path, self._mine, needs_links=False)

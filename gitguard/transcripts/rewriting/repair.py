@@ -232,8 +232,8 @@ class _Passes:
         for number in range(_MOST_PASSES):
             if not (report.counts or report.was_reset):
                 break
-            done = work.carry_out(report, clock(), at_step, still_ours, keep=not number)
-            total = _joined(total, done) if number else done
+            repaired = work.carry_out(report, clock(), at_step, still_ours, keep=not number)
+            total = _joined(total, repaired) if number else repaired
             if report.was_reset:
                 return total
             work = self.examine(path)
@@ -362,7 +362,7 @@ class _FileRepair:
             edits = (*self._of_the_file(report), *self._pairing.edits, *self._copies())
         if report.are_images_replaced:
             edits += tuple(Put(image.at, image.path, image.replacement) for image in report.images)
-        done = rewrite(
+        repaired = rewrite(
             self._path,
             edits,
             self._writable,
@@ -373,7 +373,7 @@ class _FileRepair:
             at_step=at_step,
             still_ours=still_ours,
         )
-        return report.replace(backup=done.backup)
+        return report.replace(backup=repaired.backup)
 
     def _tree(self) -> Tree:
         return Tree((entry for entry in self._entries if entry.id), self._scan.pointers)
@@ -490,12 +490,12 @@ def _break_rings(entries: Sequence[TranscriptEntry], parents: dict[int, str]) ->
     rooted: set[str] = set()
     for entry in entries:
         way: dict[str, TranscriptEntry] = {}
-        here: TranscriptEntry | None = entries_by_id[entry.id]
-        while here is not None and here.id not in rooted and here.id not in way:
-            way[here.id] = here
-            here = entries_by_id.get(parents.get(here.at, here.parent))
-        if here is not None and here.id in way:
-            ring = list(way)[list(way).index(here.id) :]
+        ancestor: TranscriptEntry | None = entries_by_id[entry.id]
+        while ancestor is not None and ancestor.id not in rooted and ancestor.id not in way:
+            way[ancestor.id] = ancestor
+            ancestor = entries_by_id.get(parents.get(ancestor.at, ancestor.parent))
+        if ancestor is not None and ancestor.id in way:
+            ring = list(way)[list(way).index(ancestor.id) :]
             first = min((way[id_] for id_ in ring), key=lambda e: (e.at in active, e.at))
             before = [entry.id for entry in entries if entry.at < first.at]
             parents[first.at] = next((id_ for id_ in reversed(before) if id_ in rooted), "")
@@ -506,10 +506,10 @@ def _links_of_branch(entries: Sequence[TranscriptEntry]) -> set[int]:
     """Return where the entries begin that a host meets when it goes back from the last one."""
     entries_by_id = {entry.id: entry for entry in entries}
     links: set[int] = set()
-    here = entries_by_id.get(entries[-1].id) if entries else None
-    while here is not None and here.at not in links:
-        links.add(here.at)
-        here = entries_by_id.get(here.parent)
+    ancestor = entries_by_id.get(entries[-1].id) if entries else None
+    while ancestor is not None and ancestor.at not in links:
+        links.add(ancestor.at)
+        ancestor = entries_by_id.get(ancestor.parent)
     return links
 
 

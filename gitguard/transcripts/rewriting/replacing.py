@@ -116,16 +116,16 @@ class Replacing:
 
     def copy(self, source: int, begin: int, end: int) -> int:
         """Write a part of another file as it is, as far as there is one; return how much."""
-        done = begin
+        position = begin
         try:
-            while done < end:
-                count = files.copy_part(source, self._handle, done, end - done)
+            while position < end:
+                count = files.copy_part(source, self._handle, position, end - position)
                 if not count:
                     break
-                done += count
+                position += count
         except OSError as error:
             raise files.refused(self._path, error) from error
-        return done - begin
+        return position - begin
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: Any) -> None:
         if kind is not None:

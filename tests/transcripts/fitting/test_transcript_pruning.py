@@ -215,7 +215,7 @@ def test_the_hosts_own_copy_of_a_trimmed_result_goes_and_others_stay(tmp_path: P
     for line in results:
         line["toolUseResult"] = {"stdout": line["message"]["content"][0]["content"]}
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    assert len(prune_it(transcript).done) == 2
+    assert len(prune_it(transcript).changed) == 2
     after = [json.loads(line) for line in path.read_text().splitlines()]
     assert [line["toolUseResult"]["stdout"] for line in after if "toolUseResult" in line] == [
         "short"
@@ -275,7 +275,7 @@ def test_a_plan_changes_nothing(tmp_path: Path) -> None:
     transcript = DIALECTS["pi"](tmp_path / "talk.jsonl", TALK)
     before = Path(transcript.path).read_bytes()
     planned = plan(transcript, DEFAULTS, LATER)
-    assert planned.done
+    assert planned.changed
     assert Path(transcript.path).read_bytes() == before
     assert list(tmp_path.iterdir()) == [Path(transcript.path)]
 
@@ -300,7 +300,7 @@ def test_lines_that_do_not_parse_are_copied_as_they_are(tmp_path: Path) -> None:
     junk = [b"\0" * 100 + b"\n", b"\xff\xfe\r\n", b"[" * 100_000 + b"\n", b"12\n", b"\n"]
     junk += [b'{"type":"' + b"x" * 1_000_000 + b'"}\n']
     path.write_bytes(b"".join([*lines[:3], *junk, *lines[3:], b'{"type":"mess']))
-    assert len(prune_it(transcript).done) == 2
+    assert len(prune_it(transcript).changed) == 2
     after = path.read_bytes()
     assert b"".join(junk) in after
     assert after.endswith(b'{"type":"mess')
@@ -328,11 +328,11 @@ def test_whatever_was_said_only_results_change_and_only_once(
     done = prune_it(transcript, config)
     after = Path(transcript.path).read_bytes().splitlines(keepends=True)
     starts = {sum(map(len, before[:i])) for i, line in enumerate(before) if line not in after}
-    assert starts <= {verdict.at for verdict in done.done}
+    assert starts <= {verdict.at for verdict in done.changed}
     assert len(after) == len(before)
     assert done.tokens_saved >= 0
     again = prune_it(transcript, config)
-    assert (again.done, again.backup) == ((), "")
+    assert (again.changed, again.backup) == ((), "")
     assert Path(transcript.path).read_bytes().splitlines(keepends=True) == after
 
 
@@ -372,7 +372,7 @@ def test_a_recorded_database_is_planned_for_and_never_written(tmp_path: Path) ->
     session = LAY_OUT["2026.9.6"](tmp_path / "main")[MAIN]
     change(tmp_path / "main", UNTIL_COMPACTED)
     transcript = Transcript(str(tmp_path / "main"), "openclaw", session)
-    assert plan(transcript, NONE_KEPT, LATER * 2).done
+    assert plan(transcript, NONE_KEPT, LATER * 2).changed
     with pytest.raises(InvalidInput, match="only reads"):
         prune_it(transcript, NONE_KEPT)
 
@@ -387,8 +387,8 @@ def test_a_recorded_file_of_the_older_version_is_pruned(tmp_path: Path) -> None:
     done = prune(transcript, NONE_KEPT, lambda: LATER * 2, str)
     assert Path(done.backup).parent == path.parent
     left = [text for text in texts_of(transcript) if "[gitguard: " in text]
-    assert [len(text) for text in left] == [verdict.left for verdict in done.done] != []
-    assert plan(transcript, NONE_KEPT, LATER * 2).done == ()
+    assert [len(text) for text in left] == [verdict.left for verdict in done.changed] != []
+    assert plan(transcript, NONE_KEPT, LATER * 2).changed == ()
 
 
 # The command
