@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -77,8 +76,3 @@ def _write_stub(folder: Path, name: str, files: Mapping[str, Sequence[str]]) -> 
         (folder / path).parent.mkdir(exist_ok=True)
         source = "".join(f"export const {one} = undefined;\n" for one in exported)
         (folder / path).write_text(source or "export {};\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    for wanted in VERSIONS:
-        sys.stdout.write(f"{install(wanted).modules}\n")
