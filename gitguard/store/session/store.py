@@ -271,20 +271,17 @@ class SessionStore:
         look = newer_look or look
         ready, part = self.fold(ready)
         self.write_summary(ready.state)
-        from gitguard.model.triggers import BEFORE_DESTRUCTIVE, MANUAL, ONLY_IF_CHANGED
+        from gitguard.model.triggers import ONLY_IF_CHANGED
 
         try:
             if ready.standing == state_file.PENDING:
                 raise Pending(ready.problem)
             head = self.own_head(returns_branch=True)
             anchor = head.anchor
-            unchanged = anchor is not None and anchor.state_sha256 == ready.sha256
-            if unchanged and (if_changed or trigger in ONLY_IF_CHANGED):
-                if trigger != BEFORE_DESTRUCTIVE or not self.config.files.enabled:
-                    return Saved(trigger)
-                # Files may have changed by somebody else's hand, and are about to be destroyed.
-                look = self.worktree.compare_again(head.code.head, look)
-                if before is not None and before.look == look:
+            is_held = anchor is not None and anchor.state_sha256 == ready.sha256
+            if is_held and (if_changed or trigger in ONLY_IF_CHANGED):
+                look = self._look_before_loss(trigger, head, before, look)
+                if look is None:
                     return Saved(trigger)
             seen = self.worktree.see(
                 head.code.head, before, look, by_shell=by_shell, restored=restored
@@ -295,9 +292,7 @@ class SessionStore:
                 trigger, why, circumstances, ready=ready, part=part, head=head, seen=seen
             )
         except (Pending, NotWritable, *NOT_OURS) as error:
-            # Whoever asks for a checkpoint is told why there is none; all else goes on without.
-            is_raised = isinstance(error, NOT_OURS) and (trigger == MANUAL or self._is_refused())
-            if is_raised or (isinstance(error, NotWritable) and not files.is_refusal(error)):
+            if self._is_raised(trigger, error):
                 raise
             return self._waiting(trigger, error)
         if seen is not None:
@@ -305,15 +300,43 @@ class SessionStore:
         self.workspace.at_step("look-kept")
         files.remove(self._waiting_path)
         self.workspace.at_step("waiting-removed")
-        # Only after the commit: whatever the old journal held is in a checkpoint by then.
-        anew = self.journal.rotate(part)
-        if anew is not None:
-            self.workspace.at_step("journal-rotated")
-            self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
+        self._begin_journal(ready, part)
         self.sweep()
         self.worktree.tidy(before, seen, trigger)
         left = before.look.commit if before is not None else ""
         return saved.replace(left=left) if left != head.code.head else saved
+
+    def _look_before_loss(
+        self, trigger: str, head: Head, before: KeptLook | None, look: Differences | None
+    ) -> Differences | None:
+        """Return a look at files that a command is about to destroy; None without any new ones.
+
+        The state is in a checkpoint already, but somebody else may have changed files since.
+        """
+        from gitguard.model.triggers import BEFORE_DESTRUCTIVE
+
+        if trigger != BEFORE_DESTRUCTIVE or not self.config.files.enabled:
+            return None
+        look = self.worktree.compare_again(head.code.head, look)
+        return None if before is not None and before.look == look else look
+
+    def _is_raised(self, trigger: str, error: GitguardError) -> bool:
+        """Say whether an error ends a command, which else goes on and leaves a pending checkpoint.
+
+        Whoever asks for a checkpoint is told why there is none.
+        """
+        from gitguard.model.triggers import MANUAL
+
+        if isinstance(error, NOT_OURS):
+            return trigger == MANUAL or self._is_refused()
+        return isinstance(error, NotWritable) and not files.is_refusal(error)
+
+    def _begin_journal(self, ready: OwnState, part: JournalPart) -> None:
+        """Begin a new journal where the old one has to end; a checkpoint has all that it held."""
+        anew = self.journal.rotate(part)
+        if anew is not None:
+            self.workspace.at_step("journal-rotated")
+            self.states.write(ready.state, ready, journal_id=anew.id, journal_offset=anew.end)
 
     def _is_refused(self) -> bool:
         """Say whether nothing of ours may be used here: another repository lies at this path."""
