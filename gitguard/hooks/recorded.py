@@ -1,6 +1,8 @@
-"""What the host wrote into its transcript and told no hook of: prompts, answers, ends of calls.
+"""Reads from the host's transcript what an event lacks: a turn's prompt, its answer, calls' ends.
 
-A prompt from there counts as read: no event vouches for it.
+These complete the event that is being answered. `unfinished` takes in what earlier turns left
+open, and the words within a turn. A prompt from the transcript counts as read: no event vouches
+for it.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitguard.hooks.conversation import Conversation
+    from gitguard.model.events import Transcript
     from gitguard.model.transcript import Message, RecordedCall
     from gitguard.state.entries import JournalEntry
     from gitguard.store.session.host_session import HostSession
@@ -32,7 +35,8 @@ def untold_prompt(conversation: Conversation) -> str:
     """Return the prompt of a turn whose beginning no event told; empty where one did."""
     if conversation.abilities.tells_prompts or conversation.record.is_in_turn:
         return ""
-    prompts = [message for message in _since_last_turn(conversation) if message.role == USER]
+    messages, _ = said_since_turn(conversation, conversation.with_transcript(conversation.record))
+    prompts = [message for message in messages if message.role == USER]
     return prompts[-1].text if prompts else ""
 
 
@@ -44,34 +48,47 @@ def answer_of(conversation: Conversation) -> str:
     """
     if conversation.abilities.tells_answers or conversation.event.answer:
         return conversation.event.answer
-    messages = _since_last_turn(conversation)
+    messages, _ = said_since_turn(conversation, conversation.with_transcript(conversation.record))
     if not messages or messages[-1].role != AGENT:
         return ""
-    since = _last_result_at(conversation)
-    return messages[-1].text if since is not None and messages[-1].at >= since else ""
+    answer, transcript, call = messages[-1], conversation.event.transcript, _last_call(conversation)
+    if transcript is None or call is None:
+        return answer.text
+    return answer.text if follows_calls(conversation, transcript, answer, call) else ""
 
 
-def _last_result_at(conversation: Conversation) -> float | None:
-    """Return when the turn's last call ended by the transcript, 0 where it called none.
-
-    None is returned while the transcript lacks that call or its result.
-    """
+def _last_call(conversation: Conversation) -> JournalEntry | None:
+    """Return the conversation's newest entry if it is the end of a call, else None."""
     from gitguard.store.session.state_file import newest_own
-    from gitguard.transcripts import recorded_calls
 
     ready = newest_own(conversation.store.states.read())
-    transcript, key = conversation.event.transcript, conversation.event.host_session
+    key = conversation.event.host_session
     entry = newest_entries(conversation, ready).get(key) if ready is not None else None
-    if entry is None or transcript is None or entry.event not in _ENDS:
-        return 0
+    return entry if entry is not None and entry.event in _ENDS else None
+
+
+def follows_calls(
+    conversation: Conversation,
+    transcript: Transcript | None,
+    message: Message,
+    call: JournalEntry | None = None,
+) -> bool:
+    """Say whether a message comes after the result of a transcript's newest call, as answers do.
+
+    call is that newest call as its hook told of it; the host may not have written it down yet.
+    """
+    from gitguard.transcripts import recorded_calls
+
     try:
-        newest = next(recorded_calls(transcript), None)
+        newest = next(recorded_calls(transcript), None) if transcript is not None else None
     except GitguardError as error:
         conversation.note_fault(error)
-        return None
-    if newest is None or not newest.has_ended or not _is_of(entry, newest):
-        return None
-    return newest.at
+        return False
+    if newest is None:
+        return call is None
+    if call is not None and not _is_of(call, newest):
+        return False
+    return newest.has_ended and message.at >= newest.at
 
 
 def _is_of(entry: JournalEntry, call: RecordedCall) -> bool:
@@ -94,15 +111,18 @@ def newest_entries(conversation: Conversation, ready: OwnState) -> dict[str, Jou
     return {entry.host_session: entry for entry in main}
 
 
-def _since_last_turn(conversation: Conversation) -> list[Message]:
-    """Return what was said since the newest turn began, or since the one before it ended."""
-    record = conversation.with_transcript(conversation.record)
+def said_since_turn(conversation: Conversation, record: HostSession) -> tuple[list[Message], int]:
+    """Return what was said since the newest turn began, or since the one before it ended.
+
+    With it comes up to where the transcript is read then. Where it cannot be read there is nothing.
+    """
     try:
-        messages, _ = unheard(record)
-        return [message for message in messages if not 0 < message.at < int(record.turn_since)]
+        messages, upto = unheard(record)
+        since = int(record.turn_since)
+        return [message for message in messages if not 0 < message.at < since], upto
     except GitguardError as error:
         conversation.note_fault(error)
-        return []
+        return [], record.heard_upto
 
 
 def unheard(record: HostSession) -> tuple[Iterable[Message], int]:

@@ -1,9 +1,10 @@
-"""Takes in what no hook told of a turn: what the agent said in it, and what a kill kept from us.
+"""Journals what no event of a turn told: the agent's words within it, and what a kill kept from us.
 
-The agent's words within a turn are in the host's transcript. They are read once per turn, from
-where reading stopped before: as the turn ends, before a compaction that splits it, or at the next
-prompt where a crash or a kill cut it off. Of the files that a call wrote whose end was not told,
-their own times tell.
+`recorded` completes the event that is being answered; this is about turns that are over, or are
+split. The words are in the host's transcript. They are read once per turn, from where reading
+stopped before: as the turn ends, before a compaction that splits it, or at the next prompt where a
+crash or a kill cut it off. An answer that the host wrote down late is read then, too. The times of
+files tell what a call wrote whose end no hook told.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.capture import take_in_stopped_calls
-from gitguard.hooks.recorded import newest_entries, unheard
+from gitguard.hooks.recorded import follows_calls, newest_entries, said_since_turn, unheard
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import AGENT
 from gitguard.state import entries
@@ -87,38 +88,19 @@ def _with_late_answer(
     from gitguard.state.answers import conclusions
     from gitguard.state.thread import AT_LENGTH
 
-    try:
-        messages, upto = unheard(record)
-        since = int(record.turn_since)
-        answers = [m for m in messages if m.role == AGENT and not 0 < m.at < since]
-    except GitguardError as error:
-        conversation.note_fault(error)
+    messages, upto = said_since_turn(conversation, record)
+    answer = next((m for m in reversed(messages) if m.role == AGENT), None)
+    if answer is None or not follows_calls(conversation, record.host_transcript, answer):
         return record
-    if not answers or not _is_behind_calls(conversation, record, answers[-1]):
-        return record
-    newest = answers[-1]
-    words = conclusions(conversation.workspace.redactor.text(newest.text[-_READ:]), AT_LENGTH)
+    words = conclusions(conversation.workspace.redactor.text(answer.text[-_READ:]), AT_LENGTH)
     texts = {exchange.text for exchange in conversation.store.folded(ready)[0].exchanges}
     if words and words not in texts:
         now = conversation.store.now
-        at = min(timestamp(newest.at), now) if newest.at else now
+        at = min(timestamp(answer.at), now) if answer.at else now
         entry = conversation.entry(entries.TURN_ENDED, summary=words).without_call()
         conversation.store.journal.append(entry.replace(host_session=key, at=at, turn=record.turns))
-    since_answer = max(newest.at, record.turn_since)
+    since_answer = max(answer.at, record.turn_since)
     return record.replace(awaits_answer=False, heard_upto=upto, turn_since=since_answer)
-
-
-def _is_behind_calls(conversation: Conversation, record: HostSession, answer: Message) -> bool:
-    """Say whether a message comes after the result of the newest call, as an answer does."""
-    from gitguard.transcripts import recorded_calls
-
-    transcript = record.host_transcript
-    try:
-        newest = next(recorded_calls(transcript), None) if transcript is not None else None
-    except GitguardError as error:
-        conversation.note_fault(error)
-        return False
-    return newest is None or (newest.has_ended and answer.at >= newest.at)
 
 
 def _take_in_writes(conversation: Conversation, ready: OwnState, keys: Container[str]) -> None:
