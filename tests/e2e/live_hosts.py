@@ -488,7 +488,8 @@ class Codex(LiveHost):
     """Codex; without approval it runs no hook, and says nothing of it."""
 
     name = "codex"
-    compacting = (20_000, 85_000)
+    # Enough for it to compact, and too little for a halt: it takes its window for 95,000.
+    compacting = (20_000, 80_400)
     folders = (".codex",)
     EVENTS = (
         "SessionStart",

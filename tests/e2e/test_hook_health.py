@@ -59,21 +59,21 @@ def test_hooks_that_are_switched_off_save_nothing_and_status_names_the_switch(
     assert "switches them off" not in status
 
 
-def test_another_program_that_runs_the_hooks_gets_no_receipt_and_is_named(
+def test_the_hooks_of_claude_code_that_copilot_runs_are_answered_as_copilots(
     model: ScriptedModel, repo: Path, tmp_path: Path
 ) -> None:
-    """Copilot CLI takes hooks out of `.claude/settings.local.json`, and reads no answer of them."""
+    """Copilot CLI takes hooks out of `.claude/settings.local.json`."""
     shell = ToolCall("bash", {"command": "echo hi > result.txt", "description": "write"})
     copilot = installed(sealed_hosts.copilot, tmp_path / "home", repo, model.url)
     env = {**copilot.env, "PATH": f"{COMMAND.parent}:{copilot.env['PATH']}"}
-    gitguard("init", cwd=repo, env=env)
+    gitguard("init", "--host", "claude-code", cwd=repo, env=env)
     gitguard("note", "--goal", "Port the parser to Rust", cwd=repo, env=env)
     model.script(Step("I write", (shell,)), Step("All done."))
     copilot.run("-p", "make a file", "--allow-all-tools", "--allow-all-paths")
     assert (repo / "result.txt").exists()
-    assert not any(request.count(BLOCK) for request in model.requests())
+    assert [request.count(BLOCK) for request in model.requests()] == [1, 1]
     (record,) = gitguard_json("status", cwd=repo, env=env)["host_sessions"].values()
-    assert record.get("delivery") is None
+    assert record["host"] == "copilot"
+    assert record["delivery"]["event"] == "prompt"
     status = gitguard("status", cwd=repo, env=env)
-    assert f"Copilot CLI ran the hooks of claude-code at {record['ran_at']} and got no" in status
-    assert "got a resume block" not in status
+    assert "Hooks: copilot not installed here by this user; last event " in status

@@ -60,8 +60,11 @@ def test_a_turn_is_captured_and_checkpointed_at_its_end(
     assert fingerprint(live.project) == before
     status = guarded_live.json("status")
     assert {record["host"] for record in status["host_sessions"].values()} == {live.name}
-    versions = {record["version"] for record in status["host_sessions"].values()}
-    assert versions <= {*status["tried"][live.name]}
+    if live.name == "kimi":  # neither its events nor its transcripts name its version
+        assert not any("version" in record for record in status["host_sessions"].values())
+    else:
+        versions = {record["version"] for record in status["host_sessions"].values()}
+        assert versions <= {*status["tried"][live.name]}
 
 
 @speaking
@@ -128,7 +131,8 @@ def test_a_compaction_comes_after_a_checkpoint_and_is_followed_by_the_block_once
         before = len(live.model.requests(Kind.MAIN))
         live.go_on("And now?", Step("Now the export.", input_tokens=9_300))
         last = live.model.requests(Kind.MAIN)[before:][-1]
-    assert blocks_in(last) == 1
+    # Droid keeps the newest turn whole, in which is the block that it was given as it resumed.
+    assert blocks_in(last) == (2 if live.name.startswith("droid") else 1)
     assert "kept in cents" in last.text
     if live.name != "droid":
         assert "compaction" in guarded_live.triggers()
