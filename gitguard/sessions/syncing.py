@@ -216,7 +216,7 @@ class _Sync:
         self._problems: list[str] = []
         self._closed: dict[str, Lane] = {}
         """Lanes that we keep and that their writers have archived."""
-        self._here = f"{FETCHED}{sha256(remote.address.encode())[:_SHORT]}/lanes/"
+        self._fetched_prefix = f"{FETCHED}{sha256(remote.address.encode())[:_SHORT]}/lanes/"
         """Where lanes lie as this remote has them."""
 
     def _remaining(self) -> float:
@@ -233,25 +233,25 @@ class _Sync:
         synced = Synced(self._remote.name, self._remote.address)
         try:
             self._tell("asking the remote")
-            there = self._there_or_unknown() if self._request.dry_run else self._there()
+            remote_refs = self._ask_for_dry_run() if self._request.dry_run else self._ask_remote()
             if not self._request.dry_run:
-                fetched = self._fetch(there, record) if self._request.fetches else 0
+                fetched = self._fetch(remote_refs, record) if self._request.fetches else 0
                 record = self._check_signatures(record)
                 record = self._meet(record, may_join)
-                joined = tuple(self._join(there, record))
+                joined = tuple(self._join(remote_refs, record))
                 self._fold_theirs(record)
                 synced = synced.replace(fetched=fetched, joined=joined)
                 self._pack()
             if self._request.pushes:
-                synced, remote_record = self._give(synced, there, remote_record, may_leave)
+                synced, remote_record = self._give(synced, remote_refs, remote_record, may_leave)
         except (GitFailed, SecretsFound, Locked) as error:
             synced = synced.replace(queued=error.message)
         others = other_lanes(self._workspace, self._repository)
-        here = self._workspace.session_names()
+        own_sessions = self._workspace.session_names()
         synced = synced.replace(
             colleagues=tuple(lane for lane in others if not lane.is_trusted),
             not_begun=tuple(
-                lane for lane in others if lane.is_trusted and lane.session not in here
+                lane for lane in others if lane.is_trusted and lane.session not in own_sessions
             ),
             branch=self._repository.checked_out().removeprefix("refs/heads/"),
             problems=tuple(self._problems),
@@ -280,31 +280,31 @@ class _Sync:
         record = self._file.read().having(remote_record)
         self._file.write(record if queued else record.after_sync(remote_record.name, defaults))
 
-    def _there(self) -> dict[str, str]:
+    def _ask_remote(self) -> dict[str, str]:
         """Ask the remote for its lanes; of those that we keep, also where they were archived."""
         refs = self._lanes.refs(f"{LANES}*", f"{ARCHIVED}*")
-        there = {name: commit for name, commit in refs.items() if name.startswith(LANES)}
+        remote_refs = {name: commit for name, commit in refs.items() if name.startswith(LANES)}
         own = writers_here(self._workspace)
         kept = {lane.ref for lane in kept_lanes(self._repository) if lane.writer not in own}
-        closed = [x for x in lanes_of(refs, ARCHIVED) if x.ref in kept and x.ref not in there]
+        closed = [x for x in lanes_of(refs, ARCHIVED) if x.ref in kept and x.ref not in remote_refs]
         self._closed = {lane.ref: lane for lane in closed}
-        return {**there, **{lane.ref: lane.commit for lane in closed}}
+        return {**remote_refs, **{lane.ref: lane.commit for lane in closed}}
 
-    def _there_or_unknown(self) -> dict[str, str]:
+    def _ask_for_dry_run(self) -> dict[str, str]:
         """Ask the remote for its lanes; where it does not answer, count what it may have as new."""
         try:
-            return self._there()
+            return self._ask_remote()
         except GitFailed as error:
             self._problems.append(f"{error.message}; what it may have already is counted as new")
             return {}
 
     # Theirs
 
-    def _fetch(self, there: Mapping[str, str], record: SyncRecord) -> int:
+    def _fetch(self, remote_refs: Mapping[str, str], record: SyncRecord) -> int:
         """Fetch and keep what is new of others' lanes; return how many were kept."""
         kept = {lane.ref: lane.commit for lane in kept_lanes(self._repository)}
         own = writers_here(self._workspace)
-        lanes = [lane for lane in lanes_of(there) if lane.writer not in own]
+        lanes = [lane for lane in lanes_of(remote_refs) if lane.writer not in own]
         new = [lane for lane in self._first_of(lanes, record) if kept.get(lane.ref) != lane.commit]
         if new:
             self._tell(f"fetching {counted(len(new), 'lane')}")
@@ -332,7 +332,7 @@ class _Sync:
         return lanes[:MOST_LANES]
 
     def _fetched(self, lane: Lane) -> str:
-        return f"{self._here}{lane.session}/{lane.writer}"
+        return f"{self._fetched_prefix}{lane.session}/{lane.writer}"
 
     def _keep(self, lane: Lane, kept: str) -> bool:
         """Keep a lane that was fetched, if it goes on from what is kept of it."""
@@ -397,13 +397,13 @@ class _Sync:
         self._deadline += self._sessions.clock() - asked_at
         return answer
 
-    def _join(self, there: Mapping[str, str], record: SyncRecord) -> Iterator[Joined]:
+    def _join(self, remote_refs: Mapping[str, str], record: SyncRecord) -> Iterator[Joined]:
         belief = belief_of(self._workspace, record)
         kept = [lane for lane in self._kept_of_others(record) if belief.holds_for(lane)]
         for store in self._stores():
             lanes = [lane for lane in kept if lane.session == store.session.name]
             try:
-                writer = OwnLane(store, self._writers, there).writer()
+                writer = OwnLane(store, self._writers, remote_refs).writer()
                 with store.lock():
                     is_at_work = store.session.name == self._sessions.current_name()
                     look = look_at_changes(store) if is_at_work else None
@@ -444,11 +444,11 @@ class _Sync:
     def _give(
         self,
         synced: Synced,
-        there: Mapping[str, str],
+        remote_refs: Mapping[str, str],
         remote_record: RemoteRecord,
         may_leave: Callable[[Leaving], bool | None],
     ) -> tuple[Synced, RemoteRecord]:
-        extended = list(self._extended(there))
+        extended = list(self._extended(remote_refs))
         leaving = Leaving(
             self._remote.name,
             self._remote.address,
@@ -457,10 +457,10 @@ class _Sync:
             machine=self._workspace.places.machine,
         )
         lanes = [lane for lane, _ in extended]
-        ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != there.get(x.ref, "")]
-        lost = list(self._lost(there))
+        ours = [RefUpdate(x.ref, x.commit) for x in lanes if x.commit != remote_refs.get(x.ref, "")]
+        lost = list(self._lost(remote_refs))
         synced = synced.replace(leaving=leaving)
-        closing = list(self._closing(there)) if remote_record.is_agreed else []
+        closing = list(self._closing(remote_refs)) if remote_record.is_agreed else []
         # Where the server removes nothing, the lane stays, and has to be whole as well.
         ours += [RefUpdate(ref, x.commit) for x in closing for ref in (x.ref, x.archived_ref)]
         if self._request.dry_run or not (ours or lost):
@@ -490,12 +490,12 @@ class _Sync:
             queued=queued,
         ), remote_record
 
-    def _closing(self, there: Mapping[str, str]) -> Iterator[Lane]:
+    def _closing(self, remote_refs: Mapping[str, str]) -> Iterator[Lane]:
         """Yield our lanes of closed sessions, up to the last checkpoint."""
         if self._request.dry_run:
             return
-        here, own = self._workspace.session_names(), self._writers.read().id
-        archived = set(archived_names(self._workspace)).difference(here)
+        own_sessions, own = self._workspace.session_names(), self._writers.read().id
+        archived = set(archived_names(self._workspace)).difference(own_sessions)
         for lane in kept_lanes(self._repository):
             if lane.writer != own or lane.session not in archived:
                 continue
@@ -503,7 +503,7 @@ class _Sync:
             try:
                 anchor = store.chain.archived()[-1]
                 head = Head(OURS, anchor.committed, anchor)
-                extended = OwnLane(store, self._writers, there).extend(
+                extended = OwnLane(store, self._writers, remote_refs).extend(
                     self._refuse_secrets, head=head
                 )
             except (GitguardError, IndexError) as error:
@@ -512,10 +512,10 @@ class _Sync:
             if extended is not None and extended.lane.ref == lane.ref:
                 yield extended.lane
 
-    def _fold(self, lane: Lane, there: str) -> None:
+    def _fold(self, lane: Lane, remote_commit: str) -> None:
         """Put our lane away that arrived among those of closed sessions, here and there."""
-        if there:
-            self._lanes.remove(RefUpdate(lane.ref, "", old=there))
+        if remote_commit:
+            self._lanes.remove(RefUpdate(lane.ref, "", old=remote_commit))
         fold_lane(self._repository, lane)
         self._workspace.at_step("lane-folded")
 
@@ -523,16 +523,16 @@ class _Sync:
     def _has(arrived: Mapping[str, str], ref: RefUpdate) -> bool:
         return arrived.get(ref.name) == ref.commit
 
-    def _extended(self, there: Mapping[str, str]) -> Iterator[tuple[Lane, LeavingSession]]:
+    def _extended(self, remote_refs: Mapping[str, str]) -> Iterator[tuple[Lane, LeavingSession]]:
         """Yield our lanes with all our checkpoints, and what of each the remote lacks."""
         for store in self._stores():
-            lane = OwnLane(store, self._writers, there)
+            lane = OwnLane(store, self._writers, remote_refs)
             try:
                 extended = lane.extend(self._refuse_secrets, dry_run=self._request.dry_run)
                 if extended is not None:
                     if extended.unsigned:
                         self._problems.append(f"`{extended.lane.ref}`: {extended.unsigned}")
-                    yield extended.lane, self._leaving(store, extended, there)
+                    yield extended.lane, self._leaving(store, extended, remote_refs)
             except GitguardError as error:
                 self._problems.append(f"`{one_line(store.session.key)}` stays: {error.message}")
 
@@ -548,10 +548,10 @@ class _Sync:
             )
 
     def _leaving(
-        self, store: SessionStore, extended: Extended, there: Mapping[str, str]
+        self, store: SessionStore, extended: Extended, remote_refs: Mapping[str, str]
     ) -> LeavingSession:
         lane = extended.lane
-        exclusions = [f"^{there[lane.ref]}"] if lane.ref in there else []
+        exclusions = [f"^{remote_refs[lane.ref]}"] if lane.ref in remote_refs else []
         count, size = 0, 0
         if lane.commit:
             git = self._repository.git
@@ -564,19 +564,19 @@ class _Sync:
             extended.messages,
         )
 
-    def _lost(self, there: Mapping[str, str]) -> Iterator[RefUpdate]:
+    def _lost(self, remote_refs: Mapping[str, str]) -> Iterator[RefUpdate]:
         """Yield what the remote had of others, and has no more or has less of."""
-        had = self._repository.refs(self._here.rstrip("/"))
+        had = self._repository.refs(self._fetched_prefix.rstrip("/"))
         own = writers_here(self._workspace)
         for lane in kept_lanes(self._repository):
-            now = there.get(lane.ref, "")
+            now = remote_refs.get(lane.ref, "")
             if lane.writer in own or self._fetched(lane) not in had or now == lane.commit:
                 continue
             if not now or self._repository.is_ancestor(now, lane.commit):
                 yield RefUpdate(lane.ref, lane.commit)
 
 
-def writer_named(sessions: WorkspaceSessions, id_beginning: str) -> str:
+def writer_named(sessions: WorkspaceSessions, beginning: str) -> str:
     """Return the id of a writer whose lanes are kept here, named by the id's beginning.
 
     Raises `InvalidInput` for one that is not known here, or not the only one.
@@ -584,18 +584,17 @@ def writer_named(sessions: WorkspaceSessions, id_beginning: str) -> str:
     writers = sorted(
         {lane.writer for lane in other_lanes(sessions.workspace, sessions.repository())}
     )
-    named = [writer for writer in writers if id_beginning and writer.startswith(id_beginning)]
+    named = [writer for writer in writers if beginning and writer.startswith(beginning)]
     if len(named) != 1:
         raise InvalidInput(
-            f"`{id_beginning[:40]}` names {counted(len(named), 'writer')} "
-            "whose lanes are kept here",
+            f"`{beginning[:40]}` names {counted(len(named), 'writer')} whose lanes are kept here",
             "`gitguard sync` lists them",
         )
     return named[0]
 
 
-def trust_writer(sessions: WorkspaceSessions, id_beginning: str) -> str:
+def trust_writer(sessions: WorkspaceSessions, beginning: str) -> str:
     """Believe a writer from now on, named as in `writer_named`; return the id."""
-    writer, file = writer_named(sessions, id_beginning), SyncFile(sessions.workspace)
+    writer, file = writer_named(sessions, beginning), SyncFile(sessions.workspace)
     file.write(file.read().trusting(writer))
     return writer
