@@ -11,6 +11,8 @@ import pytest
 from gitguard.hooks.answering import first_refusal
 from gitguard.hosts import find_host
 from gitguard.model.events import HookAnswer, Reading
+from gitguard.model.text import timestamp
+from gitguard.state.items import CONCLUSION
 from gitguard.store.session.told_events import is_told_before
 from tests.support.conversation import BLOCK, PAYLOADS, Conversation
 
@@ -23,6 +25,7 @@ class Life:
     def __init__(self, host: str, folder: Path) -> None:
         self.host, self.talk = find_host(host), Conversation(folder)
         self.folder = PAYLOADS.parent / host
+        self.transcript: Path | None = None
         self.talk.prompt("Port the parser to Rust")
         self.talk.send("Stop", last_assistant_message="The parser reads 12 of 14 grammars.")
         self.talk.git("commit", "--allow-empty", "--message", "work")
@@ -35,6 +38,8 @@ class Life:
             payload["timestamp"] = str(self.talk.clock())
         payload |= {"cwd": str(self.talk.root), "session_id": "S9", **changes}
         payload.pop("transcript_path", None)
+        if self.transcript is not None:
+            payload["transcript_path"] = str(self.transcript)
         event = self.host.parse_event(payload, {"HOME": "/nowhere"}, self.talk.clock())
         if share:
             tokens = round(share * 200_000)
@@ -54,6 +59,21 @@ class Life:
         tool = SHELL[self.host.name]
         changes = {"tool_call_id": command, "tool_input": {"command": command}, **changes}
         return self.send(f"PostToolUse.{tool}", **changes)
+
+    def writes(self, role: str, *content: dict[str, Any]) -> None:
+        """Let Droid write a message into its transcript."""
+        assert self.transcript is not None
+        self.talk.clock.pass_by(1)
+        message = {"role": role, "content": content}
+        line = {"type": "message", "timestamp": timestamp(self.talk.clock()), "message": message}
+        with self.transcript.open("a") as file:
+            file.write(f"{json.dumps(line)}\n")
+
+    def answers(self) -> list[str]:
+        """What the session keeps as answers of this conversation."""
+        exchanges = self.talk.guard.state().exchanges
+        mine = [e for e in exchanges if e.origin.conversation == "S9"]
+        return [exchange.text for exchange in mine if exchange.kind == CONCLUSION]
 
 
 @pytest.mark.parametrize("host", SHELL)
@@ -318,3 +338,77 @@ def test_what_has_no_mark_is_no_repetition(tmp_path: Path) -> None:
     event = find_host("droid").parse_event(payload, {"HOME": "/nowhere"}, talk.clock())
     workspace = talk.guard.workspace
     assert [is_told_before(workspace, event), is_told_before(workspace, event)] == [False, False]
+
+
+LATE_ANSWER = "The linker now finds libparser, and the build passes with two warnings."
+RESULT = {"type": "tool_result", "tool_use_id": "C1", "content": "ok"}
+
+
+def use(id_: str, command: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id_, "name": "Execute", "input": {"command": command}}
+
+
+def words(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": text}
+
+
+def droid_with_a_request(folder: Path) -> Life:
+    """Return a turn of Droid's, which tells no hook of its answer."""
+    life = Life("droid", folder)
+    life.transcript = folder / "droid.jsonl"
+    request = "Fix the build of the parser, which fails at the linker"
+    life.writes("user", words(request))
+    life.send("UserPromptSubmit", prompt=request)
+    return life
+
+
+def ends_a_call(life: Life) -> None:
+    life.call("make")
+    life.end("make")
+
+
+@pytest.mark.parametrize("has_result", [False, True])
+def test_words_before_the_result_of_the_last_call_are_no_answer(
+    tmp_path: Path, has_result: bool
+) -> None:
+    life = droid_with_a_request(tmp_path)
+    life.writes("assistant", words("The build needs a clean tree first."), use("C1", "make"))
+    ends_a_call(life)
+    if has_result:
+        life.writes("user", RESULT)
+    for _ in range(2):
+        life.send("Stop")
+        life.send("UserPromptSubmit", prompt="Run the tests of the parser as well")
+    assert life.answers() == []
+
+
+@pytest.mark.parametrize("is_first_call", [False, True])
+def test_words_are_no_answer_while_the_call_behind_them_is_not_written_down(
+    tmp_path: Path, is_first_call: bool
+) -> None:
+    life = droid_with_a_request(tmp_path)
+    if not is_first_call:
+        life.writes("assistant", use("C1", "git status"))
+        life.writes("user", RESULT)
+    life.writes("assistant", words("The build needs a clean tree first."))
+    ends_a_call(life)
+    life.send("Stop")
+    assert life.answers() == []
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+def test_an_answer_is_read_from_the_transcript_though_it_is_written_after_the_turn(
+    tmp_path: Path, is_late: bool
+) -> None:
+    life = droid_with_a_request(tmp_path)
+    life.writes("assistant", words("The build needs a clean tree first."), use("C1", "make"))
+    ends_a_call(life)
+    if is_late:
+        life.send("Stop")
+    life.writes("user", RESULT)
+    life.writes("assistant", words(LATE_ANSWER))
+    if not is_late:
+        life.send("Stop")
+    life.send("UserPromptSubmit", prompt="Run the tests of the parser as well")
+    life.send("Stop")
+    assert life.answers() == [LATE_ANSWER]
