@@ -26,7 +26,7 @@ class Profiles:
     ) -> None:
         """Judge by a configuration; record tells what a session knows of a conversation."""
         self._config = config
-        self._known = record
+        self._record_of = record
         self._sessions = sessions
 
     def of(
@@ -45,7 +45,7 @@ class Profiles:
         from gitguard.profile.profiling import profile_of
 
         redactor = redactor_of(self._config.redaction)
-        record = self._known(transcript)
+        record = self._record_of(transcript)
         return profile_of(
             transcript, self._config, redactor, host_session=record, model=model, seen=seen
         )

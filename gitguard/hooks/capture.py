@@ -60,7 +60,7 @@ def take_up_request(conversation: Conversation) -> None:
         return  # only a repair takes its place
     conversation.record = conversation.record.replace(undecided=False)
     newest = state_file.newest_own(reading)
-    prompts = _heard_here(conversation, newest) if newest is not None else []
+    prompts = _heard_in_conversation(conversation, newest) if newest is not None else []
     if not prompts or prompts[-1].kind in (SMALL_TALK, ANSWER):
         return
     ready, state = _task_at(conversation, reading)
@@ -182,11 +182,11 @@ def _has_asked(conversation: Conversation, before: OwnState) -> bool:
     """Say whether the user asked for something in this conversation before the newest prompt."""
     from gitguard.state.prompts import is_lone_command
 
-    earlier = (e for e in _heard_here(conversation, before)[:-1] if e.kind != SMALL_TALK)
+    earlier = (e for e in _heard_in_conversation(conversation, before)[:-1] if e.kind != SMALL_TALK)
     return any(not is_lone_command(e.text) for e in earlier)
 
 
-def _heard_here(conversation: Conversation, before: OwnState) -> list[Exchange]:
+def _heard_in_conversation(conversation: Conversation, before: OwnState) -> list[Exchange]:
     """Return what was heard of the user in this conversation, with what the journal adds."""
     from gitguard.state.thread import is_heard
 

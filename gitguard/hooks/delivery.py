@@ -66,7 +66,7 @@ def bootstrap(conversation: Conversation) -> HookReply:
                 begun_at=conversation.record.started_at,
                 is_compacted=conversation.record.epoch > 0,
             )
-        _note_told(conversation, block)
+        _note_spiral_advice(conversation, block)
         _note_delivery(conversation, head, block)
     return HookReply(context=block)
 
@@ -177,7 +177,7 @@ def _fresh_block(
         )
     if not block and nothing_to_say:
         _offer_session_elsewhere(conversation)
-    _note_told(conversation, block)
+    _note_spiral_advice(conversation, block)
     _note_delivery(conversation, head, block)
     return block
 
@@ -217,7 +217,7 @@ def _spiral(conversation: Conversation) -> str:
     return spiral_reason(record.epoch, record.summary_tokens, window)
 
 
-def _note_told(conversation: Conversation, block: str) -> None:
+def _note_spiral_advice(conversation: Conversation, block: str) -> None:
     """Remember that a block advised a new conversation, so that no line says it again."""
     if block and _spiral(conversation):
         conversation.record = conversation.record.replace(told_spiral=True)

@@ -96,7 +96,9 @@ def ask(store: SessionStore, question: GateRequest) -> Gated:
     saved, record = _save(
         store, verdict, record, pressure=pressure, question=question, was_halted=was_halted
     )
-    record, line = _said(store, question, record, pressure=pressure, verdict=verdict, saved=saved)
+    record, line = _context_line(
+        store, question, record, pressure=pressure, verdict=verdict, saved=saved
+    )
     keep_conversation(workspace, store.session, key, record)
     warning = window_warning(pressure.window) if pressure else ""
     return Gated(
@@ -149,7 +151,7 @@ def _conversation(store: SessionStore, question: GateRequest) -> HostSession:
     return read_conversation(store.workspace, store.session, question.host_session, question.host)
 
 
-def _said(
+def _context_line(
     store: SessionStore,
     question: GateRequest,
     record: HostSession,

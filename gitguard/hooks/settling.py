@@ -30,14 +30,14 @@ def settle(conversation: Conversation) -> Conversation:
         for prompt in settled.confirmed:
             conversation = _confirm(conversation, prompt)
         with conversation.recording():
-            _settle_the_rest(conversation, settled)
+            _settle_others(conversation, settled)
     except GitguardError as error:
         conversation.note_fault(error)
     conversation.forget_belief()
     return conversation
 
 
-def _settle_the_rest(conversation: Conversation, settled: Settled) -> None:
+def _settle_others(conversation: Conversation, settled: Settled) -> None:
     ends = conversation.event.kind == events.TURN_END
     waiting = settled.waiting
     if ends:  # what the user typed during the turn stands in the transcript by now

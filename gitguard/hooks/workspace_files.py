@@ -68,7 +68,7 @@ def collect(
     files: list[ContextFile] = []
     room = config.total_characters or context_files.total_characters
     names = _names(root, folder, context_files)
-    for name, text, is_extra in _found(
+    for name, text, is_extra in _present_files(
         root, names, context_files.imports, extra=config.extra_files, refused=refused
     ):
         text = clean(visible(text)).strip("\n")
@@ -95,7 +95,7 @@ def _names(root: str, folder: str, context_files: ContextFiles) -> list[tuple[st
     ]
 
 
-def _found(
+def _present_files(
     root: str,
     names: list[tuple[str, ...]],
     imports: tuple[str, ...],

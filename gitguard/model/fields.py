@@ -88,7 +88,7 @@ class Kind(Value):
 
 def _declared(shape: str, doc: str, options: dict[str, Any]) -> Any:
     options.pop("kw_only", None)
-    if not options.keys() <= Kind._known:
+    if not options.keys() <= Kind._accepted:
         raise TypeError(f"`{shape}` takes the options {Kind.field_names}")
     # Every hook declares more than a hundred fields, so nothing else is asked of them.
     return Kind._of({"shape": shape, "doc": doc, **options})

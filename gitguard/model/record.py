@@ -62,7 +62,7 @@ class Record(Value):
             cls.kinds = {**declared, **cls.kinds}
             own = [name for name in cls.field_names if name not in cls.kinds and name != "extra"]
             cls.field_names = (*cls.kinds, *own, "extra")
-            cls._known = {*cls.field_names}
+            cls._accepted = {*cls.field_names}
             cls._free_texts = frozenset(n for n, kind in cls.kinds.items() if kind.is_free_text)
 
     @property

@@ -24,7 +24,7 @@ class Value:
     """An immutable record: annotated names are its fields, class attributes their defaults."""
 
     field_names: ClassVar[tuple[str, ...]] = ()
-    _known: ClassVar[set[str]] = set()
+    _accepted: ClassVar[set[str]] = set()
     _required: ClassVar[set[str]] = set()
 
     if not TYPE_CHECKING:
@@ -34,13 +34,13 @@ class Value:
             declared = namespace.get("__annotations__", {}).items()
             own = [name for name, of in declared if not of.startswith("ClassVar")]
             cls.field_names = (*cls.field_names, *own)
-            cls._known = {*cls.field_names}
+            cls._accepted = {*cls.field_names}
             cls._required = {*cls._required, *(name for name in own if name not in namespace)}
 
         def __init__(self, *args, **kwargs) -> None:
             values = self.__dict__
             values.update(zip(self.field_names, args, strict=False), **kwargs)
-            if len(args) > len(self.field_names) or not values.keys() <= self._known:
+            if len(args) > len(self.field_names) or not values.keys() <= self._accepted:
                 raise TypeError(f"`{type(self).__name__}` takes the fields {self.field_names}")
             if not self._required <= values.keys():
                 missing = sorted(self._required - values.keys())
@@ -58,7 +58,7 @@ class Value:
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with the named fields changed."""
-        if not changes.keys() <= self._known:
+        if not changes.keys() <= self._accepted:
             raise TypeError(f"`{type(self).__name__}` takes the fields {self.field_names}")
         return self._of({**vars(self), **changes})
 

@@ -56,7 +56,7 @@ def profile_of(
     usage = usage_of(transcript, config, host_session=host_session, model=model)
     teller = Teller()
     read = find_format(transcript.format).entries
-    thin = thinned(_told(read(transcript), teller, seen))
+    thin = thinned(_shown(read(transcript), teller, seen))
     story = teller.story()
     context = context_of(_bridged(thin.entries) if story.broken else thin.entries)
     measured = context.entries[: _measured_upto(context.entries, usage)]
@@ -82,7 +82,7 @@ def profile_of(
     return Profiled(usage, profile(facts), classify(story), hours)
 
 
-def _told(
+def _shown(
     entries: Iterator[TranscriptEntry], teller: Teller, seen: Callable[[TranscriptEntry], object]
 ) -> Iterator[TranscriptEntry]:
     for entry in entries:

@@ -124,7 +124,7 @@ class Teller:
     def _begin(self) -> None:
         self._sums = _Sums()
         self._stretches: list[Stretch] = []
-        self._began = self._last = self._rest = 0.0
+        self._began = self._last = self._rest_seconds = 0.0
         self._calls = self._compactions = 0
         self._compacted_at = -1
         self._opening: Opening | None = None
@@ -153,7 +153,7 @@ class Teller:
         if not entry.time:
             return
         if self._last and entry.time - self._last >= QUIET_SECONDS:
-            self._rest += entry.time - self._last
+            self._rest_seconds += entry.time - self._last
             self._end_stretch()
         self._began = self._began or entry.time
         self._last = max(self._last, entry.time)
@@ -181,7 +181,7 @@ class Teller:
         return Story(
             self._sums.parts(),
             stretches,
-            self._rest,
+            self._rest_seconds,
             compactions=self._compactions,
             compacted_at=self._compacted_at,
             opening=self._opening,

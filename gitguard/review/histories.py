@@ -97,7 +97,7 @@ def histories(
     untrusted is whether those count that this machine did not write. tell is called with how many
     checkpoints of a history were read, of how many. Raises `InvalidInput` for an unknown session.
     """
-    reader = _HistoryReader(sessions, tell or (lambda _done, _of: None), untrusted=untrusted)
+    reader = _HistoryReader(sessions, tell or (lambda _count, _total: None), untrusted=untrusted)
     with sessions.repository().reader() as of_lanes:
         return reader.histories(choice, of_lanes)
 

@@ -410,7 +410,7 @@ def _written(before: Any, after: Any) -> str:
     return f"Wrote {printable(after.path)} {times}"
 
 
-def _said(exchange: Exchange) -> str:
+def _message_text(exchange: Exchange) -> str:
     if exchange.kind == EVENT:
         return printable(exchange.text)
     if exchange.kind in AGENT_KINDS:
@@ -441,7 +441,7 @@ _WORDINGS: dict[str, _Wording] = {
     "plan": _Wording("plan step", "text", _planned, changed=_advanced),
     "commands": _Wording("command", "command", _ran, changed=_ran_again),
     "artifacts": _Wording("artifact", "path", _touched, changed=_written),
-    "exchanges": _Wording("message", "text", _said, 'No longer keeps the words "{}"'),
+    "exchanges": _Wording("message", "text", _message_text, 'No longer keeps the words "{}"'),
     "tool_outputs": _Wording(
         "tool output",
         "summary",

@@ -42,11 +42,11 @@ def parse_since(text: str, now: float) -> float:
     if moment:
         stamp = f"{moment[1]}T{moment[2] or '00:00'}{moment[3] or ':00'}Z"
         if is_timestamp(stamp):
-            return seconds(stamp) - _offset(moment[4]) if moment[4] else _here(stamp)
+            return seconds(stamp) - _offset(moment[4]) if moment[4] else _local_seconds(stamp)
     raise InvalidInput(f"`{text:.80}` is not a time that gitguard knows", f"Give {FORMS}")
 
 
-def _here(stamp: str) -> float:
+def _local_seconds(stamp: str) -> float:
     """Return the Unix seconds of what the reader's clock shows."""
     try:
         return time.mktime(time.strptime(stamp, "%Y-%m-%dT%H:%M:%SZ"))

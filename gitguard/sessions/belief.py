@@ -90,7 +90,7 @@ def check_heads(
     lanes = tuple(lanes)
     signers_file = KeyFile(workspace.places.config_home).signers_path
     check = NamedKeyCheck(repository.git, belief.keys, signers_file)
-    heads = {lane.ref: head for lane in lanes if (head := _known(lane, belief)) is not None}
+    heads = {lane.ref: head for lane in lanes if (head := _checked_head(lane, belief)) is not None}
     new = [lane for lane in lanes if lane.ref not in heads]
     checkpoints = newest_of(repository, new)
     signed = [lane for lane in new if lane.ref in checkpoints and checkpoints[lane.ref].signature]
@@ -113,7 +113,7 @@ def named_signer(workspace: Workspace, repository: Repository, lane: Lane) -> st
     return next((k.comment or k.fingerprint for k in keys if k.fingerprint in signed), "")
 
 
-def _known(lane: Lane, belief: Belief) -> SignedHead | None:
+def _checked_head(lane: Lane, belief: Belief) -> SignedHead | None:
     """Return the verdict on a head that still holds: a key may have been named since."""
     head = belief.heads.get(lane.ref)
     if head is None or head.commit != lane.commit:

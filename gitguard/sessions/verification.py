@@ -160,18 +160,18 @@ class _Progress:
         """Begin; expected is how many there are, as far as it is known."""
         self._tell = tell
         self._expected = expected
-        self._done = 0
+        self._verified = 0
 
-    def tell(self, count: int, _of: int) -> None:
+    def tell(self, count: int, _total: int) -> None:
         """Tell of checkpoints of the session that is being verified."""
         if self._tell is not None:
-            count += self._done
+            count += self._verified
             self._tell(count, max(count, self._expected))
 
     def add(self, checkpoints: int) -> None:
         """Count a session that is verified, and tell."""
         self.tell(checkpoints, checkpoints)
-        self._done += checkpoints
+        self._verified += checkpoints
 
 
 def _expected(store: SessionStore) -> int:
@@ -212,7 +212,7 @@ class _Verifying:
     def __init__(self, store: SessionStore, tell: Tell | None) -> None:
         self._store = store
         self._chain = store.chain
-        self._tell = tell or (lambda _done, _of: None)
+        self._tell = tell or (lambda _count, _total: None)
         self._signatures = Signatures(store.signatures()) if store.config.sign else None
         self._states = StateVerification(store.session)
         self._is_clone = not store.workspace.is_initialised
@@ -350,7 +350,7 @@ class StateVerification:
     def __init__(self, session: Session) -> None:
         """Judge for a session."""
         self._session = session
-        self._known: dict[str, GitguardError | None] = {}
+        self._problems: dict[str, GitguardError | None] = {}
         self._last: dict[str, Any] = {}
         self._documents = SimilarObjects(what="the checkpoint's state")
 
@@ -359,9 +359,9 @@ class StateVerification:
         blob, data = link.files.get(STATE_FILE), link.contents.get(STATE_FILE)
         if blob is None:
             return None  # there is none, which is a finding already
-        if blob not in self._known and data is not None:
-            self._known[blob] = self._judge(data)
-        return self._known.get(blob)
+        if blob not in self._problems and data is not None:
+            self._problems[blob] = self._judge(data)
+        return self._problems.get(blob)
 
     def _judge(self, data: bytes) -> GitguardError | None:
         try:
@@ -440,34 +440,36 @@ class Signatures:
     def __init__(self, check: SignatureCheck) -> None:
         """Judge with the user's settings."""
         self._check = check
-        self._found: list[tuple[Checkpoint, SignatureVerdict]] = []
+        self._verdicts: list[tuple[Checkpoint, SignatureVerdict]] = []
 
     def check(self, checkpoint: Checkpoint) -> None:
         """Check one checkpoint, which takes milliseconds where it is signed."""
-        self._found.append((checkpoint, self._check.verdict(checkpoint.id, checkpoint.signature)))
+        self._verdicts.append(
+            (checkpoint, self._check.verdict(checkpoint.id, checkpoint.signature))
+        )
 
     def findings(self) -> Iterator[HistoryFinding]:
         """Yield what is wrong, in the order in which the checkpoints came."""
         first = self._first_signed
-        for checkpoint, verdict in self._found:
+        for checkpoint, verdict in self._verdicts:
             problem = _signature_problem(verdict)
             if problem is not None and checkpoint.sequence >= first:
                 yield finding_of(problem, checkpoint=checkpoint.name, commit=checkpoint.id)
 
     def notes(self) -> Iterator[str]:
         """Yield who signed how many, and how many are from before."""
-        signers = Counter(v.signer or v.key for _, v in self._found if v.is_good)
+        signers = Counter(v.signer or v.key for _, v in self._verdicts if v.is_good)
         if signers:
             yield "signed: " + ", ".join(f"{n:,} by {who}" for who, n in signers.most_common())
         first = self._first_signed
-        before = sum(checkpoint.sequence < first for checkpoint, _ in self._found)
+        before = sum(checkpoint.sequence < first for checkpoint, _ in self._verdicts)
         if before:
             yield f"not signed, from before signing was switched on: {before:,}"
 
     @property
     def _first_signed(self) -> float:
         """The lowest number of a signed checkpoint; no number is as high where none is."""
-        signed = (c.sequence for c, verdict in self._found if verdict.standing != UNSIGNED)
+        signed = (c.sequence for c, verdict in self._verdicts if verdict.standing != UNSIGNED)
         return min(signed, default=float("inf"))
 
 

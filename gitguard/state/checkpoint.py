@@ -261,7 +261,9 @@ def read_checkpoint(commit_id: str, body: bytes) -> tuple[Checkpoint, str]:
             sequence=_whole(trailers["Sequence"]),
             trigger=trailers["Trigger"],
             pressure=_pressure(trailers["Pressure"]),
-            code=Code(_known(trailers["Head"]), _trailer_value(_known(trailers["Branch"]))),
+            code=Code(
+                _unless_none(trailers["Head"]), _trailer_value(_unless_none(trailers["Branch"]))
+            ),
             forked_from=trailers.get("Forked-From", ""),
             purged=trailers.get("Purged", ""),
             files=snapshot if is_object_id(snapshot) else "",
@@ -306,5 +308,5 @@ def _pressure(text: str) -> float | None:
     return None if text == "unknown" else share
 
 
-def _known(text: str) -> str:
+def _unless_none(text: str) -> str:
     return "" if text == "none" else text

@@ -77,7 +77,7 @@ def read_configuration(
         **_in_the_hosts_own_file(at, os.path.join(named or at.home, ".claude.json")),
         **layers.set_values,
     }
-    model = _said(set_values, _MODEL) or _said(set_values, "model")
+    model = _text_of(set_values, _MODEL) or _text_of(set_values, "model")
     version = version_in(ask, before)
     return HostConfiguration(version, paths[-1], set_values, model=model)
 
@@ -139,7 +139,7 @@ def offer(configuration: HostConfiguration, figures: Figures) -> Offer:
 def _switched_off_by(set_values: Mapping[str, str]) -> str:
     """Return what keeps it from compacting by itself, empty where nothing does."""
     for name in _OFF_BY_VARIABLE:
-        if _said(set_values, name).lower() in _TRUE:
+        if _text_of(set_values, name).lower() in _TRUE:
             return _named(name)
     return _ENABLED if set_values.get(_ENABLED) == "false" else ""
 
@@ -148,7 +148,7 @@ def _named(key: str) -> str:
     return key.removeprefix("env.")
 
 
-def _said(set_values: Mapping[str, str], key: str) -> str:
+def _text_of(set_values: Mapping[str, str], key: str) -> str:
     """Return a variable's value as text; in settings it may be a number or a truth value."""
     return set_values.get(key, "").strip('"').strip()
 
@@ -156,7 +156,7 @@ def _said(set_values: Mapping[str, str], key: str) -> str:
 def _for_answer(set_values: Mapping[str, str]) -> int:
     """Return how many tokens of the setting the host keeps for an answer."""
     with suppress(ValueError):
-        most = int(_said(set_values, _ANSWER))
+        most = int(_text_of(set_values, _ANSWER))
         return most if 0 < most < _MOST_FOR_ANSWER else _MOST_FOR_ANSWER
     return _MOST_FOR_ANSWER
 
@@ -164,7 +164,7 @@ def _for_answer(set_values: Mapping[str, str]) -> int:
 def _lowered_to(set_values: Mapping[str, str], value: int) -> int:
     """Return the tokens that a percentage of the setting makes, 0 where there is none."""
     with suppress(ValueError):
-        percent = float(_said(set_values, _PERCENT).rstrip("%"))
+        percent = float(_text_of(set_values, _PERCENT).rstrip("%"))
         return int((value - _for_answer(set_values)) * percent / 100) if 0 < percent <= 100 else 0
     return 0
 

@@ -51,7 +51,7 @@ def tool_call(event: dict[str, Any], workspace: str) -> ToolCall:
         is_shell=name == "exec" and parameters.keys() <= _HARMLESS,
         paths_read=paths if name == "read" else (),
         paths_written=paths if name in (*_WRITING, "apply_patch") else (),
-        output=read.last_lines(_said(read.mapping(event, "result"))) if command else "",
+        output=read.last_lines(_output_of(read.mapping(event, "result"))) if command else "",
         error=_error(event) if has_failed(event) else "",
         milliseconds=read.count(event, "durationMs"),
         is_probe=name in _PROBES,
@@ -76,14 +76,14 @@ def _exit_code(result: dict[str, Any]) -> int | None:
 def _error(event: dict[str, Any]) -> str:
     result = read.mapping(event, "result")
     code = _exit_code(result)
-    message = read.text(event, "error") or _said(result)
+    message = read.text(event, "error") or _output_of(result)
     if code:
         message = message.strip().removesuffix(f"(Command exited with code {code})")
         message = f"exit code {code}: {message}".removesuffix(": ")
     return read.ending(message.strip())
 
 
-def _said(result: dict[str, Any]) -> str:
+def _output_of(result: dict[str, Any]) -> str:
     details = read.mapping(result, "details")
     texts = (read.text(part, "text") for part in read.objects(result, "content"))
     return read.text(details, "aggregated").strip() or "\n".join(filter(None, texts)).strip()

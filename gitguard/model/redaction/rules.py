@@ -301,7 +301,7 @@ def terraform_defaults(text: str, low: str) -> Iterator[Span]:
 
     at = low.find("variable ")
     while at >= 0:
-        name, quote, _rest = text[at + 9 : at + 137].lstrip(" \\").removeprefix('"').partition('"')
+        name, quote, _tail = text[at + 9 : at + 137].lstrip(" \\").removeprefix('"').partition('"')
         if quote and (span := default_of(name.rstrip("\\"), text, low, at + 9)):
             yield span
         at = low.find("variable ", at + 9)

@@ -341,7 +341,7 @@ _ANYWHERE: list[tuple[int, str]] = []
 def _sort_prefixes() -> None:
     """Fill the tables; every hook does so, which is why it is done in one pass."""
     anywhere = frozenset((*_MARKLESS, *_AFTER_MARK))
-    for at, (name, prefixes, _rest) in enumerate(TOKENS):
+    for at, (name, prefixes, _tail_pattern) in enumerate(TOKENS):
         is_distinct = name in _DISTINCT
         for prefix in prefixes.split():
             placed = (at, prefix)
@@ -365,8 +365,8 @@ _STARTS = frozenset(_HEADS)
 _PREFIXES_WITHIN = frozenset((*_MARKLESS, *_distinct))
 _BY_TAIL: dict[str, list[tuple[int, str]]] = {}
 """These prefixes by up to three characters of their last part."""
-for _found in _WITHIN:
-    _BY_TAIL.setdefault(_found[1][:-1].translate(_JOINTS).split()[-1][-3:], []).append(_found)
+for _prefix in _WITHIN:
+    _BY_TAIL.setdefault(_prefix[1][:-1].translate(_JOINTS).split()[-1][-3:], []).append(_prefix)
 _TAILS = frozenset(_BY_TAIL)
 
 

@@ -161,7 +161,7 @@ def _key_state(state: TaskState, work: Work) -> list[tuple[str, str]]:
         ("Interrupted", running),
         *_noted(state, roles.OBSTACLE, roles.LIMIT),
         *_newest("The user said", tuple(map(labelled, lasting_words(state.exchanges)))),
-        *_newest("What happened", _said(state, EVENT)),
+        *_newest("What happened", _exchanges_of(state, EVENT)),
         ("Last answer", _last_answer(state)),
         *_newest("Check", tuple(f"{c.command}: {c.outcome}" for c in state.commands)),
         *_newest("Open", tuple(open_items)),
@@ -181,7 +181,7 @@ def _texts_of(state: TaskState, role: str) -> tuple[str, ...]:
     return tuple(text for field in state.noted(role) for text in texts(field.items_in(state)))
 
 
-def _said(state: TaskState, *kinds: str) -> tuple[str, ...]:
+def _exchanges_of(state: TaskState, *kinds: str) -> tuple[str, ...]:
     return tuple(labelled(e) for e in state.exchanges if e.kind in kinds)
 
 

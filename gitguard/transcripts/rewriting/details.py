@@ -39,11 +39,11 @@ def host_lines(transcript: Transcript, redactor: Redactor | None = None) -> Iter
 
     writable_of(transcript)
     for entry in find_format(transcript.format).entries(transcript):
-        if entry.kind != BROKEN and (line := _told(entry.raw.removesuffix(b"\r"), redactor)):
+        if entry.kind != BROKEN and (line := _clean_line(entry.raw.removesuffix(b"\r"), redactor)):
             yield line + b"\n"
 
 
-def _told(line: bytes, redactor: Redactor | None) -> bytes:
+def _clean_line(line: bytes, redactor: Redactor | None) -> bytes:
     """Return a line without details and secrets, nothing for one that does not parse.
 
     A line that may have held some is written anew: of a name that stands twice in it, a document
