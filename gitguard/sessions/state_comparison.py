@@ -32,8 +32,8 @@ class StateChange(Value):
         return compare_states(self.before, self.after)
 
 
-BOOKKEEPING = ("updated_at", "goal_from", "next_from", "earlier_notes")
-"""Fields that say when and by whom another one was set."""
+BOOKKEEPING = ("updated_at", "goal_from", "next_from", "earlier_notes", "since_task")
+"""Fields that say when and by whom, or for which task, others were set."""
 
 
 class FieldChange(Value):

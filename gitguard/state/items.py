@@ -38,8 +38,7 @@ CONCLUSION, UNFINISHED = AGENT_KINDS = ("conclusion", "unfinished")
 EVENT = "event"
 """What is said of something that happened outside the conversation: nobody's words."""
 INVARIANT, DECIDED, SAID = "invariant", "decision", "said"
-EARLIER_KINDS = (CONSTRAINT, INVARIANT, DECIDED, SAID)
-"""What is kept of a task that has ended."""
+"""What is kept of a task that has ended, beside its constraints."""
 FROM_ELSEWHERE = "from another machine"
 """How what another machine wrote is labelled."""
 _IN_PROGRESS = "in_progress"
@@ -132,6 +131,11 @@ class Note(Item):
 def texts(items: Iterable[Note | PlanStep]) -> tuple[str, ...]:
     """Return what notes and steps say."""
     return tuple(item.text for item in items)
+
+
+def source_label(source: str, *, elsewhere: bool) -> str:
+    """Return who something comes from, and whether that was on another machine."""
+    return ", ".join(filter(None, (source, FROM_ELSEWHERE if elsewhere else "")))
 
 
 def labelled_text(text: str, origin: Origin | None) -> str:
@@ -252,12 +256,15 @@ class EarlierTask(Item):
 
 
 class EarlierNote(Item):
-    """What was noted or said for an earlier task, and may hold beyond it; its id is the same."""
+    """What was noted or said for an earlier task; its id is the same.
+
+    It may hold beyond that task, or came from another machine once the task was over.
+    """
 
     task_id: str = fields.text("The task.")
     kind: str = fields.text(
-        "What it is; said: words of the user's that may hold beyond their task.",
-        choices=EARLIER_KINDS,
+        "What one item of its field is called; said: words of the user's that may hold beyond "
+        "their task.",
     )
     text: str = fields.text("What was noted or said.")
 

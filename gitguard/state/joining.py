@@ -11,38 +11,51 @@ from __future__ import annotations
 
 from functools import cache, reduce
 
-from gitguard.errors import InvalidDocument, InvalidInput
 from gitguard.model import fields
-from gitguard.model.codec import dump_line, load_json
-from gitguard.model.record import Record, read_field
+from gitguard.model.record import Record
 from gitguard.model.text import timestamp
 from gitguard.model.transcript import AGENT
 from gitguard.model.value import Value
+from gitguard.state.earlier import earlier_task, notes_of
 from gitguard.state.items import (
     HOOK,
     PERSON,
     Conflict,
+    EarlierNote,
     EarlierTask,
     Item,
     Origin,
     Variant,
     derived_id,
 )
-from gitguard.state.task import START, TaskState, earlier_task, new_task
+from gitguard.state.parts import (
+    LISTING,
+    named_values,
+    part_of,
+    parts_of,
+    read_value,
+    state_of,
+    write_value,
+)
+from gitguard.state.task import START, TaskState, new_task
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from typing import Any
 
-    Part = tuple[str, str]
-    """A field, and what tells an item of it from others; empty for a field that is no list."""
+    from gitguard.state.parts import Part
+
     Dots = dict[str, tuple[int, Any]]
     """By writer, the counter of its change, and what it made of a part."""
+    Tasks = dict[tuple[str, int], tuple[str, str]]
+    """By writer and counter, the task for which it made its changes from then on, and the one since
+    which the lists were kept."""
 
 _GOAL, _NEXT_ACTION, _SESSION = ("goal", ""), ("next_action", ""), ("session_id", "")
-_LISTING = "conflicts"
-"""The field that shows what a join found, and is computed again by each."""
+_SINCE_TASK = ("since_task", "")
+_BEYOND_TASKS = ("schema_version", "session_id", "earlier", "earlier_notes", "since_task")
+"""Fields that a new task keeps; it begins all others."""
 
 
 class Variation(Record):
@@ -78,10 +91,24 @@ class PartVersion(Record):
     )
 
 
+class TaskSpan(Record):
+    """For which task a writer made its changes, from one of them on."""
+
+    writer: str = fields.text("The writer.")
+    counter: int = fields.count("The counter of the first of these changes.")
+    task_id: str = fields.text("The task.")
+    since_task: str = fields.text(
+        "The task since which the state's lists were kept; empty if unknown.", default=""
+    )
+
+
 class _LaneRecord(Record):
     writer: str = fields.text("Whose lane it is.")
     seen: Mapping[str, int] = fields.counts("Up to which change it knows each writer's.")
     versions: tuple[PartVersion, ...] = fields.records("Who last changed what.", of=PartVersion)
+    tasks: tuple[TaskSpan, ...] = fields.records(
+        "For which tasks these changes were made.", of=TaskSpan, default=(), sparse=True
+    )
 
 
 class LaneState(Value):
@@ -94,16 +121,18 @@ class LaneState(Value):
     state: TaskState
     versions: tuple[PartVersion, ...] = ()
     """What has no version here counts as changed by the writer, at the counter it has reached."""
+    tasks: tuple[TaskSpan, ...] = ()
+    """For which tasks these changes were made; of a change before them that is unknown."""
 
     def to_document(self) -> dict[str, Any]:
         """Return all but the state, which stands in a file of its own."""
-        return _LaneRecord(self.writer, self.seen, self.versions).to_document()
+        return _LaneRecord(self.writer, self.seen, self.versions, self.tasks).to_document()
 
     @classmethod
     def from_document(cls, document: Any, state: TaskState) -> LaneState:
         """Read a lane, or raise `InvalidInput` naming the field and the value."""
         record = _LaneRecord.from_document(document)
-        return cls(record.writer, record.seen, state, record.versions)
+        return cls(record.writer, record.seen, state, record.versions, record.tasks)
 
     @property
     def conflicts(self) -> tuple[Conflict, ...]:
@@ -130,15 +159,17 @@ def begin_lane(writer: str, state: TaskState, others: Iterable[LaneState]) -> La
     What others hold alike was taken over from them, so it stays their change. All else counts as
     changed by the writer, who has seen nothing, so that a join keeps it.
     """
-    shown = dict(_parts_of(state))
+    shown = dict(parts_of(state))
     values: dict[Part, Dots] = {}
+    tasks: Tasks = {(writer, 1): (state.task_id, state.since_task)}
     for other in map(_ChangeSet.of, others):
+        tasks |= other.tasks
         for part, dots in other.values.items():
             alike = {w: dot for w, dot in dots.items() if part in shown and dot[1] == shown[part]}
             held = values.setdefault(part, {})
             held.update({w: max(dot, held.get(w, dot)) for w, dot in alike.items()})
     own = {part: {writer: (1, value)} for part, value in shown.items() if not values.get(part)}
-    begun = _ChangeSet({writer: 1}, {**_filled(values), **own}, {})
+    begun = _ChangeSet({writer: 1}, {**_filled(values), **own}, {}, tasks)
     return begun.advanced(state, state, writer).lane(writer)
 
 
@@ -170,7 +201,9 @@ def renamed(lane: LaneState, writer: str) -> LaneState:
         part: _renamed(moves, earlier, writer) if earlier not in values.get(part, {}) else moves
         for part, moves in changes.places.items()
     }
-    under_new_id = _ChangeSet(seen, values, places)
+    tasks = dict(changes.tasks)
+    tasks |= {(writer, n): task for (who, n), task in tasks.items() if who == earlier}
+    under_new_id = _ChangeSet(seen, values, places, tasks)
     # Items of one counter stand by writer, so each is put where it stood.
     return under_new_id.advanced(lane.state, lane.state, writer).lane(writer)
 
@@ -189,12 +222,12 @@ def open_conflicts(state: TaskState) -> tuple[Conflict, ...]:
     """Return the conflicts about what has not changed since they were found."""
     if not state.conflicts:
         return ()
-    shown = dict(_parts_of(state))
+    shown = dict(parts_of(state))
     return tuple(
         conflict
         for conflict in state.conflicts
         if (part := (conflict.field, conflict.item)) in shown
-        and _write_value(part, shown[part]) == conflict.variants[0].value
+        and write_value(part, shown[part]) == conflict.variants[0].value
     )
 
 
@@ -204,8 +237,8 @@ def read_variant(conflict: Conflict, variant: Variant) -> dict[str, Any]:
     Raises `InvalidInput` for a variant that cannot be read.
     """
     field, key = conflict.field, conflict.item
-    value = _read_value((field, key), variant.value)
-    return {field: value} if key or field not in TaskState.kinds else _named(field, value)
+    value = read_value((field, key), variant.value)
+    return {field: value} if key or field not in TaskState.kinds else named_values(field, value)
 
 
 def settle(state: TaskState, conflict: Conflict, variant: Variant) -> TaskState:
@@ -215,31 +248,37 @@ def settle(state: TaskState, conflict: Conflict, variant: Variant) -> TaskState:
     variant that cannot be read.
     """
     part = (conflict.field, conflict.item)
-    value = _read_value(part, variant.value)
+    value = read_value(part, variant.value)
     other_conflicts = tuple(other for other in state.conflicts if other.id != conflict.id)
-    return _state_of({**dict(_parts_of(state)), part: value}, other_conflicts)
+    return state_of({**dict(parts_of(state)), part: value}, other_conflicts)
 
 
 class _ChangeSet:
     """What a lane knows: for each part of the state the changes that nobody replaced."""
 
     def __init__(
-        self, seen: Mapping[str, int], values: dict[Part, Dots], places: dict[Part, Dots]
+        self,
+        seen: Mapping[str, int],
+        values: dict[Part, Dots],
+        places: dict[Part, Dots],
+        tasks: Tasks,
     ) -> None:
         self.seen = seen
         self.values = values
         self.places = places
+        self.tasks = tasks
+        self._open = {since for _, (_, (since,)) in self.values.get(_SINCE_TASK, {}).items()}
 
     @classmethod
     def of(cls, lane: LaneState) -> _ChangeSet:
         """Take a lane apart."""
-        versions = {_part_of(version): version for version in lane.versions}
-        shown = dict(_parts_of(lane.state))
+        versions = {part_of(version.field, version.key): version for version in lane.versions}
+        shown = dict(parts_of(lane.state))
         own = max(lane.seen.get(lane.writer, 0), 1)
         values: dict[Part, Dots] = {}
         places: dict[Part, Dots] = {}
         for part, version in versions.items():
-            varied = {v.writer: _read_value(part, v.value) for v in version.variations}
+            varied = {v.writer: read_value(part, v.value) for v in version.variations}
             values[part] = {
                 writer: (counter, varied.get(writer, shown.get(part)))
                 for writer, counter in version.changed.items()
@@ -250,13 +289,16 @@ class _ChangeSet:
                 for writer, counter in version.placed.items()
             }
         seen = lane.seen
-        computed = cls(seen, _filled(values), {}).tasks_beside()
+        tasks = {(t.writer, t.counter): (t.task_id, t.since_task) for t in lane.tasks}
+        computed = cls(seen, _filled(values), {}, tasks).computed()
         for place, part in enumerate(shown):
             if not values.get(part) and part not in computed:
                 values[part] = {lane.writer: (own, shown[part])}
                 places[part] = {lane.writer: (own, place)} if part[1] else {}
                 seen = {**lane.seen, lane.writer: own}
-        return cls(seen, _filled(values), _filled(places))
+                if not lane.versions:
+                    tasks[lane.writer, own] = lane.state.task_id, lane.state.since_task
+        return cls(seen, _filled(values), _filled(places), tasks)
 
     def joined(self, other: _ChangeSet) -> _ChangeSet:
         """Return what both know."""
@@ -266,20 +308,31 @@ class _ChangeSet:
         }
         values = _joined(self.values, self.seen, other.values, other.seen)
         places = _joined(self.places, self.seen, other.places, other.seen)
-        return _ChangeSet(seen, values, places)
+        tasks = dict(self.tasks)
+        for span, task in other.tasks.items():
+            # They differ only where two machines wrote as one writer.
+            tasks[span] = max(task, tasks.get(span, task))
+        return _ChangeSet(seen, values, places, tasks)
 
     def advanced(self, before: TaskState, after: TaskState, writer: str) -> _ChangeSet:
         """Return what is known once a writer who knew all of this has changed the state."""
         counter = max(self.seen.values(), default=0) + 1
         left = {(conflict.field, conflict.item) for conflict in after.conflicts}
         settled = {(c.field, c.item) for c in before.conflicts} - left
-        shown = dict(_parts_of(before))
+        shown, computed = dict(parts_of(before)), self.computed()
+        open_tasks = {after.since_task} if after.since_task != before.since_task else self._open
         values: dict[Part, Dots] = {}
         places: dict[Part, Dots] = {}
         newest: dict[str, tuple[Any, ...]] = {}
-        for place, (part, value) in enumerate(_parts_of(after)):
+        for place, (part, value) in enumerate(parts_of(after)):
             dots = self.values.get(part)
-            is_kept = dots and part not in settled and shown[part] == value
+            is_kept = (
+                dots
+                and part not in settled
+                and part not in computed
+                and shown.get(part, ...) == value
+                and self._made_for(part, open_tasks)
+            )
             values[part] = dots if dots and is_kept else {writer: (counter, value)}
             if not part[1]:
                 continue
@@ -291,7 +344,10 @@ class _ChangeSet:
                 places[part] = {writer: (counter, place)}
                 at = (counter, writer, place, part[1])
             newest[field] = at
-        return _ChangeSet({**self.seen, writer: counter}, values, _filled(places))
+        tasks, task = self.tasks, (after.task_id, after.since_task)
+        if self._task_of(writer, counter) != task:
+            tasks = {**tasks, (writer, counter): task}
+        return _ChangeSet({**self.seen, writer: counter}, values, _filled(places), tasks)
 
     def _place(self, part: Part) -> tuple[Any, ...]:
         """Return what an item's list is sorted by: later moves stand behind earlier ones."""
@@ -305,12 +361,12 @@ class _ChangeSet:
     def lane(self, writer: str) -> LaneState:
         """Put the lane together again, with the conflicts that its state shows."""
         state = self._state()
-        shown = dict(_parts_of(state))
+        shown = dict(parts_of(state))
         versions = []
         for part in sorted({*self.values, *self.places}):
             changes, moves = self.values.get(part, {}), self.places.get(part, {})
             variations = (
-                Variation(who, _write_value(part, value))
+                Variation(who, write_value(part, value))
                 for who, (_, value) in sorted(changes.items())
                 if part not in shown or value != shown[part]
             )
@@ -322,16 +378,83 @@ class _ChangeSet:
                 variations=tuple(variations),
             )
             versions.append(version)
-        return LaneState(writer, dict(sorted(self.seen.items())), state, tuple(versions))
+        seen = dict(sorted(self.seen.items()))
+        return LaneState(writer, seen, state, tuple(versions), tasks=self._spans())
+
+    def _spans(self) -> tuple[TaskSpan, ...]:
+        """Return the tasks of those changes that nobody replaced."""
+        starts = {
+            start
+            for dots in self.values.values()
+            for writer, (counter, _) in dots.items()
+            if (start := self._start_of(writer, counter)) is not None
+        }
+        return tuple(TaskSpan(*start, *self.tasks[start]) for start in sorted(starts))
+
+    def _start_of(self, writer: str, counter: int) -> tuple[str, int] | None:
+        starts = (start for start in self.tasks if start[0] == writer and start[1] <= counter)
+        return max(starts, default=None)
+
+    def _task_of(self, writer: str, counter: int) -> tuple[str, str]:
+        """Return for which task a change was made, and since which the lists were kept then."""
+        start = self._start_of(writer, counter)
+        return self.tasks[start] if start is not None else ("", "")
 
     def _state(self) -> TaskState:
         in_order = sorted(self.values, key=self._place)
-        shown = {part: _pick(part, self.values[part]) for part in in_order}
-        conflicts = (_conflict(part, self.values[part]) for part in sorted(self.values))
-        return _state_of(
-            {**shown, **{p: task for p, task in self.tasks_beside().items() if p not in shown}},
+        shown = {part: _pick(part, dots) for part in in_order if (dots := self._shown_of(part))}
+        conflicts = (_conflict(part, self._shown_of(part)) for part in sorted(self.values))
+        return state_of(
+            {**shown, **self.computed()},
             tuple(conflict for conflict in conflicts if conflict is not None),
         )
+
+    def _shown_of(self, part: Part) -> Dots:
+        """Return the changes of which the state shows one: none of an item of a task that is over.
+
+        Whoever began another task had not heard of these. A field always shows something.
+        """
+        dots = self.values[part]
+        of_open_tasks = self._made_for(part, self._open)
+        if part[1]:
+            return dots if of_open_tasks else {}
+        return of_open_tasks or dots
+
+    def _made_for(self, part: Part, open_tasks: Collection[str]) -> Dots:
+        """Return the changes of a part that were made for open tasks, or for unknown ones."""
+        dots = self.values[part]
+        if part[0] in _BEYOND_TASKS or not open_tasks:
+            return dots
+        return {
+            writer: (counter, value)
+            for writer, (counter, value) in dots.items()
+            if self._task_of(writer, counter)[1] in ("", *open_tasks)
+        }
+
+    def computed(self) -> dict[Part, Any]:
+        """Return what the state shows of earlier tasks beside what writers put there."""
+        tasks: dict[Part, EarlierTask] = {}
+        for part, task in self.tasks_beside().items():
+            filed = _pick(part, self.values[part]) if part in self.values else None
+            if filed is None:
+                tasks[part] = task
+            elif filed.goal != task.goal:
+                tasks[part] = filed.replace(goal=task.goal)  # restated when others had ended it
+        return {**tasks, **self._noted_late()}
+
+    def _noted_late(self) -> dict[Part, EarlierNote]:
+        """Return what was noted for tasks that somebody ended who had not heard of it."""
+        late: dict[str, dict[str, list[Any]]] = {}
+        for part in sorted(self.values, key=self._place):
+            if part[1] and not self._shown_of(part):
+                _, counter, writer, value = max(_ranked(part, self.values[part]))
+                task_id, _ = self._task_of(writer, counter)
+                late.setdefault(task_id, {}).setdefault(part[0], []).append(value)
+        return {
+            ("earlier_notes", note.id): note
+            for task_id, items in late.items()
+            for note in notes_of(task_id, _noted_in(items), tuple(items.get("exchanges", ())))
+        }
 
     def tasks_beside(self) -> dict[Part, EarlierTask]:
         """Return the tasks that writers began while others began the one that the state shows.
@@ -343,18 +466,24 @@ class _ChangeSet:
         if len(goals) < 2 or not steps or not session:
             return {}
         (session_key,) = _pick(_SESSION, session)
-        shown = _named("goal", _pick(_GOAL, goals))
+        shown = named_values("goal", _pick(_GOAL, self._shown_of(_GOAL)))
         tasks: dict[Part, EarlierTask] = {}
         for _, _, writer, value in sorted(_ranked(_GOAL, goals)):
-            begun = _named("goal", value)
+            begun = named_values("goal", value)
             task_id, goal, origin = begun["task_id"], begun["goal"], begun["goal_from"]
             if task_id == shown["task_id"] or origin is None or goal.strip() == START:
                 continue
             step = steps[writer][1] if writer in steps else _pick(_NEXT_ACTION, steps)
-            status = _named("next_action", step)["status"]
+            status = named_values("next_action", step)["status"]
             task = earlier_task(session_key, task_id, goal, status=status, origin=origin)
             tasks["earlier", task.id] = task
         return tasks
+
+
+def _noted_in(items: Mapping[str, Iterable[Any]]) -> Iterator[tuple[str, Item]]:
+    """Yield what was noted of the items of fields, and what one of these is called."""
+    for field in TaskState.every_noted():
+        yield from ((field.noun, item) for item in items.get(field.name, ()) if item.is_noted)
 
 
 def _joined(
@@ -391,124 +520,6 @@ def _same(dot: tuple[int, Any], other: tuple[int, Any]) -> tuple[int, Any]:
 
 def _filled(changes: dict[Part, Dots]) -> dict[Part, Dots]:
     return {part: dots for part, dots in changes.items() if dots}
-
-
-# Parts of a state
-
-
-def _parts_of(state: TaskState) -> Iterator[tuple[Part, Any]]:
-    """Take a state apart: each item, and each other field with those that describe it.
-
-    A field that has its default is no part.
-    """
-    for name in (*TaskState.kinds, *state.extra):
-        kind = TaskState.kinds.get(name)
-        value = getattr(state, name) if kind is not None else state.extra[name]
-        if name == _LISTING or (kind is not None and kind.describes):
-            continue
-        if kind is not None and kind.shape == "counts":
-            yield from (((name, key), count) for key, count in value.items())
-        elif isinstance(value, tuple | list) and (kind is not None or value):
-            yield from _items(name, value)
-        elif kind is None:
-            yield (name, ""), value
-        else:
-            together = _together(name)
-            values = tuple(getattr(state, each) for each in together)
-            if values != tuple(TaskState.kinds[each].default for each in together):
-                yield (name, ""), values
-
-
-def _state_of(parts: Mapping[Part, Any], conflicts: tuple[Conflict, ...]) -> TaskState:
-    """Put a state together from its parts, the items of each list in their order."""
-    values: dict[str, Any] = {n: () for n, kind in TaskState.kinds.items() if kind.is_list}
-    extra: dict[str, Any] = {}
-    for (field, key), value in parts.items():
-        kind = TaskState.kinds.get(field)
-        if kind is None and key:
-            before = extra.get(field)
-            extra[field] = [*(before if isinstance(before, list) else ()), value]
-        elif kind is None:
-            extra[field] = value
-        elif not key:
-            values.update(_named(field, value))
-        elif kind.is_list:
-            values[field] += (value,)
-        else:
-            values[field] = {**values.get(field, {}), key: value}
-    missing = TaskState._required - values.keys()
-    if missing:
-        raise InvalidDocument(f"the lanes contradict each other about `{min(missing)}`")
-    return TaskState._of({**values, _LISTING: conflicts, "extra": extra})
-
-
-def _together(name: str) -> tuple[str, ...]:
-    """Return a field and those that describe it, which change together."""
-    return name, *(each for each, kind in TaskState.kinds.items() if kind.describes == name)
-
-
-def _named(field: str, value: tuple[Any, ...]) -> dict[str, Any]:
-    """Return by its name each field of a part that is no item."""
-    return dict(zip(_together(field), value, strict=True))
-
-
-def _items(name: str, items: Iterable[Any]) -> Iterator[tuple[Part, Any]]:
-    """Yield the items of a list by what tells them apart, also where that stands twice."""
-    kind = TaskState.kinds.get(name)
-    times: dict[str, int] = {}
-    for item in items:
-        key = _key_of(item, kind.key if kind is not None else "")
-        times[key] = times.get(key, 0) + 1
-        yield (name, key if times[key] == 1 else f"{key}#{times[key]}"), item
-
-
-def _key_of(item: Any, key: str) -> str:
-    """Return what tells an item from others; of one without an id, what it says."""
-    if isinstance(item, str):
-        return item or "-"
-    named = item.get("id") if isinstance(item, dict) else getattr(item, key or "id", "")
-    return str(named or "-" + derived_id(dump_line({"": _plain(item)}).decode()))
-
-
-def _write_value(part: Part, value: Any) -> str:
-    """Write what a part holds, as a JSON object of its fields."""
-    field, key = part
-    if key or field not in TaskState.kinds:
-        values = {field: value}
-    else:
-        values = _named(field, value)
-    return dump_line({name: _plain(of) for name, of in values.items()}).decode().rstrip("\n")
-
-
-def _plain(value: Any) -> Any:
-    return value.to_document() if isinstance(value, Record) else value
-
-
-def _read_value(part: Part, text: str) -> Any:
-    """Read what a part holds; raises `InvalidInput` for what is none."""
-    field, key = part
-    document = load_json(text.encode(), what=f"what a writer made of `{field}`")
-    kind = TaskState.kinds.get(field)
-    names = _together(field) if kind is not None and not key else (field,)
-    if not document.keys() >= set(names):
-        raise InvalidInput(f"what a writer made of `{field:.80}` lacks {', '.join(names)}")
-    if kind is None:
-        return document[field]
-    if not key:
-        return tuple(read_field(TaskState.kinds[name], document[name], name) for name in names)
-    if kind.shape == "counts":
-        return read_field(kind, {key: document[field]}, field)[key]
-    return read_field(kind, [document[field]], field)[0]
-
-
-def _part_of(version: PartVersion) -> Part:
-    """Return what a version is of; raises `InvalidInput` where a state has no such part."""
-    kind = TaskState.kinds.get(version.field)
-    has_items = kind is not None and (kind.is_list or kind.shape == "counts")
-    is_computed = version.field == _LISTING or (kind is not None and bool(kind.describes))
-    if is_computed or (kind is not None and has_items != bool(version.key)):
-        raise InvalidInput(f"a state has no `{version.field}` with the key `{version.key:.80}`")
-    return version.field, version.key
 
 
 # Which change is shown
@@ -550,7 +561,7 @@ def _is_noted(field: str, value: Any) -> bool:
     if not isinstance(value, tuple):
         return True
     origins = [
-        at for name, at in _named(field, value).items() if TaskState.kinds[name].of is Origin
+        at for name, at in named_values(field, value).items() if TaskState.kinds[name].of is Origin
     ]
     if origins:
         return all(origin is not None and origin.by in (AGENT, PERSON) for origin in origins)
@@ -569,7 +580,7 @@ def _conflict(part: Part, changes: Dots) -> Conflict | None:
     variants: dict[str, list[str]] = {}
     for weight, _, writer, value in sorted(_ranked(part, changes), reverse=True):
         if weight == _NOTED:
-            variants.setdefault(_write_value(part, value), []).append(writer)
+            variants.setdefault(write_value(part, value), []).append(writer)
     if len(variants) < 2:
         return None
     versions = (f"{writer} {counter}" for writer, (counter, _) in sorted(changes.items()))
@@ -577,6 +588,6 @@ def _conflict(part: Part, changes: Dots) -> Conflict | None:
         field,
         tuple(Variant(tuple(sorted(writers)), value) for value, writers in variants.items()),
         key,
-        id=derived_id(_LISTING, field, key, *versions),
+        id=derived_id(LISTING, field, key, *versions),
         origin=Origin(HOOK),
     )

@@ -8,17 +8,13 @@ from __future__ import annotations
 from gitguard.errors import InvalidDocument, InvalidInput, NewerFormat
 from gitguard.model import fields
 from gitguard.model.record import Record
-from gitguard.model.text import shorten
 from gitguard.model.transcript import AGENT, USER
 from gitguard.state.items import (
     CONCLUSION,
     CONSTRAINT,
-    DECIDED,
     HOOK,
-    INVARIANT,
     OUTCOMES,
     PERSON,
-    SAID,
     SMALL_TALK,
     Artifact,
     Command,
@@ -34,7 +30,6 @@ from gitguard.state.items import (
     Origin,
     PlanStep,
     ToolOutput,
-    derived_id,
 )
 from gitguard.state.roles import (
     ASSUMPTION,
@@ -67,9 +62,8 @@ MOVED = "moved"
 """How a task ended that went along to another branch."""
 MOST_EARLIER = 5
 """Tasks before this one that are remembered."""
-_EARLIER_GOAL = 200
-_MOST_NOTING, _MOST_NOTES, _EARLIER_NOTE = 3, 12, 240
-"""Earlier tasks whose notes are kept, the notes of each, and the characters of each."""
+_MOST_NOTING = 3
+"""Earlier tasks whose notes are kept."""
 
 
 class LastAction(Record):
@@ -244,6 +238,12 @@ class TaskState(Record):
         default=(),
         is_fixed=True,
     )
+    since_task: str = fields.text(
+        "The task since which the lists are kept: it began with nothing of those before.",
+        default="",
+        is_fixed=True,
+        sparse=True,
+    )
     files_read: tuple[str, ...] = fields.texts(
         "Files that tools read, the newest last.", default=(), is_fixed=True
     )
@@ -346,6 +346,8 @@ class TaskState(Record):
 REQUIRED = tuple(name for name in TaskState.kinds if not hasattr(TaskState, name))
 """Fields without which a state is incomplete (references/design/contract.md, "Startup")."""
 _NOTED = tuple(declared_in(TaskState.kinds))
+_LASTING = TaskState.noted(LIMIT, DECISION)
+"""What of a task holds beyond it, beside the user's lasting words."""
 
 
 def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> TaskState:
@@ -357,11 +359,15 @@ def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> 
     earlier: tuple[EarlierTask, ...] = ()
     notes: tuple[EarlierNote, ...] = ()
     if before is not None:
+        from gitguard.state.earlier import in_short, notes_of
+
         if before.task_id.startswith(task_id):
             task_id = f"{before.task_id}-2"  # begun in the same second
         earlier = (*before.earlier, *_remembered(before, now))[-MOST_EARLIER:]
         noting = {task.task_id for task in earlier[-_MOST_NOTING:]}
-        notes = (*before.earlier_notes, *_notes_of(before))
+        lasting = ((f.noun, i) for f in _LASTING for i in f.items_in(before))
+        ended = in_short(notes_of(before.task_id, lasting, before.exchanges))
+        notes = (*before.earlier_notes, *ended)
         notes = tuple(note for note in notes if note.task_id in noting)
     return TaskState(
         schema_version=SCHEMA_VERSION,
@@ -379,25 +385,7 @@ def new_task(session_key: str, now: str, *, before: TaskState | None = None) -> 
         updated_at=now,
         earlier=earlier,
         earlier_notes=notes,
-    )
-
-
-def _notes_of(task: TaskState) -> tuple[EarlierNote, ...]:
-    """Return what of a task holds beyond it: its limits and decisions, and what the user ruled."""
-    from gitguard.state.thread import lasting_words
-
-    lasting = lasting_words(task.exchanges)
-    holding: list[tuple[str, Item, str]] = [
-        *((CONSTRAINT, note, note.text) for note in task.constraints),
-        *((INVARIANT, note, note.text) for note in task.invariants),
-        *((DECIDED, d, f"{d.what} — because {d.why}" if d.why else d.what) for d in task.decisions),
-        *((SAID, exchange, exchange.text) for exchange in lasting),
-    ]
-    return tuple(
-        EarlierNote(
-            task.task_id, kind, shorten(text, _EARLIER_NOTE), id=item.id, origin=item.origin
-        )
-        for kind, item, text in holding[-_MOST_NOTES:]
+        since_task=task_id,
     )
 
 
@@ -559,6 +547,8 @@ def moved_away(state: TaskState, branch: str, now: str) -> TaskState:
 
 def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:
     """Return what is remembered of a task that another one follows; nothing without a goal."""
+    from gitguard.state.earlier import earlier_task
+
     if not task.stated_goal:
         return ()
     origin = (task.goal_from or Origin()).replace(when=now)
@@ -566,14 +556,6 @@ def _remembered(task: TaskState, now: str) -> tuple[EarlierTask, ...]:
         task.session_id, task.task_id, task.stated_goal, status=task.status, origin=origin
     )
     return (ended.replace(answered=task.is_answered),)
-
-
-def earlier_task(
-    session_key: str, task_id: str, goal: str, status: str, origin: Origin
-) -> EarlierTask:
-    """Return what a session remembers of a task that gave way to another one."""
-    item_id = derived_id(session_key, "earlier", task_id)
-    return EarlierTask(task_id, shorten(goal, _EARLIER_GOAL), status, id=item_id, origin=origin)
 
 
 def read_state(document: dict[str, Any]) -> TaskState:

@@ -47,7 +47,9 @@ class Change(NamedTuple):
 class Fleet:
     """Writers with clocks that are off by up to a year, in a network that comes and goes."""
 
-    def __init__(self, writers: int, seed: int) -> None:
+    def __init__(self, writers: int, seed: int, *, begins_anew: bool = False) -> None:
+        """Begin with one task; with begins_anew, writers end it and what was noted for it."""
+        self._begins_anew = begins_anew
         self._random = random.Random(seed)
         self._names = [f"writer-{number}" for number in range(writers)]
         self._skews = [self._random.randrange(-_YEAR, _YEAR) for _ in self._names]
@@ -68,6 +70,7 @@ class Fleet:
         acts = (
             *(self._note, self._note, self._change, self._change_goal, self._remove),
             *(self._begin_task, self._move, self._read, self._settle, self._receive, self._receive),
+            *((self._begin_anew,) if self._begins_anew else ()),
         )
         for step in range(steps):
             if step % 40 == 0:
@@ -92,14 +95,18 @@ class Fleet:
         replaced = frozenset[int]().union(*(self._changes[number].replaces for number in heard))
         lasting = [self._changes[number] for number in heard - replaced]
         shown = {getattr(lane.state, name) for name in _TEXTS} | {*lane.state.files_read}
-        shown |= {note.text for name in _LISTS for note in getattr(lane.state, name)}
+        shown |= {n.text for name in (*_LISTS, "earlier_notes") for n in getattr(lane.state, name)}
+        shown |= {task.goal for task in lane.state.earlier}
         for conflict in lane.conflicts:
             values = [decode_json(v.value)[conflict.field] for v in conflict.variants]
             shown |= {v if isinstance(v, str) else v["text"] for v in values}
+        filed = (*_LISTS, "goal") if self._begins_anew else (*_LISTS, *_TEXTS, "files_read")
+        lasting = [change for change in lasting if change.part[0] in filed]
         lost = [f"lost: {c}" for c in lasting if c.text and c.text not in shown]
         parts = {change.part for change in lasting if change.text}
         held = {(name, n.id) for name in _LISTS for n in getattr(lane.state, name)}
-        held |= {("files_read", path) for path in lane.state.files_read}
+        if not self._begins_anew:
+            held |= {("files_read", path) for path in lane.state.files_read}
         return lost + [f"removed: {part}" for part in held - parts]
 
     # What a writer does
@@ -167,6 +174,17 @@ class Fleet:
         state, _ = update_state(begun, {"goal": text}, origin)
         self.lanes[writer] = advance(self.lanes[writer], state)
         self._record(writer, ("current_phase", ""), "")
+        self._record(writer, ("goal", ""), text)
+
+    def _begin_anew(self, writer: int) -> None:
+        """Begin a task with nothing of the one before."""
+        lane, origin, text = self.lanes[writer], self._origin(writer), self._text(writer)
+        begun = new_task("main", origin.when, before=lane.state)
+        state, _ = update_state(begun, {"goal": text}, origin)
+        self.lanes[writer] = advance(lane, state)
+        parts = {self._changes[number].part for number in self._heard[writer]}
+        for part in sorted(parts - {("goal", "")}):
+            self._record(writer, part, "")
         self._record(writer, ("goal", ""), text)
 
     def _read(self, writer: int) -> None:
