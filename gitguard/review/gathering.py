@@ -117,7 +117,9 @@ class _SessionReading:
         except GitguardError:
             copy = None  # `gitguard status` says what is wrong with it
         items = _ItemReader(
-            copy.elsewhere if copy else (), all_elsewhere=not is_of_here, without=self._beside
+            copy.every_elsewhere if copy else (),
+            all_elsewhere=not is_of_here,
+            without=self._beside,
         )
         part, is_within = SessionPart(), False
         writer = self._lane.lane.writer if self._lane is not None else ""

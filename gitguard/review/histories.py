@@ -60,12 +60,12 @@ class IndexedHistory(Value):
 
     @cached_property
     def _elsewhere(self) -> frozenset[str]:
-        """What stands in the newest state and another machine wrote; few searches ask."""
+        """What another machine wrote and this one joined; few searches ask."""
         try:
             copy = self.anchors.read_copy() if self.anchors is not None else None
         except GitguardError:
             return frozenset()  # `gitguard status` says what is wrong with it
-        return frozenset(copy.elsewhere if copy is not None else ())
+        return frozenset(copy.every_elsewhere if copy is not None else ())
 
     def is_from_elsewhere(self, entry: IndexedItem) -> bool:
         """Say whether another machine wrote an item that this one joined."""

@@ -46,7 +46,12 @@ class Match(Value):
     writer: str = ""
     """The writer of the lane that it is in; empty for a session's own history."""
     elsewhere: bool = False
-    """Whether another machine wrote it, and this one joined it."""
+    """Whether another machine wrote it."""
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether another machine wrote it, and this one took it into the session's own history."""
+        return self.elsewhere and not self.writer
 
     @property
     def label(self) -> str:
@@ -193,7 +198,7 @@ def match_of(
     entry: IndexedItem, history: IndexedHistory, rank: str, redact: Callable[[str], str]
 ) -> Match:
     """Describe an entry of a history, without secrets."""
-    is_elsewhere = history.is_from_elsewhere(entry)
+    is_joined = history.is_from_elsewhere(entry)
     return Match(
         session=history.session,
         checkpoint=checkpoint_name(entry.first),
@@ -209,7 +214,7 @@ def match_of(
         removed=checkpoint_name(entry.removed) if entry.removed else "",
         fixed_at=entry.fixed_at,
         archived=bool(history.archived),
-        is_ours=history.is_ours and not is_elsewhere,
+        is_ours=history.is_ours and not is_joined,
         writer=history.writer,
-        elsewhere=is_elsewhere,
+        elsewhere=is_joined or bool(history.writer),
     )

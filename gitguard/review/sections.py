@@ -26,12 +26,12 @@ from gitguard.state.items import (
     CONSTRAINT,
     CORRECTION,
     FAILED,
-    FROM_ELSEWHERE,
     HOOK,
     PASSED,
     PERSON,
     RAN,
     REQUEST,
+    source_label,
 )
 from gitguard.state.task import TaskState
 
@@ -263,8 +263,7 @@ def _failed(report: Report, failures: Sequence[TrackedItem]) -> Iterator[Line]:
 
 def source_of(item: TrackedItem) -> str:
     """Say who an item comes from, in our words."""
-    source = SOURCES.get(item.by, item.by)
-    return f"{source}, {FROM_ELSEWHERE}" if item.elsewhere else source
+    return source_label(SOURCES.get(item.by, item.by), elsewhere=item.elsewhere)
 
 
 def _gone(report: Report) -> Iterator[Line]:

@@ -20,7 +20,6 @@ from gitguard.state.conflicts import OpenConflict, shown_conflicts
 from gitguard.state.items import (
     AGENT_KINDS,
     EVENT,
-    FROM_ELSEWHERE,
     UNFINISHED,
     Command,
     Exchange,
@@ -29,6 +28,7 @@ from gitguard.state.items import (
     Note,
     Origin,
     PlanStep,
+    source_label,
 )
 from gitguard.state.joining import open_conflicts
 from gitguard.state.roles import NotedField
@@ -60,8 +60,8 @@ class Sentence(Value):
         zone = hour[8:].lstrip(".0123456789Z")
         time = f"{hour[:5]} {zone}".strip()
         at = time if date == day else f"{date} {time}"
-        machine = FROM_ELSEWHERE if self.elsewhere else ""
-        by = ", ".join(part for part in (self.who, machine, at.strip()) if part)
+        source = source_label(self.who, elsewhere=self.elsewhere)
+        by = ", ".join(part for part in (source, at.strip()) if part)
         return f"{self.text}{because}" + (f" ({by})" if by else "")
 
 

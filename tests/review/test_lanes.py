@@ -318,6 +318,39 @@ def test_search_and_why_name_the_writer(work: Work) -> None:
     assert [k.link.lane_writer for k in at] == [work.b.writer]
 
 
+def test_an_item_of_another_machine_is_labelled_alike_wherever_it_is_found(work: Work) -> None:
+    """Whether it is found in a lane or in the history into which it was joined."""
+    places = (("search", "tables"), ("why", "README.md:3"), ("search", "tables", "--writer", "a"))
+    for words in places:
+        heads = [x for x in typed(work.b, *words).out.splitlines() if x.startswith("decision")]
+        assert heads, words
+        assert all(x.endswith("  agent, from another machine") for x in heads), words
+    ci = work.clone("ci")
+    (head, *_) = typed(ci, "search", "tables", "--untrusted").out.splitlines()
+    assert head.startswith("NOT OURS  decision")
+    assert head.endswith("  agent, from another machine")
+
+
+def test_what_was_removed_is_still_another_machines(work: Work) -> None:
+    """The state lists it no more, and the history has it."""
+    (match,) = work.b.guard.review.search(("build step",)).matches
+    assert (match.elsewhere, match.is_ours, bool(match.removed)) == (True, False, True)
+    work.b.guard.note({"constraints": ["No network"]})
+    work.b.guard.checkpoint("A limit")
+    work.b.guard.update({"constraints": []})
+    work.b.guard.checkpoint("Limits are gone")
+    for words, elsewhere in (("build step", True), ("new dependency", True), ("network", False)):
+        (match,) = work.b.guard.review.search((words,)).matches
+        assert (words, match.elsewhere) == (words, elsewhere)
+    for ref in work.b.git(
+        "for-each-ref", "--format=%(refname)", "refs/gitguard/lanes", "refs/gitguard/remotes"
+    ).split():
+        work.b.git("update-ref", "-d", ref)
+    document = json.loads(reported(work.b, work, "json"))
+    limits = {e["text"]: e["elsewhere"] for e in document["entries"] if e["field"] == "constraints"}
+    assert limits["No build step"]
+
+
 def test_nothing_of_a_lane_is_published(work: Work) -> None:
     with pytest.raises(Untrusted):
         work.clone("ci").guard.review.publication(f"{work.base}..HEAD")

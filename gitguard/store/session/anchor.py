@@ -95,6 +95,10 @@ class Anchor(Record):
         )
 
 
+_MOST_REMOVED = 1_000
+"""Marks that are kept of what is in the state no more; the copy is written at each change."""
+
+
 class WorktreeWrite(Record):
     """What one worktree wrote last; another may have written the session since."""
 
@@ -120,6 +124,25 @@ class StateCopy(Record):
     elsewhere: tuple[str, ...] = fields.texts(
         "The ids of what in it another machine wrote.", default=()
     )
+    removed_elsewhere: tuple[str, ...] = fields.texts(
+        "The same of what is no longer in it, the last removed last.", default=(), sparse=True
+    )
+
+    @property
+    def every_elsewhere(self) -> tuple[str, ...]:
+        """The ids of what another machine wrote, in this state or in one before."""
+        return (*self.removed_elsewhere, *self.elsewhere)
+
+    def with_marks_of(self, state: TaskState, before: StateCopy | None) -> StateCopy:
+        """Return the same with the marks of its state, and of what was removed since before."""
+        elsewhere, removed = (
+            marks_in(state),
+            dict.fromkeys(before.every_elsewhere if before else ()),
+        )
+        if removed:
+            present = {item.id for item in _items(state)} | {mark for _, mark in _stated_in(state)}
+            removed = {mark: None for mark in removed if mark not in present}
+        return self.replace(elsewhere=elsewhere, removed_elsewhere=tuple(removed)[-_MOST_REMOVED:])
 
     def older_hashes(self, git_dir: str) -> tuple[str, ...]:
         """Return the hashes of older states that a worktree's file may hold and still be ours."""

@@ -275,7 +275,7 @@ class StateFiles:
             written = self._copies.read_copy()
         except InvalidDocument:
             written = None
-        return marked(state, written.elsewhere if written is not None else ())
+        return marked(state, written.every_elsewhere if written is not None else ())
 
     def _compare(self, lacking: UnusableState, data: bytes) -> OwnState | UnusableState:
         """Say whose state the working file's bytes are; lacking has all but that."""
@@ -380,7 +380,7 @@ class StateFiles:
         The journal is folded into it up to journal_offset, by default as far as before. A working
         file without a copy is adopted later. Raises `NotWritable` and `InvalidInput`.
         """
-        from gitguard.store.session.anchor import marked, marks_in
+        from gitguard.store.session.anchor import marked
 
         if before is not None and self._copies.has_joined_lane:
             from gitguard.store.session.lane_memory import settle_join  # a sync was killed
@@ -390,7 +390,7 @@ class StateFiles:
         data = dump_json(marked(state, ()).to_document())
         check_size(len(data), what="the state")
         written = self._copy_after(before, data, journal_id, journal_offset)
-        written = written.replace(elsewhere=marks_in(state))
+        written = written.with_marks_of(state, before.written if before is not None else None)
         keeps_file = before is not None and before.keeps_file
         try:
             self._copies.write_copy(written)
