@@ -11,7 +11,6 @@ from gitguard.cli.untrusted import untrusted_option, writer_option
 from gitguard.errors import GitguardError, NothingFound, NotReadable
 from gitguard.model.text import counted, local_times, one_line, shorten
 from gitguard.review.entries import FAILURE, FIELDS, ISSUE
-from gitguard.state.items import source_label
 
 if TYPE_CHECKING:
     from gitguard.review.search import Match, Results
@@ -105,10 +104,8 @@ def _match_text(match: Match) -> str:
 
 def _head_line(match: Match) -> str:
     mark = "" if match.is_ours or match.is_joined else "NOT OURS  "
-    who = match.by if match.by in ("agent", "user", "hook", "person") else "unknown"
-    who = source_label(who, elsewhere=match.elsewhere)
     where = f"{match.label}  {match.checkpoint} {match.commit[:12]}"
-    return f"{mark}{match.field} ({_state_of(match)})  {where}  {local_times(match.when)}  {who}"
+    return f"{mark}{match.field} ({_state_of(match)})  {where}  {local_times(match.when)}  {match.source}"
 
 
 def _state_of(match: Match) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from gitguard.errors import InvalidInput
 from gitguard.model.text import timestamp
+from gitguard.model.transcript import AGENT, USER
 from gitguard.model.value import Value
 from gitguard.review.entries import FIELDS, IndexedItem
 from gitguard.review.histories import Histories, IndexedHistory
@@ -14,6 +15,7 @@ from gitguard.review.times import parse_since
 from gitguard.review.words import ALL, PHRASE, RANKS, SOME, Words, read_words
 from gitguard.sessions.lane_reading import lane_label
 from gitguard.state.checkpoint import checkpoint_name
+from gitguard.state.items import HOOK, PERSON, source_label
 
 
 class Match(Value):
@@ -52,6 +54,12 @@ class Match(Value):
     def is_joined(self) -> bool:
         """Whether another machine wrote it, and this one took it into the session's own history."""
         return self.elsewhere and not self.writer
+
+    @property
+    def source(self) -> str:
+        """Who said it, and whether that was on another machine."""
+        by = self.by if self.by in (USER, AGENT, HOOK, PERSON) else "unknown"
+        return source_label(by, elsewhere=self.elsewhere)
 
     @property
     def label(self) -> str:

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from gitguard.errors import InvalidInput, NothingFound
+from functools import cached_property
+
+from gitguard.errors import GitguardError, InvalidInput, NothingFound
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.value import Value
 from gitguard.sessions.file_authors import (
     AUTHORS,
+    OTHERS,
     intervals,
     paths_unlike,
     snapshot_of,
     steps_between,
 )
 from gitguard.sessions.history import find, newest_own
+from gitguard.sessions.lane_reading import written_in_lanes
 from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.worktree.restore_record import is_below
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from gitguard.sessions.file_authors import Interval
     from gitguard.state.checkpoint import Checkpoint
+    from gitguard.store.git.differences import Differences
     from gitguard.store.session.store import SessionStore
     from gitguard.store.worktree.overlays import StoredSnapshot
 
@@ -33,7 +38,8 @@ class CheckpointFile(Value):
     action: str
     """added, changed or removed."""
     by: tuple[str, ...]
-    """Who changed it on the way: agent's tools, agent's shell, somebody else."""
+    """Who changed it on the way: agent's tools, agent's shell, a restore, the agent of another
+    machine whose lane says so, somebody else."""
 
 
 class FileLog(Value):
@@ -76,6 +82,8 @@ def file_changes(
             assert look is not None
             unlike = paths_unlike(store, trees, snapshot, look)
         left_out = snapshot.manifest.skipped_paths
+        newest_id = _content_ids(trees, snapshot_of(reader, until) if until else None, look)
+        elsewhere = _Elsewhere(store)
         changes = []
         # What was changed back in between is no difference.
         for path in sorted(steps.keys() & unlike.keys()):
@@ -87,8 +95,48 @@ def file_changes(
                 continue
             authors = {step.author for step in steps[path] if step.is_certain}
             action = _action(was_there=was_there, is_there=is_there)
-            changes.append(CheckpointFile(path, action, tuple(a for a in AUTHORS if a in authors)))
+            by = (
+                elsewhere.author_of(path, newest_id(path)) if author == OTHERS else author
+                for author in AUTHORS
+                if author in authors
+            )
+            changes.append(CheckpointFile(path, action, tuple(by)))
     return FileChanges(since.name, until.name if until is not None else "now", tuple(changes))
+
+
+def _content_ids(
+    trees: Trees, until: StoredSnapshot | None, look: Differences | None
+) -> Callable[[str], str]:
+    """Return what tells the id of a file's content at a snapshot, or as the worktree has it."""
+    if until is not None:
+        return lambda path: _id_at(trees, until.tree, path)
+    assert look is not None  # one of both is given
+    head = trees.of_commit(look.commit) if look.commit else ""
+    now = {file.path: file.id for file in look.files}
+    return lambda path: now[path] if path in now else _id_at(trees, head, path)
+
+
+def _id_at(trees: Trees, tree: str, path: str) -> str:
+    entry = file_at(trees, tree, path)
+    return entry[1] if entry is not None else ""
+
+
+class _Elsewhere:
+    """Who wrote what hooks here did not see, as believed lanes tell; read once it is asked for."""
+
+    def __init__(self, store: SessionStore) -> None:
+        self._store = store
+
+    @cached_property
+    def _written(self) -> Mapping[tuple[str, str], str]:
+        try:
+            return written_in_lanes(self._store)
+        except GitguardError:
+            return {}  # a sync says what is wrong with a lane
+
+    def author_of(self, path: str, content_id: str) -> str:
+        author = self._written.get((path, content_id)) if content_id else None
+        return f"agent of {author}" if author else OTHERS
 
 
 def _unlike_then(trees: Trees, older: StoredSnapshot, newer: StoredSnapshot) -> Mapping[str, bool]:
@@ -117,12 +165,19 @@ def file_log(
     until = find(store, newer) if newer else None
     _refuse_backwards(since, until)
     entries: list[FileChanges] = []
+    elsewhere = _Elsewhere(store)
     with store.worktree.reader() as reader:
         trees = Trees(reader)
         for interval in intervals(store, reader, trees, since=since, until=until):
             changes = tuple(
-                CheckpointFile(path, _action_in(trees, interval, path), (interval.authors[path],))
-                for path in sorted(interval.authors)
+                CheckpointFile(
+                    path,
+                    _action_in(trees, interval, path),
+                    (elsewhere.author_of(path, _id_at(trees, interval.after, path)),)
+                    if author == OTHERS
+                    else (author,),
+                )
+                for path, author in sorted(interval.authors.items())
                 if is_below(path, paths)
             )
             if changes and len(entries) == most:

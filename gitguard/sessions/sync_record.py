@@ -12,6 +12,7 @@ from gitguard.model.record import Record
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.sessions.last_event import time_since
+from gitguard.state.checkpoint import lane_author
 from gitguard.store.disk import files
 from gitguard.store.session.anchor import FORMAT, load_record
 
@@ -153,7 +154,7 @@ class OtherLane(Value):
     @property
     def author(self) -> str:
         """Who wrote it, as people tell writers apart."""
-        return f"{self.machine} (writer {self.writer})" if self.machine else f"writer {self.writer}"
+        return lane_author(self.writer, self.machine)
 
     @property
     def use_command(self) -> str:

@@ -74,6 +74,11 @@ class LaneMark(Value):
     """What the writer's machine calls itself; empty where it does not say."""
 
 
+def lane_author(writer: str, machine: str) -> str:
+    """Return who writes a lane, as people tell writers apart."""
+    return f"{machine} (writer {writer})" if machine else f"writer {writer}"
+
+
 class CheckpointRecord(Value):
     """What a checkpoint's commit says about it, beside its three files."""
 

@@ -14,9 +14,10 @@ from gitguard.model.value import Value
 from gitguard.sessions.belief import other_lanes
 from gitguard.sessions.resume.own_code import files_named
 from gitguard.sessions.resume.reader import duration
-from gitguard.state.checkpoint import read_checkpoint
+from gitguard.state.checkpoint import lane_author
 from gitguard.store.session.chain_check import VERIFIED
 from gitguard.store.session.joined_lanes import joined_path, read_joined
+from gitguard.store.session.lanes import lane_checkpoints
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _MOST_READ = 20
 _SHORT_ID = 7
 _NAME, _LINE = 48, 320
 _UNKNOWN = "; other changes there, such as files that git does not track, are not known here"
-_COMMIT_LIMIT = 64 * 1024
 _FUTURE = 60
 """Seconds by which clocks may differ before no age is told."""
 
@@ -101,7 +101,7 @@ def _works(reader: ObjectReader, seen: Mapping[str, str]) -> Iterator[WorkElsewh
         newest: Checkpoint | None = None
         written: dict[str, str] = {}
         try:
-            for checkpoint in _lane(reader, commit, writer):
+            for checkpoint in lane_checkpoints(reader, commit, writer, most=VERIFIED):
                 newest = newest or checkpoint
                 for file in checkpoint.written:
                     written.setdefault(file.path, file.new)
@@ -109,19 +109,6 @@ def _works(reader: ObjectReader, seen: Mapping[str, str]) -> Iterator[WorkElsewh
             pass  # what was read until here holds all the same
         if newest is not None:
             yield WorkElsewhere(newest, written)
-
-
-def _lane(reader: ObjectReader, commit: str, writer: str) -> Iterator[Checkpoint]:
-    """Yield the newest commits of a lane, which was verified when it was joined."""
-    for _ in range(VERIFIED):
-        if not commit:
-            return
-        body = reader.read(commit, "commit", limit=_COMMIT_LIMIT)
-        checkpoint, _tree = read_checkpoint(commit, body)
-        if checkpoint.lane is None or checkpoint.lane.writer != writer:
-            return
-        yield checkpoint
-        commit = checkpoint.parent
 
 
 def _line(
@@ -142,9 +129,8 @@ def _line(
     if not is_news and not any(lacking):
         return ""
     lane = work.newest.lane
-    assert lane is not None  # `_lane` yields no others
-    name = redactor.text(one_line(lane.machine))
-    author = f"{name} (writer {lane.writer})" if name else f"writer {lane.writer}"
+    assert lane is not None  # `lane_checkpoints` yields no others
+    author = lane_author(lane.writer, redactor.text(one_line(lane.machine)))
     apart = (_branch_apart(theirs, ours), _commit_apart(theirs, ours) if has_commit else "")
     differences = [part for part in (*apart, *lacking) if part]
     difference_text = "; ".join(redactor.text(part) for part in differences)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 
+from gitguard.state.checkpoint import lane_author
 from gitguard.store.session.anchor import Anchor
 from gitguard.store.session.chain import Chain
 from gitguard.store.session.chain_check import GO_ON, LEAVE, Verification
@@ -57,8 +58,7 @@ class LaneStore(SessionStore):
     def author(self) -> str:
         """Who wrote it: the writer's id, and what its machine calls itself."""
         machine = self.newest.lane.machine if self.newest.lane is not None else ""
-        writer = f"writer {self.lane.writer}"
-        return f"{self.workspace.redactor.text(machine)} ({writer})" if machine else writer
+        return lane_author(self.lane.writer, self.workspace.redactor.text(machine))
 
     @property
     def chain(self) -> Chain:

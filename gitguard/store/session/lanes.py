@@ -30,11 +30,12 @@ from gitguard.store.session.workspace import Session, is_session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.state.task import TaskState
     from gitguard.store.git.objects import GitObjects, LooseObjects
+    from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
     from gitguard.store.session.chain_check import ChainLink, Verified
     from gitguard.store.session.standing import Head
@@ -225,6 +226,21 @@ def read_lane(repository: Repository, lane: Lane) -> Verified:
         walk = Verification(reader, session, way_out=LEAVE, may_have=VERSIONS_FILE)
         (link,) = walk.links(lane.commit, None, most=1)
     return refuse(link)
+
+
+def lane_checkpoints(
+    reader: ObjectReader, commit: str, writer: str, *, most: int
+) -> Iterator[Checkpoint]:
+    """Yield the checkpoints of a writer's lane down from a commit that was verified before."""
+    for _ in range(most):
+        if not commit:
+            return
+        body = reader.read(commit, "commit", limit=_COMMIT_LIMIT)
+        checkpoint, _tree = read_checkpoint(commit, body)
+        if checkpoint.lane is None or checkpoint.lane.writer != writer:
+            return
+        yield checkpoint
+        commit = checkpoint.parent
 
 
 def newest_of(repository: Repository, lanes: Iterable[Lane]) -> dict[str, Checkpoint]:

@@ -76,6 +76,34 @@ def test_the_first_prompt_names_files_whose_work_stayed_there(three: Path) -> No
     assert "Work from another machine" not in last.prompt("And now?")
 
 
+def test_a_file_that_came_from_another_machine_is_said_to_be_its_agents(three: Path) -> None:
+    """If the lane of that machine names the content, and somebody here trusts it."""
+    clock = TurnClock()
+    giver, giving = desk(three, "giver", clock)
+    taker, taking = desk(three, "taker", clock)
+    taking.prompt("Read the README.")
+    taking.send("Stop")
+    taker.guard.checkpoint("Before")
+    giving.prompt("Explain the parser in the README.")
+    writes(giving, "README.md", "# The parser\n")
+    giving.send("Stop")
+    (giver.git.root / "by-hand.md").write_text("Typed\n")
+    giver.git("add", "--all")
+    giver.git("commit", "--quiet", "-m", "Explain the parser")
+    giver.git("push", "--quiet", "origin", "HEAD:main")
+    giver.settled()
+    taker.sync(pushes=False)
+    taker.git("pull", "--quiet")
+    taker.guard.checkpoint("After")
+    log = typed(taker, "log", "--files").out
+    assert "README.md  (somebody else)" in log
+    taker.trust(giver)
+    for words in (("log", "--files"), ("show", "--files")):
+        shown = typed(taker, *words).out
+        assert f"README.md  (agent of giver (writer {giver.writer}))" in shown, words
+        assert "by-hand.md  (somebody else)" in shown, words
+
+
 def test_files_that_changed_after_the_last_note_are_told_on_the_other_machine(
     a: Machine, b: Machine
 ) -> None:
