@@ -105,7 +105,8 @@ def _match_text(match: Match) -> str:
 def _head_line(match: Match) -> str:
     mark = "" if match.is_ours or match.is_joined else "NOT OURS  "
     where = f"{match.label}  {match.checkpoint} {match.commit[:12]}"
-    return f"{mark}{match.field} ({_state_of(match)})  {where}  {local_times(match.when)}  {match.source}"
+    whose = f"{local_times(match.when)}  {match.source}"
+    return f"{mark}{match.field} ({_state_of(match)})  {where}  {whose}"
 
 
 def _state_of(match: Match) -> str:

@@ -6,7 +6,7 @@ checkpoint: where it appeared, whether it is still there, and who it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from gitguard.model.commit import is_object_id
@@ -107,6 +107,8 @@ class TrackedItem(Value):
     """Whether it was there before the piece of work began."""
     spans: tuple[tuple[int, int], ...]
     """The checkpoints that had it, from and to; more than one where it was away in between."""
+    also_by: tuple[str, ...] = ()
+    """The writers of other lanes that have it alike, and in which it did not come by a join."""
 
 
 class ReportedFile(Value):
@@ -301,7 +303,8 @@ def report_of(
         entries += part.entries(len(stops), listed, work)
         stops += oldest_first
         lasts += oldest_first[-1:]
-    entries = _each_once(entries, stops)
+    believed = {verdict.label for verdict in verdicts if verdict.is_ours}
+    entries = _each_once(entries, stops, believed)
     return Report(
         base=piece.base,
         head=piece.head,
@@ -319,12 +322,21 @@ def report_of(
 
 
 def _each_once(
-    entries: Iterable[TrackedItem], stops: Sequence[ReportCheckpoint]
+    entries: Iterable[TrackedItem],
+    stops: Sequence[ReportCheckpoint],
+    believed: Container[str],
 ) -> list[TrackedItem]:
     """Return items without those that another lane has alike, because it was joined there.
 
-    An item stands where it was first written. It counts as removed once any lane removed it.
+    An item stands where it was first written, as far as those tell who are believed. Where others
+    say that they wrote the same, they are named as well: nothing shows who copied it. An item
+    counts as removed once any lane removed it.
     """
+
+    def is_later(entry: TrackedItem) -> tuple[bool, bool, int, int]:
+        stop = stops[entry.first]
+        return stop.joins, stop.label not in believed, stop.at, entry.first
+
     if not any(stop.writer for stop in stops):
         return list(entries)
     alike: dict[tuple[str, ...], list[TrackedItem]] = {}
@@ -334,7 +346,14 @@ def _each_once(
         alike.setdefault(key, []).append(entry)
     kept = []
     for several in alike.values():
-        first = min(several, key=lambda e: (stops[e.first].joins, stops[e.first].at, e.first))
+        first = min(several, key=is_later)
+        writers = (
+            stops[entry.first].writer
+            for entry in several
+            if not (entry.inherited or stops[entry.first].joins)
+        )
+        others = dict.fromkeys(w for w in writers if w not in ("", stops[first.first].writer))
+        first = first.replace(also_by=tuple(others))
         gone = next((entry for entry in several if entry.removed is not None), None)
         if gone is not None and first.removed is None:
             first = first.replace(

@@ -263,7 +263,9 @@ def _failed(report: Report, failures: Sequence[TrackedItem]) -> Iterator[Line]:
 
 def source_of(item: TrackedItem) -> str:
     """Say who an item comes from, in our words."""
-    return source_label(SOURCES.get(item.by, item.by), elsewhere=item.elsewhere)
+    source = source_label(SOURCES.get(item.by, item.by), elsewhere=item.elsewhere)
+    also = (f"writer {writer} says the same" for writer in item.also_by)
+    return ", ".join((source, *also))
 
 
 def _gone(report: Report) -> Iterator[Line]:

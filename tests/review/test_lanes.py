@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from subprocess import run
 
@@ -190,6 +191,33 @@ def test_a_lane_that_claims_to_copy_others_hides_nothing_of_them(work: Work) -> 
     review = ci.guard.review
     found = review.search(("prose",), fields=("decision",), untrusted=True).matches
     assert {m.text[0]: m.writer for m in found}["Tables before prose"] == work.a.writer
+
+
+def test_who_copies_an_item_into_a_lane_is_named_beside_its_writer(work: Work) -> None:
+    """Nothing shows who was first where nobody is trusted."""
+    lane, copy = work.remote("rev-parse", work.a.lane), "0" * 16
+    forged = ""
+    for commit in work.remote("rev-list", "--reverse", lane).splitlines():
+        head, _, message = work.remote("cat-file", "commit", commit).partition("\n\n")
+        lines = [line for line in head.split("\n") if not line.startswith("parent")]
+        lines = [re.sub(r"> \d+ ", "> 1700000000 ", line) for line in lines]
+        parent = [f"parent {forged}"] if forged else []
+        message = message.replace(f"Lane: {work.a.writer}", f"Lane: {copy}")
+        body = "\n".join([lines[0], *parent, *lines[1:], "", message, ""])
+        forged = work.remote("hash-object", "-w", "-t", "commit", "--stdin", stdin=body)
+    work.remote("update-ref", f"{LANES}main/{copy}", forged)
+    ci = work.clone("ci")
+    document = json.loads(reported(ci, work, "json"))
+    (entry,) = [e for e in document["entries"] if e["text"] == "Tables before prose"]
+    named = {document["stops"][entry["first"]]["writer"], *entry["also_by"]}
+    assert named == {work.a.writer, copy}
+    page = reported(ci, work).replace("&#8203;", "")
+    (also,) = entry["also_by"]
+    assert f"writer {also} says the same" in page
+    work.b.sync(pushes=False)
+    document = json.loads(reported(work.b, work, "json"))
+    (entry,) = [e for e in document["entries"] if e["text"] == "Tables before prose"]
+    assert document["stops"][entry["first"]]["writer"] == work.a.writer
 
 
 def test_on_a_machine_that_trusts_a_writer_its_lane_is_read_as_trusted(work: Work) -> None:
