@@ -8,16 +8,18 @@ anew each time, so that a key that is no longer trusted counts for nothing from 
 from __future__ import annotations
 
 from gitguard.errors import GitguardError, InvalidDocument, Locked
-from gitguard.model.text import timestamp
+from gitguard.model.text import one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.sync_record import OtherLane, SignedHead, SyncFile
 from gitguard.sessions.trusted_keys import KeyFile
+from gitguard.state.checkpoint import lane_author
 from gitguard.store.disk.lock import Lock
 from gitguard.store.session.lane_memory import leaving
 from gitguard.store.session.lane_state import KnownLane, read_lane_state
 from gitguard.store.session.lanes import (
     WriterFile,
     kept_lanes,
+    lane_checkpoints,
     lanes_of_others,
     newest_of,
     verify_lane,
@@ -37,6 +39,8 @@ if TYPE_CHECKING:
 
 MOST_CHECKED = 100
 """Signatures that one sync checks; each takes some 10 ms."""
+_MOST_READ, _MOST_CHECKPOINTS = 20, 200
+"""Lanes, and checkpoints of each, that are read for who wrote a file."""
 
 
 class Belief(Value):
@@ -141,6 +145,27 @@ def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane
         )
         for ref, checkpoint in sorted(newest_of(repository, lanes.values()).items())
     )
+
+
+def written_in_lanes(store: SessionStore) -> dict[tuple[str, str], str]:
+    """Return whose agent wrote a content, by its path and id, as far as believed lanes tell.
+
+    A lane's newest checkpoints tell of files that git tracked there.
+    """
+    workspace, repository = store.workspace, store.repository()
+    belief = belief_of(workspace)
+    lanes = lanes_of_others(workspace, kept_lanes(repository), belief.writers)
+    written: dict[tuple[str, str], str] = {}
+    with repository.reader() as reader:
+        for lane in [lane for lane in lanes if belief.holds_for(lane)][:_MOST_READ]:
+            for checkpoint in lane_checkpoints(
+                reader, lane.commit, lane.writer, most=_MOST_CHECKPOINTS
+            ):
+                machine = checkpoint.lane.machine if checkpoint.lane is not None else ""
+                author = lane_author(lane.writer, workspace.redactor.text(one_line(machine)))
+                for file in checkpoint.written:
+                    written.setdefault((file.path, file.new), author)
+    return written
 
 
 def believe_writers_at(store: SessionStore, commit: str, state: TaskState) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property
 from gitguard.errors import GitguardError, InvalidInput, NothingFound
 from gitguard.model.actions import ADDED, CHANGED, REMOVED
 from gitguard.model.value import Value
+from gitguard.sessions.belief import written_in_lanes
 from gitguard.sessions.file_authors import (
     AUTHORS,
     OTHERS,
@@ -16,7 +17,6 @@ from gitguard.sessions.file_authors import (
     steps_between,
 )
 from gitguard.sessions.history import find, newest_own
-from gitguard.sessions.lane_reading import written_in_lanes
 from gitguard.store.git.trees import Trees, file_at
 from gitguard.store.worktree.restore_record import is_below
 

@@ -10,7 +10,6 @@ from gitguard.errors import InvalidInput
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.sessions.belief import belief_of
-from gitguard.state.checkpoint import lane_author
 from gitguard.store.session.lane_store import LaneStore
 from gitguard.store.session.lanes import (
     ARCHIVED,
@@ -18,8 +17,6 @@ from gitguard.store.session.lanes import (
     LANES,
     MOST_LANES,
     Lane,
-    kept_lanes,
-    lane_checkpoints,
     lanes_of,
     lanes_of_others,
     newest_of,
@@ -33,14 +30,11 @@ if TYPE_CHECKING:
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.git.reader import ObjectReader
     from gitguard.store.git.repository import Repository
-    from gitguard.store.session.store import SessionStore
 
 _LABEL = 8
 """Digits by which a label names a writer."""
 _NAMED = 5
 """Writers that an error names."""
-_MOST_READ, _MOST_CHECKPOINTS = 20, 200
-"""Lanes, and checkpoints of each, that are read for who wrote a file."""
 _LEAST = 4
 """The fewest that a person may type."""
 
@@ -121,27 +115,6 @@ def lane_of(sessions: WorkspaceSessions, session: str, writer: str) -> LaneStore
     if len(named) > 1:
         raise _unknown(writer, named)
     return named[0]
-
-
-def written_in_lanes(store: SessionStore) -> dict[tuple[str, str], str]:
-    """Return whose agent wrote a content, by its path and id, as far as believed lanes tell.
-
-    A lane's newest checkpoints tell of files that git tracked there.
-    """
-    workspace, repository = store.workspace, store.repository()
-    belief = belief_of(workspace)
-    lanes = lanes_of_others(workspace, kept_lanes(repository), belief.writers)
-    written: dict[tuple[str, str], str] = {}
-    with repository.reader() as reader:
-        for lane in [lane for lane in lanes if belief.holds_for(lane)][:_MOST_READ]:
-            for checkpoint in lane_checkpoints(
-                reader, lane.commit, lane.writer, most=_MOST_CHECKPOINTS
-            ):
-                machine = checkpoint.lane.machine if checkpoint.lane is not None else ""
-                author = lane_author(lane.writer, workspace.redactor.text(one_line(machine)))
-                for file in checkpoint.written:
-                    written.setdefault((file.path, file.new), author)
-    return written
 
 
 def _unknown(writer: str, stores: Sequence[LaneStore]) -> InvalidInput:
