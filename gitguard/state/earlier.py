@@ -40,10 +40,10 @@ def notes_of(
     task_id: str, noted: Iterable[tuple[str, Item]], exchanges: tuple[Exchange, ...]
 ) -> tuple[EarlierNote, ...]:
     """Return what was noted for a task, with what each item is called, and the lasting words."""
-    said = ((SAID, exchange) for exchange in lasting_words(exchanges))
+    lasting = ((SAID, exchange) for exchange in lasting_words(exchanges))
     return tuple(
         EarlierNote(task_id, kind, _words_of(item), id=item.id, origin=item.origin)
-        for kind, item in (*noted, *said)
+        for kind, item in (*noted, *lasting)
     )
 
 
