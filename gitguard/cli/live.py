@@ -33,10 +33,10 @@ def live_lines(live: Sequence[LiveConversation]) -> Iterator[str]:
 def _heading(conversation: LiveConversation) -> str:
     since = f", since {conversation.since}" if conversation.since else ""
     if conversation.writer:
-        who = f"writer {conversation.writer}"
         return (
-            f"Elsewhere: session {conversation.session} of {who}, whether alive is unknown, newest "
-            f"checkpoint {conversation.age} ago {conversation.reason}{since}"
+            f"Elsewhere: session {conversation.session} of {conversation.author}, "
+            f"whether alive is unknown, newest checkpoint {conversation.age} ago "
+            f"{conversation.reason}{since}"
         )
     life = {"alive": "alive", "unknown": "unknown whether alive"}[conversation.standing]
     named = f"{conversation.host or 'conversation'} {conversation.conversation}"

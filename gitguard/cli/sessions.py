@@ -52,7 +52,9 @@ def ensure(console: Console) -> None:
 
 
 @click.command()
-@click.option("--clear", is_flag=True, help="Forget the FAULT lines after showing them")
+@click.option(
+    "--clear", is_flag=True, help="Forget the FAULT lines and queued syncs after showing them"
+)
 @click.option("--files", is_flag=True, help="Show instead what is kept of your files")
 @click.option(
     "--all", "every", is_flag=True, help="Show conversations of other branches and worktrees too"
@@ -85,6 +87,9 @@ def _say_overview(console: Console, overview: Overview, *, clear: bool, every: b
     live = console.guard.lanes.live() if every else ()
     parts = (_overview_text(shown, more), *conflict_lines(shown.conflicts), *live_lines(live))
     text = "\n".join(parts)
+    forgotten = console.guard.lanes.forget_queued() if clear else ()
+    for remote in forgotten:
+        text += f"\nThe sync with {one_line(remote)} is no longer queued."
     if clear and overview.faults:
         console.guard.forget_faults()
         text += "\nThe FAULT lines above are forgotten."
@@ -157,7 +162,7 @@ def _overview_text(overview: Overview, more: int = 0) -> str:
 
 def lane_line(lane: OtherLane) -> str:
     """Describe what another machine pushed, and say how it is joined where it is not."""
-    text = one_line(f"session {lane.session} of {lane.author}, {lane.checkpoint} at {lane.at}")
+    text = one_line(f"session {lane.session} of {lane.author}, {lane.saved}")
     if lane.is_trusted:
         return f"Another machine: {local_times(text)}"
     way = f"gitguard sync --trust {lane.writer}"

@@ -107,7 +107,7 @@ def _writer_lines(lanes: tuple[OtherLane, ...]) -> Iterator[str]:
     yield f"New: {one_line(lanes[0].author)} pushed"
     for lane in lanes[:_MOST_SESSIONS]:
         branch = f", on branch {lane.branch}" if lane.branch else ""
-        text = f"session {lane.session}, {lane.checkpoint} at {lane.at}{branch}"
+        text = f"session {lane.session}, {lane.saved}{branch}, {lane.signature}"
         yield f"  {one_line(local_times(text))}"
     if len(lanes) > _MOST_SESSIONS:
         yield f"  and {counted(len(lanes) - _MOST_SESSIONS, 'more session')}"
@@ -144,11 +144,16 @@ def _lines(synced: Synced, *, dry_run: bool) -> Iterator[str]:
     yield from map(lane_line, synced.colleagues)
     yield from (_not_begun_line(lane, synced.branch) for lane in synced.not_begun)
     if synced.is_declined:
-        yield "Nothing was pushed where you said no; the next `gitguard sync` asks again."
+        yield (
+            "Nothing was pushed where you said no; the next `gitguard sync` asks again. "
+            "`sync.push: false` in your config.yaml never pushes."
+        )
     if synced.queued and dry_run:
         yield f"Not all was looked at: {one_line(synced.queued)}."
     elif synced.queued:
         yield f"Queued for the next `gitguard sync`: {one_line(synced.queued)}."
+    elif synced.is_fetch_only:
+        yield f"Fetched from {where}; nothing is pushed while `sync.push` is false."
     elif not (dry_run or synced.is_declined):
         yield f"In sync with {where}."
 
@@ -158,7 +163,7 @@ def _not_begun_line(lane: OtherLane, branch: str) -> str:
     # Only the branch of its name begins a session where it is checked out.
     if lane.branch not in ("", branch) and lane.session == Session.of(lane.branch).name:
         begin = f"check out {lane.branch}, or run {begin}"
-    text = f"Not here yet: session {lane.session} of {lane.author}, {lane.checkpoint} at {lane.at}"
+    text = f"Not here yet: session {lane.session} of {lane.author}, {lane.saved}"
     return one_line(f"{local_times(text)}; to continue it, {begin}")
 
 

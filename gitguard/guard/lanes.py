@@ -40,6 +40,12 @@ class Lanes:
         may_join = may_join or nobody_says
         return sync(self._sessions, request, may_leave, tell=tell, may_join=may_join)
 
+    def forget_queued(self) -> tuple[str, ...]:
+        """Forget which syncs wait, and return the remotes with which; sessions stay as they are."""
+        from gitguard.sessions.sync_record import forget_queued
+
+        return forget_queued(self._sessions.workspace)
+
     def live(self) -> tuple[LiveConversation, ...]:
         """Return who is at work in all worktrees, and of whom other machines' lanes tell."""
         from gitguard.sessions.live import live_conversations
@@ -75,18 +81,18 @@ class Lanes:
 
     def writer_named(self, writer: str) -> str:
         """Return a writer's id by its beginning; raises what `trust` raises."""
-        from gitguard.sessions.syncing import writer_named
+        from gitguard.sessions.belief import writer_named
 
-        return writer_named(self._sessions, writer)
+        return writer_named(self._sessions.workspace, self._sessions.repository(), writer)
 
     def trust(self, writer: str) -> str:
         """Join a writer's lanes from now on, named by the beginning of its id; return the id.
 
         Raises `InvalidInput` where it names none of those kept here, or several.
         """
-        from gitguard.sessions.syncing import trust_writer
+        from gitguard.sessions.belief import trust_writer
 
-        return trust_writer(self._sessions, writer)
+        return trust_writer(self._sessions.workspace, self._sessions.repository(), writer)
 
     def keys(self) -> tuple[TrustedKey, ...]:
         """Return the keys whose signatures are believed, on every repository of this user's."""

@@ -7,9 +7,10 @@ anew each time, so that a key that is no longer trusted counts for nothing from 
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError, InvalidDocument, Locked
-from gitguard.model.text import one_line, timestamp
+from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked
+from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.value import Value
+from gitguard.sessions.last_event import time_since
 from gitguard.sessions.sync_record import OtherLane, SignedHead, SyncFile
 from gitguard.sessions.trusted_keys import KeyFile
 from gitguard.state.checkpoint import lane_author
@@ -142,6 +143,8 @@ def other_lanes(workspace: Workspace, repository: Repository) -> tuple[OtherLane
             machine=checkpoint.lane.machine if checkpoint.lane is not None else "",
             branch=checkpoint.code.branch,
             session_key=checkpoint.session_key,
+            age=time_since(timestamp(checkpoint.at), workspace.clock()),
+            is_signed=bool(checkpoint.signature),
         )
         for ref, checkpoint in sorted(newest_of(repository, lanes.values()).items())
     )
@@ -166,6 +169,29 @@ def written_in_lanes(store: SessionStore) -> dict[tuple[str, str], str]:
                 for file in checkpoint.written:
                     written.setdefault((file.path, file.new), author)
     return written
+
+
+def writer_named(workspace: Workspace, repository: Repository, beginning: str) -> str:
+    """Return the id of a writer whose lanes are kept here, named by the id's beginning.
+
+    Raises `InvalidInput` for one that is not known here, or not the only one.
+    """
+    writers = sorted({lane.writer for lane in other_lanes(workspace, repository)})
+    named = [writer for writer in writers if beginning and writer.startswith(beginning)]
+    if len(named) != 1:
+        raise InvalidInput(
+            f"`{beginning[:40]}` names {counted(len(named), 'writer')} whose lanes are kept here",
+            "`gitguard sync` lists them",
+        )
+    return named[0]
+
+
+def trust_writer(workspace: Workspace, repository: Repository, beginning: str) -> str:
+    """Believe a writer from now on, named as in `writer_named`; return the id."""
+    writer = writer_named(workspace, repository, beginning)
+    file = SyncFile(workspace)
+    file.write(file.read().trusting(writer))
+    return writer
 
 
 def believe_writers_at(store: SessionStore, commit: str, state: TaskState) -> None:

@@ -11,6 +11,7 @@ from gitguard.sessions.belief import belief_of
 from gitguard.sessions.last_event import time_since
 from gitguard.sessions.other_work import read_work, store_of
 from gitguard.sessions.sync_record import SyncFile
+from gitguard.state.checkpoint import lane_author
 from gitguard.state.task import read_state
 from gitguard.store.session.announced import NOT_KNOWN, OVER, all_announced, judge_life
 from gitguard.store.session.at_work import process_runs
@@ -50,6 +51,8 @@ class LiveConversation(Value):
     """The worktree's root, empty for another machine's."""
     writer: str = ""
     """The writer of the lane that tells of it, empty on this machine."""
+    author: str = ""
+    """Who that is, as people tell writers apart."""
     is_trusted: bool = True
     """Whether its words are believed; a lane's only if its writer is."""
     since: str = ""
@@ -140,6 +143,7 @@ def _of_lane(repository: Repository, lane: Lane, newest: Checkpoint) -> LiveConv
         lane.session,
         goal_from.conversation if goal_from is not None else "",
         writer=lane.writer,
+        author=lane_author(lane.writer, newest.lane.machine if newest.lane is not None else ""),
         since=goal_from.when if goal_from is not None else "",
         last_sign=timestamp(newest.at),
         task=state.stated_goal if state is not None else "",

@@ -17,7 +17,12 @@ from gitguard.sessions.hook_health import tried_versions
 from gitguard.sessions.host_status import HostStatus, host_statuses
 from gitguard.sessions.last_event import LastEvent, last_event, last_heard
 from gitguard.sessions.maintenance_record import is_due
-from gitguard.sessions.sync_record import OtherLane, SyncFile, waiting_to_sync
+from gitguard.sessions.sync_record import (
+    OtherLane,
+    SyncFile,
+    lanes_gone_back,
+    waiting_to_sync,
+)
 from gitguard.state.checkpoint import checkpoint_name
 from gitguard.store.session.conversations import conversations_here
 from gitguard.store.session.current import current_session, ignored_settings
@@ -120,6 +125,7 @@ def describe(workspace: Workspace, config: Config) -> Overview:
             *_window_warnings(host_sessions, config),
             *_maintenance_warning(workspace, config),
             *_problem_or(lambda: waiting_to_sync(workspace)),
+            *_problem_or(lambda: lanes_gone_back(workspace)),
         ),
         lanes=_lanes(store),
         conflicts=conflicts_in(store, ready.state) if ready else (),

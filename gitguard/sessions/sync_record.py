@@ -14,6 +14,7 @@ from gitguard.model.value import Value
 from gitguard.sessions.last_event import time_since
 from gitguard.state.checkpoint import lane_author
 from gitguard.store.disk import files
+from gitguard.store.disk.lock import Lock
 from gitguard.store.session.anchor import FORMAT, load_record
 
 TYPE_CHECKING = False
@@ -23,7 +24,31 @@ if TYPE_CHECKING:
     from gitguard.store.session.workspace import Workspace
 
 
+_SHORT = 12
+_LOCK_TIMEOUT = 10.0
 _ENDS = "; it is dropped once `gitguard sync` without --remote succeeds"
+_DROP = ". Drop it with `gitguard status --clear`"
+
+
+class LaneGoneBack(Record):
+    """A lane that did not continue on a remote what this machine has of it."""
+
+    session: str = fields.text("The session's name.")
+    author: str = fields.text("Whose lane it is.")
+    kept: str = fields.text("The commit that this machine has.")
+    there: str = fields.text("The commit that the remote had.")
+    is_replaced: bool = fields.flag(
+        "Whether it went on from something else; else it lost its newest checkpoints.",
+        default=False,
+    )
+
+    def sentence(self, remote: str) -> str:
+        """Say what happened, and what this machine does about it."""
+        what = "was replaced" if self.is_replaced else "went back"
+        return (
+            f"the lane of session {self.session} of {self.author} {what} on {remote}, from "
+            f"{self.kept[:_SHORT]} to {self.there[:_SHORT]}; this machine keeps what it had"
+        )
 
 
 class RemoteRecord(Record):
@@ -39,6 +64,13 @@ class RemoteRecord(Record):
     is_named_once: bool = fields.flag(
         "Whether a person named it for one sync, and no session is synced with it by default.",
         default=False,
+        sparse=True,
+    )
+
+    gone_back: tuple[LaneGoneBack, ...] = fields.records(
+        "The lanes that had gone back at the last sync that fetched.",
+        of=LaneGoneBack,
+        default=(),
         sparse=True,
     )
 
@@ -150,6 +182,10 @@ class OtherLane(Value):
     """The branch that was checked out there; empty for none."""
     session_key: str = ""
     """The session's key, by which a command names it."""
+    age: str = ""
+    """How old its newest checkpoint is by its own account, such as `4 min`."""
+    is_signed: bool = False
+    """Whether its newest commit has a signature, whatever that is worth."""
 
     @property
     def author(self) -> str:
@@ -157,9 +193,45 @@ class OtherLane(Value):
         return lane_author(self.writer, self.machine)
 
     @property
+    def saved(self) -> str:
+        """Its newest checkpoint, how old that is, and when it was saved."""
+        return f"{self.checkpoint}, saved {self.age} ago at {self.at}"
+
+    @property
+    def signature(self) -> str:
+        """What is known of the signature of its newest commit."""
+        if self.doubt:
+            return f"signature not verified: {self.doubt}"
+        if self.key:
+            return f"signed by {self.key}"
+        return "signed, not checked yet" if self.is_signed else "not signed"
+
+    @property
     def use_command(self) -> str:
         """The command that begins or continues the session here, for a shell."""
         return f"gitguard session use {shlex.quote(one_line(self.session_key))}"
+
+
+def forget_queued(workspace: Workspace) -> tuple[str, ...]:
+    """Forget which syncs wait, and return the remotes with which; raises `Locked` during a sync."""
+    file = SyncFile(workspace)
+    if not file.is_there:
+        return ()
+    with Lock(workspace.lanes_lock, timeout=_LOCK_TIMEOUT, clock=workspace.clock):
+        record = file.read()
+        queued = tuple(remote.name for remote in record.remotes if remote.queued_at)
+        if queued:
+            file.write(record.replace(remotes=tuple(r.settled for r in record.remotes)))
+    return queued
+
+
+def lanes_gone_back(workspace: Workspace) -> tuple[str, ...]:
+    """Say which lanes had gone back on a remote at the last sync."""
+    return tuple(
+        f"at the last sync, {lane.sentence(one_line(remote.name))}"
+        for remote in SyncFile(workspace).read().remotes
+        for lane in remote.gone_back
+    )
 
 
 def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:
@@ -168,7 +240,7 @@ def waiting_to_sync(workspace: Workspace) -> tuple[str, ...]:
     return tuple(
         f"`gitguard sync` with {one_line(remote.name)} is queued since "
         f"{time_since(remote.queued_at, now)} ago: {one_line(remote.reason)}"
-        + (_ENDS if remote.is_named_once else "")
+        + (_ENDS if remote.is_named_once else _DROP)
         for remote in SyncFile(workspace).read().remotes
         if remote.queued_at
     )

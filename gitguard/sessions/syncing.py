@@ -18,12 +18,14 @@ from gitguard.sessions.lane_join import Joined, join_into, look_at_changes
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.status import keys_of
 from gitguard.sessions.sync_record import (
+    LaneGoneBack,
     OtherLane,
     RemoteRecord,
     SyncFile,
     SyncRecord,
 )
 from gitguard.sessions.sync_target import default_remotes, targets
+from gitguard.state.checkpoint import lane_author
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.packing import MANY, loose_objects, pack_checkpoints
 from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
@@ -123,6 +125,8 @@ class Synced(Value):
     problems: tuple[str, ...] = ()
     is_declined: bool = False
     """Whether a person said no to what would have left, so that nothing waits."""
+    is_fetch_only: bool = False
+    """Whether the user's settings let nothing leave."""
     queued: str = ""
     """Why something waits for the next sync; empty if nothing does."""
 
@@ -145,6 +149,11 @@ def sync(
     called with what is done next. Raises `InvalidInput` for a remote that is not there, and
     `InvalidConfig` where the repository's own configuration would decide how a remote is reached.
     """
+    if request.pushes and not (request.fetches or sessions.config.sync.push):
+        raise InvalidInput(
+            "`sync.push` in your config.yaml is false, so nothing is pushed",
+            "Leave out --push, or remove the setting",
+        )
     synced = []
     for remote, session in targets(sessions, request.remote, request.session):
         remote_request = request.replace(remote=remote, session=session)
@@ -214,6 +223,8 @@ class _Sync:
         self._file = SyncFile(self._workspace)
         self._writers = WriterFile(self._workspace)
         self._problems: list[str] = []
+        self._gone_back: list[LaneGoneBack] | None = None
+        """The lanes that do not continue what is kept of them; None until somebody looked."""
         self._closed: dict[str, Lane] = {}
         """Lanes that we keep and that their writers have archived."""
         self._fetched_prefix = f"{FETCHED}{sha256(remote.address.encode())[:_SHORT]}/lanes/"
@@ -242,7 +253,7 @@ class _Sync:
                 self._fold_theirs(record)
                 synced = synced.replace(fetched=fetched, joined=joined)
                 self._pack()
-            if self._request.pushes:
+            if self._request.pushes and self._sessions.config.sync.push:
                 synced, remote_record = self._give(synced, remote_refs, remote_record, may_leave)
         except (GitFailed, SecretsFound, Locked) as error:
             synced = synced.replace(queued=error.message)
@@ -255,6 +266,7 @@ class _Sync:
             ),
             branch=self._repository.checked_out().removeprefix("refs/heads/"),
             problems=tuple(self._problems),
+            is_fetch_only=self._request.pushes and not self._sessions.config.sync.push,
         )
         if not self._request.dry_run:
             self._note(remote_record, synced.queued)
@@ -277,6 +289,8 @@ class _Sync:
         remote_record = remote_record.replace(
             queued_at=since, reason=reason, is_named_once=self._remote.name not in defaults
         )
+        if self._gone_back is not None:
+            remote_record = remote_record.replace(gone_back=tuple(self._gone_back))
         record = self._file.read().having(remote_record)
         self._file.write(record if queued else record.after_sync(remote_record.name, defaults))
 
@@ -317,7 +331,8 @@ class _Sync:
             f"`{lane.ref}` holds no lane of its writer" for lane in new if lane.ref not in readable
         )
         new = [lane for lane in new if lane.ref in readable]
-        return sum(self._keep(lane, kept.get(lane.ref, "")) for lane in new)
+        self._gone_back = []
+        return sum(self._keep(lane, kept.get(lane.ref, ""), readable[lane.ref]) for lane in new)
 
     def _first_of(self, lanes: list[Lane], record: SyncRecord) -> list[Lane]:
         """Return as many lanes as are looked at, those that may be joined first."""
@@ -334,16 +349,20 @@ class _Sync:
     def _fetched(self, lane: Lane) -> str:
         return f"{self._fetched_prefix}{lane.session}/{lane.writer}"
 
-    def _keep(self, lane: Lane, kept: str) -> bool:
+    def _keep(self, lane: Lane, kept: str, newest: Checkpoint) -> bool:
         """Keep a lane that was fetched, if it goes on from what is kept of it."""
         if kept and not self._repository.is_ancestor(kept, lane.commit):
-            what = (
-                "went back" if self._repository.is_ancestor(lane.commit, kept) else "was replaced"
+            assert self._gone_back is not None  # whoever fetches begins the list
+            machine = newest.lane.machine if newest.lane is not None else ""
+            gone_back = LaneGoneBack(
+                lane.session,
+                lane_author(lane.writer, self._workspace.redactor.text(one_line(machine))),
+                kept,
+                lane.commit,
+                is_replaced=not self._repository.is_ancestor(lane.commit, kept),
             )
-            self._problems.append(
-                f"`{lane.ref}` {what} on the remote, from {kept[:_SHORT]} to "
-                f"{lane.commit[:_SHORT]}; this machine keeps what it had"
-            )
+            self._gone_back.append(gone_back)
+            self._problems.append(gone_back.sentence(self._remote.name))
             return False
         if lane.commit != kept:
             old = kept or "0" * len(lane.commit)
@@ -392,6 +411,7 @@ class _Sync:
 
     def _answer(self, ask: Callable[[T], A], about: T) -> A:
         """Return what a person answers, whose time is none of the remote's."""
+        self._tell("")  # a question begins on a line of its own
         asked_at = self._sessions.clock()
         answer = ask(about)
         self._deadline += self._sessions.clock() - asked_at
@@ -574,27 +594,3 @@ class _Sync:
                 continue
             if not now or self._repository.is_ancestor(now, lane.commit):
                 yield RefUpdate(lane.ref, lane.commit)
-
-
-def writer_named(sessions: WorkspaceSessions, beginning: str) -> str:
-    """Return the id of a writer whose lanes are kept here, named by the id's beginning.
-
-    Raises `InvalidInput` for one that is not known here, or not the only one.
-    """
-    writers = sorted(
-        {lane.writer for lane in other_lanes(sessions.workspace, sessions.repository())}
-    )
-    named = [writer for writer in writers if beginning and writer.startswith(beginning)]
-    if len(named) != 1:
-        raise InvalidInput(
-            f"`{beginning[:40]}` names {counted(len(named), 'writer')} whose lanes are kept here",
-            "`gitguard sync` lists them",
-        )
-    return named[0]
-
-
-def trust_writer(sessions: WorkspaceSessions, beginning: str) -> str:
-    """Believe a writer from now on, named as in `writer_named`; return the id."""
-    writer, file = writer_named(sessions, beginning), SyncFile(sessions.workspace)
-    file.write(file.read().trusting(writer))
-    return writer

@@ -15,7 +15,7 @@ from typing import Any
 from gitguard.errors import GitguardError
 from gitguard.hosts.base import SECTION, HostPlan, InstallOptions, InstallSite, WantedFile
 from gitguard.hosts.context_files import INSTRUCTIONS
-from gitguard.settings.instructions_section import split
+from gitguard.settings.instructions_section import split, with_section
 from gitguard.store.disk.changes import content
 
 _IMPORTS_FIRST = re.compile(rf"^@(?:\./)?{re.escape(INSTRUCTIONS[0])}\s*$", re.MULTILINE)
@@ -50,8 +50,21 @@ def plan(site: InstallSite, options: InstallOptions) -> HostPlan:
     return HostPlan(
         tuple(WantedFile(name, SECTION, text) for name in targets),
         tuple(name for name in INSTRUCTIONS if name not in (*links, *targets)),
-        notes=tuple(f"`{name}` is a link to `{target}`" for name, target in links.items()),
+        notes=(
+            *(f"`{name}` is a link to `{target}`" for name, target in links.items()),
+            *(note for name in targets if (note := _note_of(site.root, name, text.decode()))),
+        ),
     )
+
+
+def _note_of(root: str, name: str, text: str) -> str:
+    """Say what becomes of a section that a file has already; empty where it has none."""
+    data = content(root, name) or b""
+    parts = split(data, name)
+    if parts.is_edited:
+        return f"somebody edited the gitguard section in `{name}`, so it stays as it is"
+    is_current = bool(parts.section) and with_section(data, name, text) == data
+    return f"the gitguard section in `{name}` is up to date" if is_current else ""
 
 
 def names_with_section(root: str) -> tuple[str, ...]:

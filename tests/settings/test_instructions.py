@@ -266,10 +266,14 @@ def test_programs_get_one_document_and_are_not_asked(repo: Path, agents: Path) -
     assert json.loads(done.stdout)["changes"][0]["what"] == "created"
 
 
-def test_a_command_without_a_change_does_not_ask(repo: Path) -> None:
+def test_a_command_without_a_change_does_not_ask(repo: Path, agents: Path) -> None:
     gitguard(repo, "init", "--host", NONE, "--yes")
     again = gitguard(repo, "init", "--host", NONE)
     assert (again.returncode, "need no change" in again.stdout) == (0, True)
+    assert "the gitguard section in `AGENTS.md` is up to date" in again.stdout
+    agents.write_text(agents.read_text().replace("working memory", "memory"))
+    edited = gitguard(repo, "init", "--host", NONE).stdout
+    assert "somebody edited the gitguard section in `AGENTS.md`, so it stays as it is" in edited
 
 
 def test_a_folder_in_the_place_of_one_file_leaves_the_other_alone(

@@ -20,6 +20,10 @@ class SyncConfig(ConfigSection):
         choices=AUTOMATIC,
         default=AUTO_OFF,
     )
+    push: bool = fields.flag(
+        "Whether `gitguard sync` pushes this machine's sessions; if not, it fetches and joins.",
+        default=True,
+    )
     remote: str = fields.text(
         "The remote for sessions, if it is not that of the current branch: a name as in `git "
         "remote`, or an address with `{repository}`, and perhaps `{shard}`, in it.",

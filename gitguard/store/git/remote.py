@@ -30,6 +30,12 @@ _DECIDING = (
 """Settings that name a program by which git reaches a remote, or put another address in place."""
 _SAID = ("!", "remote:", "fatal:", "error:", "ERROR:", "ssh:")
 """How lines begin that say why a remote was not reached, or did not take something."""
+_ANSWER = re.compile(
+    r"^(?:remote: |ERROR: |fatal: remote error|fatal: Authentication failed|fatal: protocol error"
+    r"|.*(?:returned error: \d{3}|Permission denied \(|not valid: ))",
+    re.MULTILINE,
+)
+"""What git and SSH, which speak English here, print of a server that answered."""
 _NO_REASON = "fatal: Could not read from remote repository."
 """What git says where the program that connects has said why, in words of its own."""
 _LONGEST_COMPLAINT = 600
@@ -176,7 +182,9 @@ class LaneRemote:
         """Return the remote's refs that match any pattern: name and id."""
         outcome = self._attempt("ls-remote", "--refs", self._address, *patterns)
         if outcome.returncode:
-            raise self._failure("the remote was not reached", outcome)
+            is_answer = _ANSWER.search(outcome.stderr.decode("utf-8", "replace")) is not None
+            what = "the remote did not list its refs" if is_answer else "the remote was not reached"
+            raise self._failure(what, outcome)
         rows = (
             line.partition("\t") for line in outcome.stdout.decode("utf-8", "replace").split("\n")
         )

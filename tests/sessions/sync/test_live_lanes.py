@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitguard.cli.live import live_lines
 from tests.conftest import Clock
 from tests.support.synced_machines import Machine
 
@@ -18,6 +19,10 @@ def test_a_lane_is_listed_as_unknown_and_as_its_writers_words_until_it_is_truste
     assert (lane.standing, lane.reason) == ("unknown", "as of the last sync")
     assert (lane.session, lane.writer, lane.conversation) == ("main", a.writer, "S1")
     assert (lane.task, lane.is_trusted, lane.age) == ("Port the parser", False, "5 min")
+    assert lane.author == f"a (writer {a.writer})"
+    assert f"Elsewhere: session main of a (writer {a.writer}), whether" in "\n".join(
+        live_lines([lane])
+    )
     b.trust(a)
     (lane,) = b.guard.lanes.live()
     assert lane.is_trusted

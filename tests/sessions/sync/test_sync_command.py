@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
-from gitguard.errors import OwnerOnly
+from gitguard.errors import InvalidInput, OwnerOnly
 from tests.conftest import Git
 from tests.support.command_place import Place
 from tests.support.synced_machines import Machine, Remote, hook, typed
@@ -76,8 +77,8 @@ def test_on_a_terminal_it_asks_once_about_a_new_writer(
     code, seen = on_terminal(place, "gitguard sync", answer)
     assert code == 0
     assert f"New: a (writer {a.writer}) pushed" in seen
-    assert "session main, cp_002 at " in seen
-    assert "on branch main" in seen
+    assert re.search(r"\n  session main, cp_002, saved \d+ s ago at \S+, on branch main", seen)
+    assert "on branch main, not signed" in seen
     assert "Is it yours, to join now and at each sync?" in seen
     assert ("Port the parser" in place.type("gitguard resume")) == is_joined
     assert "Is it yours" not in on_terminal(place, "gitguard sync", b"n\n")[1]
@@ -89,6 +90,54 @@ def test_yes_says_nothing_of_whose_words_count(a: Machine, b: Machine) -> None:
     typed(a, "sync", "--yes")
     typed(b, "sync", "--yes")
     assert b.guard.state().stated_goal == ""
+
+
+def test_a_machine_may_push_nothing_for_good(a: Machine, b: Machine, remote: Remote) -> None:
+    a.guard.note({"goal": "Port the parser"})
+    typed(a, "sync", "--yes")
+    (b.home / "gitguard").mkdir(exist_ok=True)
+    config = b.home / "gitguard" / "config.yaml"
+    config.write_text("sync:\n  push: false\n")
+    typed(b, "sync")
+    taken = typed(b, "sync", "--trust", a.writer, "--yes")
+    assert "Joined 1 lane into main" in taken.out
+    assert "nothing is pushed while `sync.push` is false" in taken.out
+    assert list(remote.lanes) == [a.lane]
+    assert "queued" not in typed(b, "status").out
+    refused = typed(b, "sync", "--push")
+    assert (refused.code, "`sync.push`" in refused.err) == (InvalidInput.exit_code, True)
+    config.unlink()
+    assert "Pushed" in typed(b, "sync", "--yes").out
+
+
+def test_a_queued_sync_that_a_person_gave_up_is_forgotten(a: Machine, three: Path) -> None:
+    (three / "remote.git").rename(three / "away.git")
+    typed(a, "sync")
+    assert "Drop it with `gitguard status --clear`" in typed(a, "status").out
+    cleared = typed(a, "status", "--clear").out
+    assert "The sync with origin is no longer queued." in cleared
+    assert "queued" not in typed(a, "status").out
+    assert "no longer queued" not in typed(a, "status", "--clear").out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("ERROR: Repository not found.", "the remote did not list its refs; it said: ERROR:"),
+        ("git@host: Permission denied (publickey).", "the remote did not list its refs"),
+        ("ssh: connect to host h port 22: Connection refused", "the remote was not reached"),
+    ],
+)
+def test_a_remote_that_answered_is_not_said_to_be_out_of_reach(
+    a: Machine, tmp_path: Path, words: str, told: str
+) -> None:
+    """A stand-in for SSH says what a server or SSH itself says."""
+    ssh = tmp_path / "ssh"
+    ssh.write_text(f"#!/bin/sh\necho '{words}' >&2\nexit 128\n")
+    ssh.chmod(0o755)
+    outcome = typed(a, "sync", "--remote", "host.invalid:repo.git", GIT_SSH_COMMAND=str(ssh))
+    assert told in outcome.out
+    assert words.rstrip(".") in outcome.out
 
 
 def test_a_dry_run_tells_what_would_leave(a: Machine, remote: Remote) -> None:

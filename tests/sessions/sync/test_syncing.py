@@ -394,7 +394,9 @@ def test_a_remote_that_was_rewound_gets_back_what_it_lost(
     new = remote.lanes[a.lane]
     remote("update-ref", a.lane, old)
     synced = b.sync()
-    assert f"`{a.lane}` went back on the remote" in synced.problems[0]
+    told = f"the lane of session main of a (writer {a.writer}) went back on origin, from {new[:12]}"
+    assert told in synced.problems[0]
+    assert any(told in warning for warning in b.guard.status().warnings)
     assert synced.restored == (a.lane,)
     assert (remote.lanes[a.lane], b.learned) == (new, {"one"})
 
@@ -405,6 +407,7 @@ def test_a_lane_that_was_replaced_is_neither_joined_nor_overwritten(
     introduced(a, b)
     c.learn("forged")
     c.settled()
+    old = remote.lanes[a.lane]
     message = remote("log", "-1", "--format=%B", a.lane)
     forged = remote("commit-tree", f"{c.lane}^{{tree}}", "-m", message)
     remote("update-ref", a.lane, forged)
@@ -413,6 +416,10 @@ def test_a_lane_that_was_replaced_is_neither_joined_nor_overwritten(
     assert b.learned == set()
     assert remote.lanes[a.lane] == forged
     assert b.lanes[a.lane] != forged
+    remote("update-ref", a.lane, old)
+    assert any("was replaced on origin" in warning for warning in b.guard.status().warnings)
+    b.settled()
+    assert not any("was replaced" in warning for warning in b.guard.status().warnings)
 
 
 def test_what_a_remote_has_beside_lanes_is_passed_over(

@@ -59,9 +59,14 @@ def test_what_a_named_key_signed_is_joined_from_any_writer_without_a_question(
     a: Machine, b: Machine, c: Machine, signer: Signer
 ) -> None:
     public = signer.ssh("laptop")
+    a.settled()
+    b.settled()
+    assert [lane.signature for lane in b.guard.lanes.others()] == ["not signed"]
     signed(a, "of a")
     signed(c, "of c")
     b.settled()
+    expected = f"signed by {fingerprint(public)}"
+    assert all(lane.signature.startswith(expected) for lane in b.guard.lanes.others())
     assert b.learned == set()
     b.guard.lanes.trust_key(str(public))
     b.settled()
