@@ -201,7 +201,8 @@ class OtherLane(Value):
     def signature(self) -> str:
         """What is known of the signature of its newest commit."""
         if self.doubt:
-            return f"signature not verified: {self.doubt}"
+            key = f" of key {self.key}" if self.key else ""
+            return f"signature{key} not verified: {self.doubt}"
         if self.key:
             return f"signed by {self.key}"
         return "signed, not checked yet" if self.is_signed else "not signed"

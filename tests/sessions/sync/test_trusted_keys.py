@@ -58,18 +58,19 @@ def signed(machine: Machine, note: str) -> None:
 def test_what_a_named_key_signed_is_joined_from_any_writer_without_a_question(
     a: Machine, b: Machine, c: Machine, signer: Signer
 ) -> None:
-    public = signer.ssh("laptop")
     a.settled()
     b.settled()
     assert [lane.signature for lane in b.guard.lanes.others()] == ["not signed"]
+    public = signer.ssh("laptop")
     signed(a, "of a")
     signed(c, "of c")
     b.settled()
-    expected = f"signed by {fingerprint(public)}"
-    assert all(lane.signature.startswith(expected) for lane in b.guard.lanes.others())
+    unnamed = f"signature of key {fingerprint(public)} not verified: you have not named its key"
+    assert [lane.signature for lane in b.guard.lanes.others()] == [unnamed, unnamed]
     assert b.learned == set()
     b.guard.lanes.trust_key(str(public))
     b.settled()
+    assert b.guard.lanes.others()[0].signature == f"signed by {fingerprint(public)}"
     assert b.learned == {"of a", "of c"}
     assert all(lane.is_trusted for lane in b.guard.lanes.others())
     assert ", from another machine:\n- of " in b.guard.resume()
