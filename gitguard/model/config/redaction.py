@@ -8,7 +8,8 @@ from gitguard.model.record import ConfigSection, Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.model.redaction.redactor import Redactor, Rule
+    from gitguard.model.redaction.redactor import Redactor
+    from gitguard.model.redaction.rules import Rule
 
 _MOST_RULES = 50
 """So many rules of one's own, because every text is held against each of them."""

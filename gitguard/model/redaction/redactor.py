@@ -38,7 +38,6 @@ from gitguard.model.redaction.rules import (
     walls,
     without_walls,
 )
-from gitguard.model.redaction.rules import Rule as Rule
 from gitguard.model.redaction.tokens import (
     SHORTEST,
     SHORTEST_ENCODED,
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.model.redaction.keyed import Span
+    from gitguard.model.redaction.rules import Rule
     from gitguard.model.redaction.second_engine import SecondEngine
     from gitguard.model.redaction.views import View
 

@@ -13,7 +13,7 @@ from gitguard.errors import GitguardError, InvalidInput, Pending
 from gitguard.model import triggers
 from gitguard.model.codec import STATE_FILE, sha256
 from gitguard.model.config.redaction import redactor_of
-from gitguard.model.redaction.redactor import Rule
+from gitguard.model.redaction.rules import Rule
 from gitguard.model.text import one_line
 from gitguard.model.value import Value
 from gitguard.sessions.choice import refuse_unknown

@@ -125,9 +125,6 @@ class JournalFile:
 
         Of a very long one, only what lies around the offset is read; the next read goes on.
         """
-        return self._read(folded_id, folded_offset)
-
-    def _read(self, folded_id: str, folded_offset: int) -> JournalPart:
         journal_id = self._begun()
         # A crash can take what was folded and not durable; what came after is not folded then.
         whole = journal_id == folded_id and self._size() >= folded_offset
@@ -148,9 +145,6 @@ class JournalFile:
 
         With lost, those that were given up as lost are among them, each as that entry.
         """
-        return self._read_open_calls(lost=lost)
-
-    def _read_open_calls(self, *, lost: bool) -> tuple[JournalEntry, ...]:
         journal_id = self._begun()
         lines, _ = files.complete_lines(self.path, offset=0, limit=_READ_LIMIT)
         return _entries(self._trusted(_open_calls(_placed(lines, 0), lost=lost), journal_id))
@@ -349,11 +343,13 @@ class OwnJournal(JournalFile):
 
     def read(self, folded_id: str, folded_offset: int) -> JournalPart:
         """Read the journal as it was at one moment."""
-        return self._moment.read(lambda: self._read(folded_id, folded_offset))
+        read = super().read
+        return self._moment.read(lambda: read(folded_id, folded_offset))
 
     def open_calls(self, *, lost: bool = False) -> tuple[JournalEntry, ...]:
         """Return the tool calls that began and never ended, as it was at one moment."""
-        return self._moment.read(lambda: self._read_open_calls(lost=lost))
+        read = super().open_calls
+        return self._moment.read(lambda: read(lost=lost))
 
     @property
     def _moment(self) -> ConsistentRead:
