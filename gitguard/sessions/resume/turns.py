@@ -29,7 +29,7 @@ from gitguard.state.thread import answer_before_last, is_full, is_heard, is_refu
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from gitguard.state.task import TaskState
 
@@ -271,14 +271,7 @@ def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects
         own = sentences(exchange.text)
         is_by_agent = exchange.kind in AGENT_KINDS
         parts = [
-            sentence
-            for sentence in own
-            if sentence not in statements
-            and not any(
-                subjects.is_replaced(sentence, by)
-                or (is_by_agent and subjects.is_said_again(sentence, by))
-                for by in statements
-            )
+            s for s in own if not _is_outdated(s, statements, subjects, is_by_agent=is_by_agent)
         ]
         if exchange.settles or len(parts) == len(own):
             in_force.append(exchange)
@@ -286,6 +279,20 @@ def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects
             in_force.append(exchange.replace(text=" ".join(parts)))
         statements.update(dict.fromkeys(s for s in own if not is_question(s)))
     return in_force
+
+
+def _is_outdated(
+    sentence: str, newer: Collection[str], subjects: Subjects, *, is_by_agent: bool
+) -> bool:
+    """Say whether newer sentences replace or repeat one."""
+    if sentence in newer:
+        return True
+    for statement in newer:
+        if subjects.is_replaced(sentence, statement):
+            return True
+        if is_by_agent and subjects.is_said_again(sentence, statement):
+            return True
+    return False
 
 
 def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
