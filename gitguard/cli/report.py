@@ -29,18 +29,9 @@ from gitguard.model.text import one_line
     help="Write a file for a job that reports on pull requests, instead of a report",
 )
 @writer_option
-@click.option(
-    "--untrusted", is_flag=True, help="Changes nothing: a report always has it, and marks it"
-)
 @with_console
 def report(
-    console: Console,
-    range_text: str,
-    form: str,
-    output: str,
-    ci: str | None,
-    writer: str,
-    untrusted: bool,
+    console: Console, range_text: str, form: str, output: str, ci: str | None, writer: str
 ) -> None:
     """Write one page about the work in a range of commits, for its reviewer
 
@@ -51,7 +42,6 @@ def report(
 
     Example: `gitguard report main..HEAD --format html -o report.html`
     """
-    del untrusted  # accepted, because other commands that read the same histories need it
     if ci and range_text:
         raise InvalidInput("--ci takes no range", "Leave out the range or --ci")
     is_printed = output in ("", "-")
