@@ -5,6 +5,7 @@ from __future__ import annotations
 from gitguard.model.text import shorten
 from gitguard.state.items import (
     SAID,
+    Artifact,
     Decision,
     EarlierNote,
     EarlierTask,
@@ -52,6 +53,16 @@ def in_short(notes: tuple[EarlierNote, ...]) -> tuple[EarlierNote, ...]:
     return tuple(note.replace(text=shorten(note.text, _NOTE)) for note in notes[-_MOST_NOTES:])
 
 
+def is_note_of(note: EarlierNote, item: Item) -> bool:
+    """Say whether a note says just what an item said, cut as a note may be."""
+    words = _words_of(item)
+    if isinstance(item, Exchange):  # of the first one only what is behind its first sentence
+        return note.origin == item.origin and " ".join(words.split()).endswith(
+            " ".join(note.text.split())
+        )
+    return note.origin == item.origin and note.text in (words, shorten(words, _NOTE))
+
+
 def _words_of(item: Any) -> str:
     if isinstance(item, Decision):
         return f"{item.what} — because {item.why}" if item.why else item.what
@@ -59,5 +70,5 @@ def _words_of(item: Any) -> str:
         return f"{item.what}: {item.error}"
     if isinstance(item, ToolOutput):
         return f"{item.tool}: {item.summary}"
-    words: str = item.text if "text" in item.kinds else item.path
+    words: str = item.path if isinstance(item, Artifact) else getattr(item, "text", "")
     return words

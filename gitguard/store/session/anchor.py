@@ -17,7 +17,7 @@ from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, NewerF
 from gitguard.model import fields
 from gitguard.model.codec import check_format, dump_json, load_json, sha256
 from gitguard.model.record import Record
-from gitguard.state.items import Exchange, Item, derived_id
+from gitguard.state.items import EarlierNote, Exchange, Item, derived_id
 from gitguard.state.thread import is_shortening
 from gitguard.store.disk import files
 from gitguard.store.session.workspace import is_session_name
@@ -474,10 +474,16 @@ def marks_of_text(text: str) -> tuple[str, ...]:
 
 
 def _is_same(theirs: Item, ours: Item | None) -> bool:
-    """Whether an item is ours as it was, or as the thread shortens it once newer ones have come."""
-    if ours is None or type(theirs) is not type(ours):
+    """Whether an item is ours as it was, or as it is kept after newer ones or its task's end."""
+    if ours is None:
         return False
     mine, other = _marked(ours, elsewhere=False), _marked(theirs, elsewhere=False)
+    if isinstance(other, EarlierNote) and not isinstance(mine, EarlierNote):
+        from gitguard.state.earlier import is_note_of
+
+        return is_note_of(other, mine)
+    if type(theirs) is not type(ours):
+        return False
     if mine == other:
         return True
     if not isinstance(mine, Exchange) or not isinstance(other, Exchange):

@@ -11,6 +11,7 @@ import pytest
 
 from gitguard.errors import InvalidInput
 from gitguard.state.items import HostSummary
+from gitguard.store.session.lane_memory import leaving
 from tests.conftest import Clock, Git
 from tests.support import keys
 from tests.support.leaked_secrets import TOKEN, UNKNOWN, Blind, contents, holders
@@ -24,6 +25,7 @@ from tests.support.synced_machines import (
     make_machine,
     make_remote,
     never_forced,
+    typed,
 )
 
 
@@ -399,6 +401,37 @@ def test_a_remote_that_was_rewound_gets_back_what_it_lost(
     assert any(told in warning for warning in b.guard.status().warnings)
     assert synced.restored == (a.lane,)
     assert (remote.lanes[a.lane], b.learned) == (new, {"one"})
+
+
+def test_what_arrives_after_its_task_ended_is_kept_with_that_task(a: Machine, b: Machine) -> None:
+    introduced(a, b)
+    a.guard.note({"goal": "Port the lexer"})
+    for each in (a, b):
+        each.settled()
+    b.guard.note({"completed_steps": ["Port the tokens"], "constraints": ["No regex"]})
+    a.guard.note({"goal": "Write the manual", "open_issues": ["No pictures"]}, new_task=True)
+    b.settled()
+    for each in (a, b, a):
+        each.settled()
+    for each in (a, b):
+        state = each.guard.state()
+        assert (state.goal, state.completed_steps, state.constraints) == (
+            "Write the manual",
+            (),
+            (),
+        )
+        assert [note.text for note in state.open_issues] == ["No pictures"]
+        assert [task.goal for task in state.earlier] == ["Port the lexer"]
+        notes = {(note.task_id, note.kind, note.text) for note in state.earlier_notes}
+        ended = state.earlier[0].task_id
+        assert notes == {
+            (ended, "completed step", "Port the tokens"),
+            (ended, "constraint", "No regex"),
+        }
+        assert "  - completed step: Port the tokens\n" in typed(each, "show", "summary").out
+        (match,) = each.guard.review.search(("port the tokens",), fields=("summary",)).matches[:1]
+        assert match.elsewhere == (each is a)
+    assert leaving(a.guard.state()) == leaving(b.guard.state())
 
 
 def test_a_lane_that_was_replaced_is_neither_joined_nor_overwritten(
