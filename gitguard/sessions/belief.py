@@ -11,7 +11,7 @@ from gitguard.errors import GitguardError, InvalidDocument, InvalidInput, Locked
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.value import Value
 from gitguard.sessions.last_event import time_since
-from gitguard.sessions.sync_record import OtherLane, SignedHead, SyncFile
+from gitguard.sessions.sync_record import LaneGoneBack, OtherLane, SignedHead, SyncFile
 from gitguard.sessions.trusted_keys import KeyFile
 from gitguard.state.checkpoint import lane_author
 from gitguard.store.disk.lock import Lock
@@ -169,6 +169,21 @@ def written_in_lanes(store: SessionStore) -> dict[tuple[str, str], str]:
                 for file in checkpoint.written:
                     written.setdefault((file.path, file.new), author)
     return written
+
+
+def lane_gone_back(
+    workspace: Workspace, repository: Repository, lane: Lane, kept: str
+) -> LaneGoneBack:
+    """Describe a lane whose head does not continue the commit that this machine has of it."""
+    newest = newest_of(repository, [lane]).get(lane.ref)
+    machine = newest.lane.machine if newest is not None and newest.lane is not None else ""
+    return LaneGoneBack(
+        lane.session,
+        lane_author(lane.writer, workspace.redactor.text(one_line(machine))),
+        kept,
+        lane.commit,
+        is_replaced=not repository.is_ancestor(lane.commit, kept),
+    )
 
 
 def writer_named(workspace: Workspace, repository: Repository, beginning: str) -> str:

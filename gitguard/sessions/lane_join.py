@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.errors import GitguardError, SecretsFound, Tampered
+from gitguard.errors import GitguardError, SecretsFound
 from gitguard.model import triggers
 from gitguard.model.text import counted
 from gitguard.model.value import Value
@@ -47,6 +47,8 @@ class Joined(Value):
     saved: Saved
     """The checkpoint with what was joined and what no checkpoint held before, if anything."""
     problems: tuple[str, ...] = ()
+    gone_back: tuple[tuple[Lane, str], ...] = ()
+    """The lanes that do not continue what the session holds of them, and what it holds."""
 
 
 def look_at_changes(store: SessionStore) -> Differences | None:
@@ -74,12 +76,20 @@ def join_into(
     ready, _ = store.fold(store.state())
     theirs: dict[str, LaneState] = {}
     problems, tombstones = [], Tombstones(store.workspace)
+    gone_back = []
     for lane in lanes:
-        if lane.commit == seen.get(lane.writer, ""):
+        held = seen.get(lane.writer, "")
+        if lane.commit == held:
+            continue
+        if held and not store.repository().is_ancestor(held, lane.commit):
+            gone_back.append((lane, held))
+            problems.append(
+                f"the lane of {lane.writer} is not joined: it is at {lane.commit[:_SHORT]}, which "
+                f"does not continue the commit that this session holds, {held[:_SHORT]}"
+            )
             continue
         try:
-            _refuse_shorter(store, lane, seen.get(lane.writer, ""))
-            newest = verify_lane(store.repository(), lane, seen.get(lane.writer, ""))
+            newest = verify_lane(store.repository(), lane, held)
             if tombstones.are_held(newest.contents.values()):
                 raise SecretsFound("it holds what `gitguard purge` took out here; purge it there")
             theirs[lane.writer] = read_lane_state(lane.writer, newest.contents)
@@ -95,16 +105,9 @@ def join_into(
     saved = store.checkpoint(
         triggers.RECOVERY, why, Circumstances(), ready=ready, if_changed=look is None, look=look
     )
-    return Joined(store.session.key, tuple(theirs), saved, tuple(problems))
-
-
-def _refuse_shorter(store: SessionStore, lane: Lane, joined: str) -> None:
-    """Raise `Tampered` for a lane that does not go on from what the session holds of it."""
-    if joined and not store.repository().is_ancestor(joined, lane.commit):
-        raise Tampered(
-            f"it is at {lane.commit[:_SHORT]}, which does not continue the commit that this "
-            f"session holds, {joined[:_SHORT]}"
-        )
+    return Joined(
+        store.session.key, tuple(theirs), saved, tuple(problems), gone_back=tuple(gone_back)
+    )
 
 
 def join_kept(

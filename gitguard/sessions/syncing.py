@@ -13,19 +13,17 @@ from gitguard.model.codec import sha256
 from gitguard.model.config.redaction import redactor_of
 from gitguard.model.text import counted, one_line, timestamp
 from gitguard.model.value import Value
-from gitguard.sessions.belief import belief_of, check_heads, other_lanes
+from gitguard.sessions.belief import belief_of, check_heads, lane_gone_back, other_lanes
 from gitguard.sessions.lane_join import Joined, join_into, look_at_changes
 from gitguard.sessions.secrets.leaks import clean_checkpoint
 from gitguard.sessions.status import keys_of
 from gitguard.sessions.sync_record import (
-    LaneGoneBack,
     OtherLane,
     RemoteRecord,
     SyncFile,
     SyncRecord,
 )
 from gitguard.sessions.sync_target import default_remotes, targets
-from gitguard.state.checkpoint import lane_author
 from gitguard.store.disk.lock import Lock
 from gitguard.store.git.packing import MANY, loose_objects, pack_checkpoints
 from gitguard.store.git.remote import LaneRemote, RefUpdate, Remote
@@ -54,6 +52,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from gitguard.sessions.sync_record import LaneGoneBack
     from gitguard.sessions.workspace_sessions import WorkspaceSessions
     from gitguard.state.checkpoint import Checkpoint
     from gitguard.store.session.store import SessionStore
@@ -223,8 +222,8 @@ class _Sync:
         self._file = SyncFile(self._workspace)
         self._writers = WriterFile(self._workspace)
         self._problems: list[str] = []
-        self._gone_back: list[LaneGoneBack] | None = None
-        """The lanes that do not continue what is kept of them; None until somebody looked."""
+        self._gone_back: dict[str, LaneGoneBack] = {}
+        """By ref, the lanes that do not continue what this machine has of them."""
         self._closed: dict[str, Lane] = {}
         """Lanes that we keep and that their writers have archived."""
         self._fetched_prefix = f"{FETCHED}{sha256(remote.address.encode())[:_SHORT]}/lanes/"
@@ -247,6 +246,8 @@ class _Sync:
             remote_refs = self._ask_for_dry_run() if self._request.dry_run else self._ask_remote()
             if not self._request.dry_run:
                 fetched = self._fetch(remote_refs, record) if self._request.fetches else 0
+                if self._request.fetches:
+                    remote_record = remote_record.replace(gone_back=())  # it is looked for anew
                 record = self._check_signatures(record)
                 record = self._meet(record, may_join)
                 joined = tuple(self._join(remote_refs, record))
@@ -289,8 +290,8 @@ class _Sync:
         remote_record = remote_record.replace(
             queued_at=since, reason=reason, is_named_once=self._remote.name not in defaults
         )
-        if self._gone_back is not None:
-            remote_record = remote_record.replace(gone_back=tuple(self._gone_back))
+        if self._gone_back:
+            remote_record = remote_record.replace(gone_back=tuple(self._gone_back.values()))
         record = self._file.read().having(remote_record)
         self._file.write(record if queued else record.after_sync(remote_record.name, defaults))
 
@@ -331,8 +332,7 @@ class _Sync:
             f"`{lane.ref}` holds no lane of its writer" for lane in new if lane.ref not in readable
         )
         new = [lane for lane in new if lane.ref in readable]
-        self._gone_back = []
-        return sum(self._keep(lane, kept.get(lane.ref, ""), readable[lane.ref]) for lane in new)
+        return sum(self._keep(lane, kept.get(lane.ref, "")) for lane in new)
 
     def _first_of(self, lanes: list[Lane], record: SyncRecord) -> list[Lane]:
         """Return as many lanes as are looked at, those that may be joined first."""
@@ -349,19 +349,11 @@ class _Sync:
     def _fetched(self, lane: Lane) -> str:
         return f"{self._fetched_prefix}{lane.session}/{lane.writer}"
 
-    def _keep(self, lane: Lane, kept: str, newest: Checkpoint) -> bool:
+    def _keep(self, lane: Lane, kept: str) -> bool:
         """Keep a lane that was fetched, if it goes on from what is kept of it."""
         if kept and not self._repository.is_ancestor(kept, lane.commit):
-            assert self._gone_back is not None  # whoever fetches begins the list
-            machine = newest.lane.machine if newest.lane is not None else ""
-            gone_back = LaneGoneBack(
-                lane.session,
-                lane_author(lane.writer, self._workspace.redactor.text(one_line(machine))),
-                kept,
-                lane.commit,
-                is_replaced=not self._repository.is_ancestor(lane.commit, kept),
-            )
-            self._gone_back.append(gone_back)
+            gone_back = lane_gone_back(self._workspace, self._repository, lane, kept)
+            self._gone_back[lane.ref] = gone_back
             self._problems.append(gone_back.sentence(self._remote.name))
             return False
         if lane.commit != kept:
@@ -433,6 +425,9 @@ class _Sync:
                 self._problems.append(f"`{name}` is not synced: {error.message}")
                 continue
             self._problems += joined.problems
+            for lane, held in joined.gone_back:
+                gone_back = lane_gone_back(self._workspace, self._repository, lane, held)
+                self._gone_back.setdefault(lane.ref, gone_back)
             if joined.writers:
                 yield joined
             elif joined.saved.pending:

@@ -9,7 +9,8 @@ States come without the marks of what another machine wrote (`Origin.elsewhere`)
 
 from __future__ import annotations
 
-from functools import cache, reduce
+from bisect import bisect_right
+from functools import cache, cached_property, reduce
 
 from gitguard.model import fields
 from gitguard.model.record import Record
@@ -391,9 +392,17 @@ class _ChangeSet:
         }
         return tuple(TaskSpan(*start, *self.tasks[start]) for start in sorted(starts))
 
+    @cached_property
+    def _starts(self) -> dict[str, list[int]]:
+        starts: dict[str, list[int]] = {}
+        for writer, counter in sorted(self.tasks):
+            starts.setdefault(writer, []).append(counter)
+        return starts
+
     def _start_of(self, writer: str, counter: int) -> tuple[str, int] | None:
-        starts = (start for start in self.tasks if start[0] == writer and start[1] <= counter)
-        return max(starts, default=None)
+        starts = self._starts.get(writer, [])
+        place = bisect_right(starts, counter)
+        return (writer, starts[place - 1]) if place else None
 
     def _task_of(self, writer: str, counter: int) -> tuple[str, str]:
         """Return for which task a change was made, and since which the lists were kept then."""
@@ -435,11 +444,9 @@ class _ChangeSet:
         """Return what the state shows of earlier tasks beside what writers put there."""
         tasks: dict[Part, EarlierTask] = {}
         for part, task in self.tasks_beside().items():
-            filed = _pick(part, self.values[part]) if part in self.values else None
-            if filed is None:
-                tasks[part] = task
-            elif filed.goal != task.goal:
-                tasks[part] = filed.replace(goal=task.goal)  # restated when others had ended it
+            filed = _pick(part, self.values[part]) if part in self.values else task
+            if part not in self.values or filed.goal != task.goal:  # restated after its end
+                tasks[part] = filed.replace(goal=task.goal)
         return {**tasks, **self._noted_late()}
 
     def _noted_late(self) -> dict[Part, EarlierNote]:

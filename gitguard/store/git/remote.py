@@ -32,6 +32,7 @@ _SAID = ("!", "remote:", "fatal:", "error:", "ERROR:", "ssh:")
 """How lines begin that say why a remote was not reached, or did not take something."""
 _ANSWER = re.compile(
     r"^(?:remote: |ERROR: |fatal: remote error|fatal: Authentication failed|fatal: protocol error"
+    r"|fatal: could not read (?:Username|Password)|fatal: repository '.*' not found"
     r"|.*(?:returned error: \d{3}|Permission denied \(|not valid: ))",
     re.MULTILINE,
 )

@@ -271,6 +271,8 @@ def test_a_lane_that_lost_what_a_session_joined_is_not_joined_in_another_clone_o
             b.git("update-ref", "-d", ref)
     (problem,) = b.sync().problems
     assert "does not continue the commit that this session holds" in problem
+    told = f"at the last sync, the lane of session main of a (writer {a.writer}) "
+    assert any(warning.startswith(told) for warning in b.guard.status().warnings)
     assert b.learned == {"one", "two"}
 
 
