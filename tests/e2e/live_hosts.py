@@ -99,11 +99,14 @@ class LiveHost(ABC):
         assert self.compact_command, f"{self.name} takes no command in print mode"
         self.go_on(self.compact_command)
 
-    def kill_in_tool(self, prompt: str, *steps: Step) -> None:
-        """A turn that is killed while a command runs that comes after these steps."""
+    def kill_in_tool(
+        self, prompt: str, *steps: Step, ready: Callable[[], bool] = lambda: True
+    ) -> None:
+        """A turn that is killed while a command runs that comes after these steps, once ready."""
         command = self.shell(f"touch {_STARTED}; perl -e 'sleep 60'")
-        begun = partial(wait_until, (self.project / _STARTED).exists, seconds=DEFAULT_TIMEOUT)
-        self.kill_in(prompt, (*steps, Step("I wait.", (command,))), begun)
+        begun = (self.project / _STARTED).exists
+        due = partial(wait_until, lambda: begun() and ready(), seconds=DEFAULT_TIMEOUT)
+        self.kill_in(prompt, (*steps, Step("I wait.", (command,))), due)
         (self.project / _STARTED).unlink()
 
     def kill_in(self, prompt: str, steps: Sequence[Step], begun: Callable[[], object]) -> None:

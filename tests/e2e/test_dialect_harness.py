@@ -203,7 +203,12 @@ def assert_keys(live: LiveHost, call: Call) -> None:
 def test_a_killed_conversation_goes_on(
     live: LiveHost, recording: Recorder, model: ScriptedModel
 ) -> None:
-    live.kill_in_tool("FIRST-PROMPT")
+    def is_written() -> bool:
+        """Copilot writes a prompt down a second or two after it began with it."""
+        texts = (path.read_text(encoding="utf-8") for path in live.transcripts().values())
+        return any("FIRST-PROMPT" in text for text in texts)
+
+    live.kill_in_tool("FIRST-PROMPT", ready=is_written)
     killed = live.session
     assert killed
     assert recording.calls()[-1].event == "PreToolUse"

@@ -25,7 +25,10 @@ def typed(folder: Path, session: str, *events: Mapping[str, object]) -> str:
     commands = []
     for number, event in enumerate(events):
         path = folder / f"event-{number}.json"
-        document = {"session_id": session, "cwd": str(folder), "transcript_path": "", **event}
+        # Where the host's own transcripts lie: of any other place it would be another host's event.
+        transcript = folder / f"home/.claude/projects/forged/{session}.jsonl"
+        names = {"session_id": session, "cwd": str(folder), "transcript_path": str(transcript)}
+        document = {**names, **event}
         path.write_text(json.dumps(document))
         commands.append(f"gitguard hook claude-code < {path}")
     return "; ".join(commands)
