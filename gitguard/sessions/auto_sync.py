@@ -69,7 +69,8 @@ def _take_place(workspace: Workspace) -> bool:
             times = in_last_minute(_read(path), now)
             if len(times) >= MOST_A_MINUTE:
                 return False
-            record = AutoSyncs(tuple(f"{at:.3f}" for at in (*times, now)))
+            # Exact, because a time that is rounded up is still to come and would not count.
+            record = AutoSyncs(tuple(str(at) for at in (*times, now)))
             files.write_bytes(path, dump_json({"format": FORMAT, **record.to_document()}))
     except Locked:
         return False
