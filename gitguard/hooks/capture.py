@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 PROMPT_LIMIT = 2000
 _LOOKED_AT = 16_384
 """Characters of an answer, or of an older message, that are searched for secrets and read."""
-_REQUEST_LIMIT = 400
-"""Characters of a prompt that are the goal or next action; the thread keeps more of it."""
 _MOST_MESSAGES = 200
 """Messages of a conversation that is first heard of now; the newest are read, and its first."""
 
@@ -145,6 +143,7 @@ def _filled(
     from gitguard.state.items import Origin
     from gitguard.state.prompts import gist
     from gitguard.state.spoken import kept_words
+    from gitguard.state.taken_back import REQUEST_LIMIT
     from gitguard.state.task import START, as_of, following
 
     store, host_session = conversation.store, conversation.event.host_session
@@ -159,7 +158,7 @@ def _filled(
         if next_from is not None and next_from.conversation in conversation.beside().busy:
             state = state.replace(next_action=START, next_from=None)
     origin = Origin(USER, store.now, host_session, asked.turn)
-    request = kept_words(gist(asked.text, _REQUEST_LIMIT), conversation.config.capture.words)
+    request = kept_words(gist(asked.text, REQUEST_LIMIT), conversation.config.capture.words)
     if not request:
         return state
     is_goal = not state.stated_goal or _is_provisional(conversation, state, before)

@@ -35,8 +35,10 @@ def start(conversation: Conversation) -> HookReply:
         # Hosts may tell twice of one compaction; that is no reason for a second checkpoint.
         again = now - conversation.record.compacting_since < _ONE_COMPACTION
         if not again and not conversation.is_apart:
+            from gitguard.hooks.taken_back import take_in_taken_back
             from gitguard.hooks.unfinished import take_in_running_turn
 
+            take_in_taken_back(conversation)
             take_in_running_turn(conversation)
             capture.take_in_stopped_calls(conversation)
         conversation.keep_proof(pressure)

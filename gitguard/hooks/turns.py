@@ -108,11 +108,14 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
     Returns the resume block if it is due, and the state. The caller keeps the record.
     """
     from gitguard.hooks.delivery import deliver
+    from gitguard.hooks.taken_back import take_in_taken_back
 
     compactions.take_in_untold(conversation)
     begins_turn = not _joins_running_turn(conversation)
     if begins_turn:
+        read_upto = conversation.record.heard_upto
         _take_in_cut_off_turns(conversation)
+        take_in_taken_back(conversation, read_upto)
     block, reading = deliver(conversation, first=conversation.record.turns == 0)
     if conversation.is_apart:  # the line stands in for a block
         conversation.offer(BRANCH, block)
@@ -377,6 +380,7 @@ def keep_words(conversation: Conversation) -> None:
 
 def _turn_end(conversation: Conversation) -> HookReply:
     from gitguard.hooks.recorded import answer_of
+    from gitguard.hooks.taken_back import take_in_taken_back
     from gitguard.hooks.unfinished import take_in_middle_of_turn, take_in_running_turn
 
     if not conversation.bring_back():
@@ -391,6 +395,8 @@ def _turn_end(conversation: Conversation) -> HookReply:
                 take_in_running_turn(conversation)
         else:
             take_in_middle_of_turn(conversation)
+        if conversation.record.turns > 1:
+            take_in_taken_back(conversation)
         capture.record_answer(conversation)
         capture.close_open_calls(conversation, every=True)
         capture.take_up_request(conversation)
@@ -469,11 +475,14 @@ def _session_start(conversation: Conversation) -> HookReply:
 def _hand_back_at_start(conversation: Conversation) -> HookReply:
     """Return the block as a conversation begins, of a host that may tell of no prompt."""
     from gitguard.hooks.delivery import deliver
+    from gitguard.hooks.taken_back import take_in_taken_back
 
     conversation.ensure_session(always=conversation.record.turns == 0)
     with conversation.recording():
         conversation.record = conversation.with_transcript(conversation.noticed())
+        read_upto = conversation.record.heard_upto
         _take_in_cut_off_turns(conversation)
+        take_in_taken_back(conversation, read_upto)
         block, reading = deliver(conversation, first=conversation.record.turns == 0)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 

@@ -20,6 +20,17 @@ class Message(Value):
     text: str
     at: float = 0
     """Unix seconds, 0 if the transcript does not tell."""
+    is_taken_back: bool = False
+    """Of a prompt: whether the user took it back with what followed it."""
+
+
+class PromptHistory(Value):
+    """What the user said in a conversation, as far as the host tells what of it stands."""
+
+    prompts: tuple[Message, ...] = ()
+    """The oldest first, with what they took back if the host still has that."""
+    removed_since: float = -1
+    """Unix seconds from which on the host removed what it had written; -1 if it removed nothing."""
 
 
 class StoppedCall(Value):

@@ -42,6 +42,7 @@ from gitguard.state.prompts import is_brief, kind_of_prompt
 from gitguard.state.reports import with_reports
 from gitguard.state.snapshot import IDLE, IN_PROGRESS, WAITING, Work
 from gitguard.state.spoken import ANSWERED
+from gitguard.state.taken_back import told_taken_back, without_taken_back
 from gitguard.state.talk import Prompt, kind_by_work, turn_seen
 from gitguard.state.task import LastAction, TaskState
 
@@ -134,11 +135,13 @@ def fold(
         "commands": _current(commands),
         "plan": _plan(state, ended, code),
     }
+    exchanges, taken_back = _exchanges(state, entries, code)
     changed = _with_lists(state, lists, bounds).replace(
-        exchanges=_exchanges(state, entries, code),
+        exchanges=exchanges,
         last_action=_last_action(state, ended),
         host_summary=_host_summary(state, entries, code),
     )
+    changed = without_taken_back(changed, taken_back)
     return state if changed == state else changed.replace(updated_at=now)
 
 
@@ -464,35 +467,37 @@ def _last_action(state: TaskState, ended: tuple[JournalEntry, ...]) -> LastActio
 
 def _exchanges(
     state: TaskState, entries: tuple[JournalEntry, ...], code: str
-) -> tuple[Exchange, ...]:
+) -> tuple[tuple[Exchange, ...], tuple[Exchange, ...]]:
+    """Return what is kept of the conversation, and what of it the user took back."""
     turns = _turns(entries)
     state = state.replace(exchanges=_judged_by(state, turns))
     messages: list[Exchange] = []
     for place, entry in enumerate(entries):
+        origin = origin_of(entry, code)
         if entry.event == journal.PROMPT:
             prompt = Prompt(entry.summary, entry.host_session, entry.settles, entry.since)
             kind = _kind_of(prompt, turns[place], state, (*state.exchanges, *messages))
-            origin = origin_of(entry, code)
             messages.append(
                 thread.said_by_user(prompt.text, origin, settles=prompt.settles, kind=kind)
             )
         elif entry.event == journal.PROMPT_READ:
-            origin = origin_of(entry, code)
             read = thread.read_prompt(entry.summary, origin, settles=entry.settles)
             begins = not (state.exchanges or messages)
             messages.append(read.replace(kind=REQUEST) if begins else read)
         elif entry.event in (journal.TURN_ENDED, journal.SAID):
             ends_turn = entry.event == journal.TURN_ENDED
-            origin = origin_of(entry, code)
             messages.append(thread.said_by_agent(entry.summary, origin, ends_turn=ends_turn))
+        elif entry.event == journal.TAKEN_BACK:
+            messages.append(told_taken_back(entry.summary, origin))
         elif entry.event == journal.REFUSED:
-            origin = origin_of(entry, code)
             messages.append(thread.refused_by_user(attempt_of(entry), entry.said, origin))
         for answer in entry.answers if entry.event == journal.ENDED else ():
             question, _, words = answer.partition(ANSWERED)
-            origin = origin_of(entry, code)
             messages.append(thread.said_by_user(words, origin, settles=question, kind=ANSWER))
-    return thread.extend(state.exchanges, messages)
+    ids = {item_id for entry in entries for item_id in entry.taken_back}
+    taken_back = tuple(e for e in (*state.exchanges, *messages) if e.id in ids)
+    standing = tuple(e for e in state.exchanges if e.id not in ids)
+    return thread.extend(standing, (e for e in messages if e.id not in ids)), taken_back
 
 
 class _TurnEntries:

@@ -35,6 +35,8 @@ SAID = "agent-said"
 """What the agent said in a turn that did not end, or that a compaction splits."""
 REPORTED = "sub-agent-report"
 """What a sub-agent told the agent that started it."""
+TAKEN_BACK = "taken-back"
+"""The user took turns back, by the host's own record of the conversation."""
 SUMMARY = "host-summary"
 SHELL_EDITED = "shell-edited"
 """A shell command of the agent changed files, by their contents."""
@@ -43,7 +45,15 @@ FILE_WRITTEN = "file-written"
 COMMITTED = "committed"
 """A shell command of the agent left a commit checked out, with its id and subject."""
 
-_FOUND_LATER = (SHELL_EDITED, FILE_WRITTEN, COMMITTED, PROMPT_READ, PROMPT_UNCONFIRMED, REPORTED)
+_FOUND_LATER = (
+    SHELL_EDITED,
+    FILE_WRITTEN,
+    COMMITTED,
+    PROMPT_READ,
+    PROMPT_UNCONFIRMED,
+    REPORTED,
+    TAKEN_BACK,
+)
 
 
 class JournalEntry(Record):
@@ -86,6 +96,9 @@ class JournalEntry(Record):
         "What the user answered to questions of the agent, each as `question → answer`.", default=()
     )
     said: str = fields.text("What the user said with a refusal.", default="")
+    taken_back: tuple[str, ...] = fields.texts(
+        "The ids of what was said in turns that the user took back.", default=(), sparse=True
+    )
     remark: str = fields.text(
         "What the gate remarked on a call that it let pass: after DONE.", default="", sparse=True
     )

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
 
     from gitguard.model.conversation import TranscriptEntry
     from gitguard.model.events import Reading, Transcript
-    from gitguard.model.transcript import Compactions, Message, RecordedCall, StoppedCall
+    from gitguard.model.transcript import (
+        Compactions,
+        Message,
+        PromptHistory,
+        RecordedCall,
+        StoppedCall,
+    )
     from gitguard.transcripts.jsonl import Tell
 
     class Format(Protocol):
@@ -142,6 +148,28 @@ def prompts_since(transcript: Transcript, since: float) -> list[str]:
         messages += reading.queued_prompts(transcript)
     oldest = since - _DATED_WITHIN
     return [message.text for message in messages if not message.at or message.at > oldest]
+
+
+def prompt_history(transcript: Transcript, read_upto: int) -> PromptHistory:
+    """Return what the user said and took back; nothing of a format that does not tell.
+
+    read_upto is the cursor of `compactions` up to which the transcript was read: some hosts remove
+    what is taken back, and their transcript then ends before that.
+    """
+    from gitguard.model.transcript import USER, PromptHistory
+
+    row = formats.FORMATS.get(transcript.format)
+    if row is None or not row.tells_taken_back or not os.path.exists(transcript.path):
+        return PromptHistory()
+    reading = formats.load(transcript.format, formats.READING)
+    if row.tells_taken_back == formats.KEPT:
+        return PromptHistory(tuple(reading.prompts(transcript)))
+    if reading.compactions(transcript, read_upto).upto >= read_upto:
+        return PromptHistory()
+    messages = tuple(reading.messages(transcript))
+    newest_at = max((message.at for message in messages), default=0)
+    prompts = tuple(message for message in messages if message.role == USER)
+    return PromptHistory(prompts, removed_since=int(newest_at))
 
 
 def interrupted_at(transcript: Transcript) -> float:

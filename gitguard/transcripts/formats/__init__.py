@@ -19,6 +19,11 @@ READING, MARKS, WRITING, COMPACTION = "reading", "marks", "writing", "compaction
 `rewriting.tree.Writable`."""
 
 
+KEPT, REMOVED = "kept", "removed"
+"""What a host does with turns that the user takes back: it keeps them in the transcript and says so
+there, or it removes them."""
+
+
 class FormatRow(Value):
     """One format."""
 
@@ -42,6 +47,9 @@ class FormatRow(Value):
     tells_summaries: bool = False
     """Whether a summary is read in its lines, because no hook brings it; then `reading` offers
     `newest_summary`."""
+    tells_taken_back: str = ""
+    """`KEPT` or `REMOVED`, empty where it is not known; with `KEPT`, `reading` offers `prompts`:
+    what the user said, what they took back marked."""
     is_unpacked: bool = False
     """Whether its files are read also when they are compressed with zstd."""
     in_folders: bool = False
@@ -52,18 +60,22 @@ FORMATS: dict[str, FormatRow] = {
     "copilot": FormatRow(
         "/.copilot/session-state/",
         file="/events.jsonl",
+        tells_taken_back=REMOVED,
         records_calls=True,
         tells_summaries=True,
     ),
-    "qwen": FormatRow("/.qwen/projects/", records_calls=True),
+    "qwen": FormatRow("/.qwen/projects/", records_calls=True, tells_taken_back=KEPT),
     "droid": FormatRow("/.factory/sessions/", records_calls=True, tells_summaries=True),
     "kimi": FormatRow(
         "/.kimi-code/sessions/",
         file="/agents/main/wire.jsonl",
+        tells_taken_back=KEPT,
         records_calls=True,
         tells_summaries=True,
     ),
-    "codex": FormatRow("/.codex/sessions/", is_unpacked=True, records_calls=True),
+    "codex": FormatRow(
+        "/.codex/sessions/", is_unpacked=True, records_calls=True, tells_taken_back=KEPT
+    ),
     "gemini": FormatRow("/.gemini/tmp/"),
     "openclaw": FormatRow(
         "/.openclaw/agents/",
@@ -73,9 +85,13 @@ FORMATS: dict[str, FormatRow] = {
         tells_summaries=True,
         in_folders=True,
     ),
-    "pi": FormatRow("/.pi/agent/sessions/", is_written=True),
-    "opencode": FormatRow(tables=frozenset({"message", "part", "session"})),
-    "claude-code": FormatRow("/.claude/projects/", is_written=True, tells_stops=True),
+    "pi": FormatRow("/.pi/agent/sessions/", is_written=True, tells_taken_back=KEPT),
+    "opencode": FormatRow(
+        tables=frozenset({"message", "part", "session"}), tells_taken_back=REMOVED
+    ),
+    "claude-code": FormatRow(
+        "/.claude/projects/", is_written=True, tells_stops=True, tells_taken_back=KEPT
+    ),
 }
 """The formats. The order matters: the first that claims a line has it, so weak marks come last, and
 OpenClaw comes before pi, whose lines are the same. Qwen's lines have Claude's envelope, and Droid's

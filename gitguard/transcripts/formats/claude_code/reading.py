@@ -35,6 +35,7 @@ _MOST_LINES_BACK = 2_000
 """Lines that are searched for a call that never ended: more than any turn has."""
 _BEGINNING = 1 << 18
 """Bytes by which a sub-agent's own transcript is known."""
+_FOLLOWS = b'"parentUuid"'
 _USAGE, _BOUNDARY, _ROLES = b'"usage"', b'"compact_boundary"', (b'"user"', b'"assistant"')
 
 
@@ -95,6 +96,26 @@ def messages(
         answer, answer_id = message, message_id
     if answer:
         yield answer
+
+
+def prompts(transcript: Transcript) -> tuple[Message, ...]:
+    """Return what the user said; who goes back to an older line leaves a branch behind."""
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.branches import prompts_on_branches
+
+    by_the_host = _by_the_host(transcript.path)
+    is_own = "isSidechain" not in by_the_host
+    lines = (parse(line) for line in jsonl.forwards(transcript.path) if _FOLLOWS in line)
+    return prompts_on_branches(
+        (str(line["uuid"]), _followed(line), _message(line, by_the_host)[0])
+        for line in lines
+        if line.get("uuid") and (is_own or not line.get("isSidechain"))
+    )
+
+
+def _followed(line: dict[str, Any]) -> str:
+    """Return the id of the line that a line follows; a compaction's names it apart."""
+    return str(line.get("parentUuid") or line.get("logicalParentUuid") or "")
 
 
 def stopped_calls(transcript: Transcript, calls: frozenset[str]) -> tuple[StoppedCall, ...]:

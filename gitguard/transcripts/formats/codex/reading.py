@@ -68,6 +68,26 @@ def _messages(path: str, tell: Tell | None, since: int) -> Iterator[Message]:
     yield from pending
 
 
+def prompts(transcript: Transcript) -> tuple[Message, ...]:
+    """Return what the user said, what they took back marked."""
+    from gitguard.model.transcript import USER
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.formats.codex.lines import Turns
+
+    turns = Turns()
+    said: list[Message] = []
+    with as_lines(transcript.path) as path:
+        for text in jsonl.forwards(path):
+            line = parse(text) if any(mark in text for mark in _MESSAGE_MARKS) else {}
+            taken_back = turns.take(line, len(said))
+            message = _message(line)
+            if taken_back is not None:
+                said[taken_back:] = [m.replace(is_taken_back=True) for m in said[taken_back:]]
+            elif message is not None and message.role == USER:
+                said.append(message)
+    return tuple(said)
+
+
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the compactions; the cursor is a byte offset."""
     from gitguard.transcripts import jsonl

@@ -29,6 +29,7 @@ _COUNTED, _REQUEST = b'"token_counting.', b'"llm.request"'
 _COMPACTED = b'"context.apply_compaction"'
 _TURNING = (_COMPACTED, b'"context.clear"')
 _MESSAGE_MARKS = (b'"context.append_message"', b'"content.part"')
+_PROMPTING = (b'"context.append_message"', b'"context.undo"')
 _CALLS = (b'"tool.call"', b'"tool.result"')
 _FURTHEST = 1 << 22
 """Bytes behind the newest usage in which the request with the window is looked for."""
@@ -100,6 +101,30 @@ def _message(line: dict[str, Any]) -> Message | None:
 
 def _step(line: dict[str, Any]) -> str:
     return str(inner(line, "event").get("stepUuid") or "")
+
+
+def prompts(transcript: Transcript) -> tuple[Message, ...]:
+    """Return what the user said, what they took back marked.
+
+    An undo takes back as many prompts of those that stand, with all that followed them.
+    """
+    from gitguard.model.transcript import USER
+    from gitguard.transcripts import jsonl
+
+    said: list[Message] = []
+    standing: list[int] = []
+    for text in jsonl.forwards(transcript.path):
+        line = parse(text) if any(mark in text for mark in _PROMPTING) else {}
+        message = _message(line)
+        if message is not None and message.role == USER:
+            standing.append(len(said))
+            said.append(message)
+        elif line.get("type") == "context.undo":
+            begin = max(len(standing) - tokens(line, ("count",)), 0)
+            for place in standing[begin:]:
+                said[place] = said[place].replace(is_taken_back=True)
+            del standing[begin:]
+    return tuple(said)
 
 
 _LOG = EventLog(

@@ -29,6 +29,8 @@ _DATA = "/.local/share/opencode"
 _SUMMARY = '"summary":true'
 _MESSAGES = "SELECT rowid, id, data FROM message WHERE session_id = ?"
 _KINDS = (int, bytes, bytes)
+_NO_ROW = (1 << 63) - 1
+"""The largest number that a row may have."""
 
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
@@ -49,9 +51,15 @@ def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading |
 def messages(
     transcript: Transcript, tell: Tell | None = None, *, since: int = 0
 ) -> Iterator[Message]:
-    """Yield what was said; of very many messages, the first and the last ones."""
+    """Yield what was said and stands; of very many messages, the first and the last ones.
+
+    What the user reverts is removed with the next prompt, and until then it is only marked.
+    """
     with _open(transcript) as database:
-        for message_id, document in _first_and_last(database, transcript.session, tell):
+        reverted = _reverted_from(database, transcript.session)
+        for row, message_id, document in _first_and_last(database, transcript.session, tell):
+            if reverted is not None and row >= reverted:
+                break
             if message := _message(document, parts_of(database, message_id)):
                 yield message
 
@@ -116,7 +124,7 @@ def _open(transcript: Transcript) -> Database:
 
 def _first_and_last(
     database: Database, session: str, tell: Tell | None
-) -> Iterator[tuple[bytes, dict[str, Any]]]:
+) -> Iterator[tuple[int, bytes, dict[str, Any]]]:
     skipped = -1
     query = "SELECT count(*) FROM message WHERE session_id = ?"
     [(messages,)] = database.select(query, session, kinds=(int,))
@@ -128,11 +136,11 @@ def _first_and_last(
     query = f"{_MESSAGES} ORDER BY rowid LIMIT ?"
     for row, message_id, data in database.select(query, session, _FIRST, kinds=_KINDS):
         skipped = row
-        yield message_id, parse(data)
+        yield row, message_id, parse(data)
     # The last ones, oldest first. Behind the skipped row, so that no message comes twice.
     query = f"SELECT * FROM ({_MESSAGES} AND rowid > ? ORDER BY rowid DESC LIMIT ?) ORDER BY rowid"
-    for _, message_id, data in database.select(query, session, skipped, _LAST, kinds=_KINDS):
-        yield message_id, parse(data)
+    for row, message_id, data in database.select(query, session, skipped, _LAST, kinds=_KINDS):
+        yield row, message_id, parse(data)
 
 
 def _turning_points(
@@ -151,9 +159,30 @@ def _turning_points(
 
 
 def _end(database: Database, session: str) -> int:
-    query = "SELECT max(rowid) FROM message WHERE session_id = ?"
-    [(newest,)] = database.select(query, session, kinds=(int | None,))
+    """Return the number behind the newest row that the user has not reverted."""
+    reverted = _reverted_from(database, session)
+    query = "SELECT max(rowid) FROM message WHERE session_id = ? AND rowid < ?"
+    upto = _NO_ROW if reverted is None else reverted
+    [(newest,)] = database.select(query, session, upto, kinds=(int | None,))
     return 0 if newest is None else newest + 1
+
+
+def _reverted_from(database: Database, session: str) -> int | None:
+    """Return the row from which on the user reverted a conversation, None if they did not.
+
+    Of a message that is reverted in part, what stands counts.
+    """
+    query = "SELECT 1 FROM pragma_table_info('session') WHERE name = 'revert'"
+    if not any(database.select(query, kinds=(int,))):
+        return None
+    query = "SELECT revert FROM session WHERE id = ? AND revert IS NOT NULL"
+    for (text,) in database.select(query, session, kinds=(bytes,)):
+        revert = parse(text)
+        query = "SELECT rowid FROM message WHERE session_id = ? AND id = ?"
+        message = str(revert.get("messageID") or "")
+        for (row,) in database.select(query, session, message, kinds=(int,)):
+            return int(row) + bool(revert.get("partID"))
+    return None
 
 
 def _reading(message: dict[str, Any]) -> Reading | None:

@@ -50,6 +50,18 @@ def messages(
         yield from filter(None, spoken)
 
 
+def prompts(transcript: Transcript) -> tuple[Message, ...]:
+    """Return what the user said; who goes back to an older entry leaves a branch behind."""
+    from gitguard.transcripts.branches import prompts_on_branches
+
+    lines = (parse(line) for line in jsonl.forwards(_file(transcript).path) if _PARENT in line)
+    return prompts_on_branches(
+        (str(line["id"]), str(line.get("parentId") or ""), message_of(line))
+        for line in lines
+        if line.get("id")
+    )
+
+
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:
     """Count the compactions; the cursor is a byte offset."""
     file = _file(transcript)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _USAGE, _COMPRESSED = b'"usageMetadata"', b'"chat_compression"'
 _MESSAGE_MARKS = (b'"user"', b'"assistant"')
 _CALLS = (b'"functionCall"', b'"functionResponse"')
+_FOLLOWS = b'"parentUuid"'
 
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
@@ -67,6 +68,19 @@ def _message(line: dict[str, Any]) -> Message | None:
     if not role or not texts or (role == USER and is_by_host(line)):
         return None
     return Message(role, "\n".join(texts), time_of(line))
+
+
+def prompts(transcript: Transcript) -> tuple[Message, ...]:
+    """Return what the user said; a rewind follows the line to which they went back."""
+    from gitguard.transcripts import jsonl
+    from gitguard.transcripts.branches import prompts_on_branches
+
+    lines = (parse(line) for line in jsonl.forwards(transcript.path) if _FOLLOWS in line)
+    return prompts_on_branches(
+        (str(line["uuid"]), str(line.get("parentUuid") or ""), _message(line))
+        for line in lines
+        if line.get("uuid")
+    )
 
 
 _LOG = EventLog(

@@ -1,0 +1,80 @@
+"""Takes in that the user took turns back, as the host's transcript shows.
+
+No host tells a hook of it. Most write the next prompt behind an older line, or a line of its own;
+others remove what was taken back from the transcript.
+"""
+
+from __future__ import annotations
+
+from gitguard.errors import GitguardError
+from gitguard.hooks import capture
+from gitguard.model.transcript import USER
+from gitguard.state import entries
+from gitguard.state.spoken import kept_words
+from gitguard.state.taken_back import find_taken_back
+from gitguard.store.session.state_file import newest_own
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.hooks.conversation import Conversation
+    from gitguard.model.transcript import PromptHistory
+    from gitguard.store.session.host_session import HostSession
+
+
+def take_in_taken_back(conversation: Conversation, read_upto: int = 0) -> None:
+    """Journal what the user took back: of this conversation, or before its first prompt of others.
+
+    Of those it is the one that was used last, if it is not at work. read_upto is up to where this
+    conversation's transcript was read before the event. The lock is held.
+    """
+    if conversation.is_apart:
+        return
+    own = conversation.event.host_session
+    if conversation.record.turns:
+        record = conversation.with_transcript(conversation.record).replace(heard_upto=read_upto)
+        if _journal_taken_back(conversation, own, record):
+            # A short reply answers none of the words that are gone.
+            conversation.record = conversation.record.replace(answer="")
+        return
+    beside = (own, *conversation.beside().busy)
+    others = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
+    newest = max(others, key=lambda key: others[key].last_use, default="")
+    if newest:
+        _journal_taken_back(conversation, newest, others[newest])
+
+
+def _journal_taken_back(conversation: Conversation, key: str, record: HostSession) -> bool:
+    """Journal what the user took back of a conversation; say whether there was anything."""
+    from gitguard.transcripts import prompt_history
+
+    transcript = record.host_transcript
+    ready = newest_own(conversation.store.states.read())
+    if transcript is None or ready is None or not record.turns:
+        return False
+    try:
+        history = prompt_history(transcript, record.heard_upto)
+    except GitguardError as error:
+        conversation.note_fault(error)
+        return False
+    if not any(p.is_taken_back for p in history.prompts) and history.removed_since < 0:
+        return False
+    exchanges = conversation.store.folded(ready)[0].exchanges
+    kept = _as_kept(conversation, history)
+    taken_back = find_taken_back(exchanges, key, record.started_at, kept)
+    if not taken_back:
+        return False
+    first = next((e for e in taken_back if e.origin.by == USER), taken_back[0])
+    entry = conversation.entry(entries.TAKEN_BACK, summary=first.text).without_call()
+    ids = tuple(exchange.id for exchange in taken_back)
+    conversation.store.journal.append(entry.replace(host_session=key, taken_back=ids))
+    return True
+
+
+def _as_kept(conversation: Conversation, history: PromptHistory) -> PromptHistory:
+    """Return the history with its prompts as prompts are kept."""
+    words = conversation.config.capture.words
+    prompts = (
+        prompt.replace(text=kept_words(capture.clean_prompt(conversation, prompt.text), words))
+        for prompt in history.prompts
+    )
+    return history.replace(prompts=tuple(prompts))
