@@ -109,12 +109,14 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
     """
     from gitguard.hooks.delivery import deliver
     from gitguard.hooks.taken_back import take_in_taken_back
+    from gitguard.hooks.untold_turns import take_in_untold_turns
 
     compactions.take_in_untold(conversation)
     begins_turn = not _joins_running_turn(conversation)
     if begins_turn:
         read_upto = conversation.record.heard_upto
         _take_in_cut_off_turns(conversation)
+        take_in_untold_turns(conversation, read_upto)
         take_in_taken_back(conversation, read_upto)
     block, reading = deliver(conversation, first=conversation.record.turns == 0)
     if conversation.is_apart:  # the line stands in for a block
