@@ -309,7 +309,9 @@ class Conversation:
         self.record = with_proof(self.record, pressure, model)
 
     def _expect_usage(self) -> None:
-        if self.record.turns > _TURNS_WITHOUT_USAGE and self.record.epoch == 0:
+        # A host may go on in another file, as where the user took turns back.
+        is_known = self._as_read.host_transcript in (None, self.event.transcript)
+        if is_known and self.record.turns > _TURNS_WITHOUT_USAGE and self.record.epoch == 0:
             where = self.event.transcript.path if self.event.transcript else "nowhere"
             raise InvalidDocument(f"the transcript tells no usage; the host says it is `{where}`")
 

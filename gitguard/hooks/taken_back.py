@@ -24,37 +24,52 @@ if TYPE_CHECKING:
 def take_in_taken_back(conversation: Conversation, read_upto: int = 0) -> None:
     """Journal what the user took back: of this conversation, or before its first prompt of others.
 
-    Of those it is the one that was used last, if it is not at work. read_upto is up to where this
-    conversation's transcript was read before the event. The lock is held.
+    Of those it is the one that this one is a copy of, or else the one that was used last, if it is
+    not at work. read_upto is up to where this conversation's transcript was read before the event.
+    The lock is held.
     """
+    from gitguard.transcripts import original_of, prompt_history
+
     if conversation.is_apart:
         return
-    own = conversation.event.host_session
-    if conversation.record.turns:
-        record = conversation.with_transcript(conversation.record).replace(heard_upto=read_upto)
-        if _journal_taken_back(conversation, own, record):
-            # A short reply answers none of the words that are gone.
-            conversation.record = conversation.record.replace(answer="")
-        return
-    beside = (own, *conversation.beside().busy)
-    others = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
-    newest = max(others, key=lambda key: others[key].last_use, default="")
-    if newest:
-        _journal_taken_back(conversation, newest, others[newest])
-
-
-def _journal_taken_back(conversation: Conversation, key: str, record: HostSession) -> bool:
-    """Journal what the user took back of a conversation; say whether there was anything."""
-    from gitguard.transcripts import prompt_history
-
-    transcript = record.host_transcript
-    ready = newest_own(conversation.store.states.read())
-    if transcript is None or ready is None or not record.turns:
-        return False
+    own, event = conversation.event.host_session, conversation.event
     try:
-        history = prompt_history(transcript, record.heard_upto)
+        if conversation.record.turns:
+            record = conversation.with_transcript(conversation.record)
+            transcript = record.host_transcript
+            history = prompt_history(transcript, read_upto) if transcript else None
+            if _journal_taken_back(conversation, own, record, history):
+                # A short reply answers none of the words that are gone.
+                conversation.record = conversation.record.replace(answer="")
+            return
+        name, history = original_of(event.transcript) if event.transcript else ("", None)
+        if not name:
+            name, history = _newest_beside(conversation)
+        record = conversation.host_sessions.get(name, conversation.record)
+        _journal_taken_back(conversation, name, record, history)
     except GitguardError as error:
         conversation.note_fault(error)
+
+
+def _newest_beside(conversation: Conversation) -> tuple[str, PromptHistory | None]:
+    """Return the conversation beside this one that was used last, and what was said in it."""
+    from gitguard.transcripts import prompt_history
+
+    beside = (conversation.event.host_session, *conversation.beside().busy)
+    others = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
+    newest = max(others, key=lambda key: others[key].last_use, default="")
+    transcript = others[newest].host_transcript if newest else None
+    if transcript is None:
+        return newest, None
+    return newest, prompt_history(transcript, others[newest].heard_upto)
+
+
+def _journal_taken_back(
+    conversation: Conversation, key: str, record: HostSession, history: PromptHistory | None
+) -> bool:
+    """Journal what the user took back of a conversation; say whether there was anything."""
+    ready = newest_own(conversation.store.states.read())
+    if ready is None or history is None or not record.turns:
         return False
     if not any(p.is_taken_back for p in history.prompts) and history.removed_since < 0:
         return False

@@ -172,6 +172,21 @@ def prompt_history(transcript: Transcript, read_upto: int) -> PromptHistory:
     return PromptHistory(prompts, removed_since=int(newest_at))
 
 
+def original_of(transcript: Transcript) -> tuple[str, PromptHistory]:
+    """Return the conversation of which this one is a copy, and what the user said there.
+
+    What the copy leaves out is marked as taken back. Both are empty for a conversation that is no
+    copy, and for a format that does not tell.
+    """
+    from gitguard.model.transcript import PromptHistory
+
+    row = formats.FORMATS.get(transcript.format)
+    if row is None or not row.tells_copies or not os.path.exists(transcript.path):
+        return "", PromptHistory()
+    name, prompts = formats.load(transcript.format, formats.READING).original(transcript)
+    return name, PromptHistory(tuple(prompts))
+
+
 def interrupted_at(transcript: Transcript) -> float:
     """Return when the user or an error of the model cut the newest turn off, in Unix seconds.
 

@@ -517,7 +517,9 @@ class Codex(LiveHost):
     def transcripts(self) -> Mapping[str, Path]:
         files = (self.home / ".codex/sessions").rglob("rollout-*.jsonl")
         own = (path for path in files if '"thread_source":"subagent"' not in _head_of(path))
-        return {path.stem[-_UUID_LENGTH:]: path for path in own}
+        # One that was reverted goes on in a newer file, which has a name of its own behind that.
+        names = ((path.stem.partition("_")[0], path) for path in sorted(own))
+        return {name[-_UUID_LENGTH:]: path for name, path in names}
 
     def shell(self, command: str) -> ToolCall:
         return ToolCall("exec_command", {"cmd": command, "yield_time_ms": 60_000})

@@ -6,7 +6,7 @@ import json
 import socket
 import sqlite3
 import subprocess
-import time
+import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +21,8 @@ from .live_hosts import LiveHost
 from .scripted_model import Step
 from .sealing import Run, finish, kill_group
 
-_PATIENCE = 60.0
+_PATIENCE = 120.0
+_EXPERIMENTAL = {"capabilities": {"experimentalApi": True}}
 _PROBES = Path(__file__).with_name("live_probes")
 
 
@@ -29,6 +30,8 @@ def say_instead(live: LiveHost, prompt: str, *steps: Step) -> Run:
     """A turn in the place of the newest one of the conversation, which the user takes back."""
     if live.name == "claude-code":
         return _resume_before(live, prompt, steps)
+    if live.name == "pi":
+        return _go_back_in_pi(live, prompt, steps)
     TAKES_BACK[live.name](live)
     return live.go_on(prompt, *steps)
 
@@ -89,7 +92,7 @@ def _revert_in_opencode(live: LiveHost) -> None:
         messages = [row[0] for row in database.execute(f"{query} ORDER BY rowid", (live.session,))]
     port = _free_port()
     with _serving(live, "serve", "--port", str(port), "--hostname", "127.0.0.1", port=port):
-        folder = urllib.request.quote(str(live.project))
+        folder = urllib.parse.quote(str(live.project))
         url = f"http://127.0.0.1:{port}/session/{live.session}/revert?directory={folder}"
         _post(url, {"messageID": messages[-1]})
 
@@ -127,13 +130,13 @@ def _ask_each(
     return answers
 
 
-def _roll_back_in_codex(live: LiveHost) -> None:
-    requests: list[tuple[str, object]] = [
-        ("initialize", {"clientInfo": {"name": "tests", "version": "0"}}),
-        ("thread/resume", {"threadId": live.session}),
-        ("thread/rollback", {"threadId": live.session, "numTurns": 1}),
-    ]
-    answers = _ask_each(live, ["app-server"], requests)
+def _revert_in_codex(live: LiveHost) -> None:
+    begun = ("initialize", {"clientInfo": {"name": "tests", "version": "0"}, **_EXPERIMENTAL})
+    thread = {"threadId": live.session}
+    listed = _ask_each(live, ["app-server"], [begun, ("thread/turns/list", thread)])
+    newest = max(turn["id"] for turn in listed[-1]["result"]["data"])
+    reverted = ("thread/revert", {**thread, "beforeTurnId": newest})
+    answers = _ask_each(live, ["app-server"], [begun, ("thread/resume", thread), reverted])
     assert "error" not in answers[-1], answers[-1]
 
 
@@ -146,7 +149,7 @@ def _rewind_in_qwen(live: LiveHost) -> None:
             "session/load",
             {"sessionId": live.session, "cwd": str(live.project), "mcpServers": []},
         ),
-        ("_qwen/control/session/rewind", rewind),
+        ("rewindSession", rewind),
     ]
     answers = _ask_each(live, ["--acp"], requests)
     assert "error" not in answers[-1], answers
@@ -215,22 +218,21 @@ def _framed(
             return answer
 
 
-def _go_back_in_pi(live: LiveHost) -> None:
-    """An extension goes back, as the tree of its full screen does."""
+def _go_back_in_pi(live: LiveHost, prompt: str, steps: tuple[Step, ...]) -> Run:
+    """An extension goes back, as a user does in the tree; the file tells with what follows."""
     folder = live.home / ".pi/agent/extensions"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "go_back.ts").write_text((_PROBES / "go_back.ts").read_text())
+    live.model.replace_script(*steps)
     arguments = ["--mode", "rpc", "--session", str(live.transcript)]
     process = sealing.start([*live.sealed.command, *arguments], live.project, live.env, PIPE)
-    try:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        process.stdin.write(json.dumps({"id": "1", "type": "prompt", "message": "/go-back"}) + "\n")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    for message, awaited in (("/go-back", '"response"'), (prompt, '"agent_settled"')):
+        process.stdin.write(json.dumps({"type": "prompt", "message": message}) + "\n")
         process.stdin.flush()
-        next(line for line in process.stdout if '"id":"1"' in line)
-        time.sleep(1)
-    finally:
-        kill_group(process)
+        next(line for line in process.stdout if awaited in line)
+    return finish(process, _PATIENCE)
 
 
 TAKES_BACK: Mapping[str, Callable[[LiveHost], None]] = {
@@ -238,7 +240,6 @@ TAKES_BACK: Mapping[str, Callable[[LiveHost], None]] = {
     "qwen": _rewind_in_qwen,
     "droid": _rewind_in_droid,
     "kimi": _undo_in_kimi,
-    "codex": _roll_back_in_codex,
+    "codex": _revert_in_codex,
     "opencode": _revert_in_opencode,
-    "pi": _go_back_in_pi,
 }

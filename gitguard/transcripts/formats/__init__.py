@@ -50,6 +50,9 @@ class FormatRow(Value):
     tells_taken_back: str = ""
     """`KEPT` or `REMOVED`, empty where it is not known; with `KEPT`, `reading` offers `prompts`:
     what the user said, what they took back marked."""
+    tells_copies: bool = False
+    """Whether a conversation may be a copy of another one that leaves its end out; then `reading`
+    offers `original`."""
     is_unpacked: bool = False
     """Whether its files are read also when they are compressed with zstd."""
     in_folders: bool = False
@@ -65,7 +68,9 @@ FORMATS: dict[str, FormatRow] = {
         tells_summaries=True,
     ),
     "qwen": FormatRow("/.qwen/projects/", records_calls=True, tells_taken_back=KEPT),
-    "droid": FormatRow("/.factory/sessions/", records_calls=True, tells_summaries=True),
+    "droid": FormatRow(
+        "/.factory/sessions/", records_calls=True, tells_summaries=True, tells_copies=True
+    ),
     "kimi": FormatRow(
         "/.kimi-code/sessions/",
         file="/agents/main/wire.jsonl",
@@ -74,7 +79,11 @@ FORMATS: dict[str, FormatRow] = {
         tells_summaries=True,
     ),
     "codex": FormatRow(
-        "/.codex/sessions/", is_unpacked=True, records_calls=True, tells_taken_back=KEPT
+        "/.codex/sessions/",
+        is_unpacked=True,
+        records_calls=True,
+        tells_taken_back=KEPT,
+        tells_copies=True,
     ),
     "gemini": FormatRow("/.gemini/tmp/"),
     "openclaw": FormatRow(

@@ -8,6 +8,8 @@ The window that it tells is already the usable part, 95 %. A rollout of a week a
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from gitguard.model.events import Reading, Transcript, is_token_count
 from gitguard.transcripts.entries import COMPACTION, backwards, inner, parse, time_of, tokens
 from gitguard.transcripts.plain_lines import as_lines
@@ -69,22 +71,63 @@ def _messages(path: str, tell: Tell | None, since: int) -> Iterator[Message]:
 
 
 def prompts(transcript: Transcript) -> tuple[Message, ...]:
-    """Return what the user said, what they took back marked."""
+    """Return what the user said, what they took back marked.
+
+    A conversation that is reverted goes on in a file of its own, which names the line of those
+    before it from which on they do not count.
+    """
+    from gitguard.transcripts.formats.codex.segments import base_of, rollouts_of
+
+    base = base_of(transcript.path)
+    if base is None:
+        return _prompts_in((transcript.path,))
+    return _prompts_in((*rollouts_of(base.thread, before=transcript.path), transcript.path))
+
+
+def original(transcript: Transcript) -> tuple[str, tuple[Message, ...]]:
+    """Return the conversation of which this one is a copy, and its prompts.
+
+    Those that the copy leaves out are marked. Both are empty for one that is no copy.
+    """
+    from gitguard.transcripts.formats.codex.segments import base_of, rollouts_of
+
+    base = base_of(transcript.path)
+    if base is None or base.thread == base.own_thread:
+        return "", ()
+    paths = rollouts_of(base.thread, before=transcript.path)
+    return base.thread, _prompts_in(paths, end=base.end)
+
+
+def _prompts_in(paths: Iterable[str], end: int | None = None) -> tuple[Message, ...]:
+    """Return the prompts of a conversation's files, of which those from a line on are left out."""
     from gitguard.model.transcript import USER
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.codex.lines import Turns
+    from gitguard.transcripts.formats.codex.segments import base_of
 
     turns = Turns()
     said: list[Message] = []
-    with as_lines(transcript.path) as path:
-        for text in jsonl.forwards(path):
-            line = parse(text) if any(mark in text for mark in _MESSAGE_MARKS) else {}
-            taken_back = turns.take(line, len(said))
-            message = _message(line)
-            if taken_back is not None:
-                said[taken_back:] = [m.replace(is_taken_back=True) for m in said[taken_back:]]
-            elif message is not None and message.role == USER:
-                said.append(message)
+    ordinals: list[int] = []
+
+    def take_back(begin: int) -> None:
+        said[begin:] = [m.replace(is_taken_back=True) for m in said[begin:]]
+
+    for path in paths:
+        base = base_of(path)
+        if base is not None and base.thread == base.own_thread:
+            take_back(bisect_left(ordinals, base.end))
+        with as_lines(path) as lines:
+            for text in jsonl.forwards(lines):
+                line = parse(text) if any(mark in text for mark in _MESSAGE_MARKS) else {}
+                taken_back = turns.take(line, len(said))
+                message = _message(line)
+                if taken_back is not None:
+                    take_back(taken_back)
+                elif message is not None and message.role == USER:
+                    said.append(message)
+                    ordinals.append(tokens(line, ("ordinal",)))
+    if end is not None:
+        take_back(bisect_left(ordinals, end))
     return tuple(said)
 
 

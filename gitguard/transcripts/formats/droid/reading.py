@@ -6,6 +6,8 @@ program writes with each answer. The window is told nowhere.
 
 from __future__ import annotations
 
+import os
+
 from gitguard.model.events import Reading, Transcript
 from gitguard.transcripts.entries import (
     COMPACTION,
@@ -66,6 +68,31 @@ def _message(line: dict[str, Any]) -> Message | None:
     if not role or not paragraphs or message.get("visibility"):
         return None
     return Message(role, "\n".join(paragraphs), time_of(line))
+
+
+def original(transcript: Transcript) -> tuple[str, tuple[Message, ...]]:
+    """Return the conversation of which this one is a copy, and its prompts.
+
+    Those that the copy leaves out are marked: whoever rewinds goes on in such a copy. Both are
+    empty for one that is no copy.
+    """
+    from gitguard.model.transcript import USER
+    from gitguard.transcripts import jsonl
+
+    header = next(jsonl.first_documents(transcript.path), {})
+    parent, last = str(header.get("parent") or ""), header.get("forkedAtMessageId")
+    path = os.path.join(os.path.dirname(transcript.path), f"{os.path.basename(parent)}.jsonl")
+    if not parent or not last or not os.path.exists(path):
+        return "", ()
+    prompts: list[Message] = []
+    is_left_out = False
+    for text in jsonl.forwards(path):
+        line = parse(text)
+        message = _message(line)
+        if message is not None and message.role == USER:
+            prompts.append(message.replace(is_taken_back=is_left_out))
+        is_left_out = is_left_out or line.get("id") == last
+    return parent, tuple(prompts)
 
 
 _LOG = EventLog(
