@@ -6,6 +6,7 @@ import json
 import socket
 import sqlite3
 import subprocess
+import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
@@ -62,7 +63,7 @@ def _serving(live: LiveHost, *arguments: str, port: int) -> Iterator[None]:
     command = [*live.sealed.command, *arguments]
     server = sealing.start(command, live.project, live.env)
     try:
-        wait_until(lambda: _listens(port), seconds=_PATIENCE)
+        wait_until(lambda: _answers(port), seconds=_PATIENCE)
         yield
     finally:
         kill_group(server)
@@ -73,17 +74,27 @@ def _free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def _listens(port: int) -> bool:
-    with socket.socket() as client:
-        return client.connect_ex(("127.0.0.1", port)) == 0
+def _answers(port: int) -> bool:
+    """Whether a server answers a request; one that is posted while it starts may wait for ever."""
+    try:
+        _open(urllib.request.Request(f"http://127.0.0.1:{port}/"), 5)
+    except urllib.error.HTTPError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
-def _post(url: str, document: object, **headers: str) -> str:
+def _open(request: urllib.request.Request, timeout: float) -> bytes:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(request, timeout=timeout) as answer:
+        return bytes(answer.read())
+
+
+def _post(url: str, document: object, **headers: str) -> None:
     data = json.dumps(document).encode()
     headers = {"Content-Type": "application/json", **headers}
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(urllib.request.Request(url, data, headers), timeout=_PATIENCE) as answer:
-        return str(answer.read().decode())
+    _open(urllib.request.Request(url, data, headers), _PATIENCE)
 
 
 def _revert_in_opencode(live: LiveHost) -> None:
@@ -205,7 +216,7 @@ def _framed(
     assert process.stdout is not None
     request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
     text = json.dumps(request)
-    process.stdin.write(f"Content-Length: {len(text)}\n\n{text}")
+    process.stdin.write(f"Content-Length: {len(text)}\r\n\r\n{text}")
     process.stdin.flush()
     while True:
         length = 0
@@ -243,3 +254,5 @@ TAKES_BACK: Mapping[str, Callable[[LiveHost], None]] = {
     "codex": _revert_in_codex,
     "opencode": _revert_in_opencode,
 }
+TAKERS = ("claude-code", "pi", *TAKES_BACK)
+"""The hosts whose newest turn can be taken back without a screen."""

@@ -83,7 +83,6 @@ FORMATS: dict[str, FormatRow] = {
         is_unpacked=True,
         records_calls=True,
         tells_taken_back=KEPT,
-        tells_copies=True,
     ),
     "gemini": FormatRow("/.gemini/tmp/"),
     "openclaw": FormatRow(

@@ -79,27 +79,12 @@ def prompts(transcript: Transcript) -> tuple[Message, ...]:
     from gitguard.transcripts.formats.codex.segments import base_of, rollouts_of
 
     base = base_of(transcript.path)
-    if base is None:
-        return _prompts_in((transcript.path,))
-    return _prompts_in((*rollouts_of(base.thread, before=transcript.path), transcript.path))
+    older = rollouts_of(base.thread, before=transcript.path) if base and base.is_reverted else ()
+    return _prompts_in((*older, transcript.path))
 
 
-def original(transcript: Transcript) -> tuple[str, tuple[Message, ...]]:
-    """Return the conversation of which this one is a copy, and its prompts.
-
-    Those that the copy leaves out are marked. Both are empty for one that is no copy.
-    """
-    from gitguard.transcripts.formats.codex.segments import base_of, rollouts_of
-
-    base = base_of(transcript.path)
-    if base is None or base.thread == base.own_thread:
-        return "", ()
-    paths = rollouts_of(base.thread, before=transcript.path)
-    return base.thread, _prompts_in(paths, end=base.end)
-
-
-def _prompts_in(paths: Iterable[str], end: int | None = None) -> tuple[Message, ...]:
-    """Return the prompts of a conversation's files, of which those from a line on are left out."""
+def _prompts_in(paths: Iterable[str]) -> tuple[Message, ...]:
+    """Return the prompts of a conversation's files."""
     from gitguard.model.transcript import USER
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.codex.lines import Turns
@@ -114,7 +99,7 @@ def _prompts_in(paths: Iterable[str], end: int | None = None) -> tuple[Message, 
 
     for path in paths:
         base = base_of(path)
-        if base is not None and base.thread == base.own_thread:
+        if base is not None and base.is_reverted:
             take_back(bisect_left(ordinals, base.end))
         with as_lines(path) as lines:
             for text in jsonl.forwards(lines):
@@ -126,8 +111,6 @@ def _prompts_in(paths: Iterable[str], end: int | None = None) -> tuple[Message, 
                 elif message is not None and message.role == USER:
                     said.append(message)
                     ordinals.append(tokens(line, ("ordinal",)))
-    if end is not None:
-        take_back(bisect_left(ordinals, end))
     return tuple(said)
 
 

@@ -24,6 +24,11 @@ class HistoryBase(Value):
     end: int
     """The number of the first line that does not count."""
 
+    @property
+    def is_reverted(self) -> bool:
+        """Whether the conversation goes on itself, and is no fork of another one."""
+        return self.thread == self.own_thread
+
 
 def base_of(path: str) -> HistoryBase | None:
     """Return what a file goes on with, None for one that begins a conversation."""
