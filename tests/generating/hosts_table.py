@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 YES, NO = "yes", "no"
 _LIVE, _PAIRS = "tests/e2e/test_live_hosts.py", "tests/e2e/test_pairs.py"
+_TAKEN_BACK = "tests/e2e/test_taken_back.py"
 _DIALECT, _LIVES = "tests/hosts/test_dialect.py", "tests/hosts/test_lives.py"
 _CAPTURE = f"{_LIVE}::test_a_turn_is_captured_and_checkpointed_at_its_end"
 _COMPACTION = (
@@ -88,6 +89,11 @@ def _forks(host: Host) -> str:
     return "partly: a fork counts as a new one" if host.name == "opencode" else YES
 
 
+def _taken_back(host: Host) -> str:
+    row = FORMATS[host.name]
+    return YES if row.tells_taken_back or row.tells_copies else "no: nothing shows them"
+
+
 def _handed_over(host: Host) -> str:
     return "yes, in a session that both work at" if host.name == "openclaw" else YES
 
@@ -145,6 +151,11 @@ CAPABILITIES = (
         "resumed and forked conversations",
         _forks,
         (f"{_LIVE}::test_a_resumed_conversation_is_the_same_and_a_fork_one_of_its_own",),
+    ),
+    Capability(
+        "turns that the user takes back",
+        _taken_back,
+        (f"{_TAKEN_BACK}::test_a_prompt_that_the_user_took_back_is_not_called_their_request",),
     ),
     Capability(
         "the task of another host's killed agent",
