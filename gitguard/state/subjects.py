@@ -36,6 +36,11 @@ def _terms_of(text: str) -> frozenset[str]:
     return terms_of(text)
 
 
+def telling_words(text: str) -> frozenset[str]:
+    """Return a text's terms without the small words, which say nothing of a subject."""
+    return frozenset(term for term in _terms_of(text) if not _is_small(term))
+
+
 class Subjects:
     """The messages of a conversation, by which terms are told that are rare in it."""
 
@@ -84,8 +89,7 @@ class Subjects:
 
         The values in it do not count: the newer sentence has the newer ones.
         """
-        before = _terms_of(sentence) - self._values_of(sentence)
-        terms = frozenset(term for term in before if not _is_small(term))
+        terms = telling_words(sentence) - self._values_of(sentence)
         shared = terms & _terms_of(newer)
         is_alike = len(shared) >= _LEAST_SAID_AGAIN and len(shared) * 3 >= len(terms) * 2
         return is_alike and all(map(str.isalpha, terms - shared))

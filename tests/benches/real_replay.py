@@ -15,6 +15,7 @@ from typing import Any
 
 from gitguard import Guard
 from gitguard.hosts.claude_code import hooks
+from gitguard.state.task import TaskState
 from gitguard.store.session.workspace import UserDirs
 
 Entry = dict[str, Any]
@@ -336,6 +337,10 @@ class Replay:
                 payload = self._here(event.payload)
                 self._write(payload)
                 self._send(payload, SESSION)
+
+    def state(self) -> TaskState:
+        """Return the task state in force."""
+        return self._guard().state()
 
     def block_of_new_conversation(self, budget: int) -> str:
         """Return what a new conversation is given with its first prompt."""

@@ -19,7 +19,7 @@ from gitguard.model.value import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     Step = tuple[int, float, int, int, int]
     """The round, the turn in it, the section's place; the item, and the quarters to show."""
@@ -50,11 +50,20 @@ class BlockItem(Value):
     """Its place among the derived items of its section when room is given, the lowest first."""
     paragraph: int = 0
     """Quarters that are shown before anything is shown whole, if not the section's."""
+    part: int = 0
+    """Which part of its section it is, where the section joins its items."""
 
     @property
     def length(self) -> int:
         """Quarters of a token that all of it takes."""
         return quarters_of(self.text) + quarters_of(self.remark)
+
+
+class Joined(Value):
+    """The lines that items are joined to, and how many things these name."""
+
+    texts: tuple[str, ...] = ()
+    named: int = 0
 
 
 class BlockSection(Value):
@@ -82,6 +91,8 @@ class BlockSection(Value):
     """How the text of an item is brought to so many quarters, if not by leaving out its end."""
     is_whole: bool = False
     """Whether an item is of no use when it is cut, as a path is."""
+    joined: Callable[[Iterable[BlockItem]], Joined] | None = None
+    """How the items that are shown become lines, if not each one; none of them is cut then."""
 
 
 class Filled(Value):
@@ -224,11 +235,14 @@ class _SectionFilling:
         self._section = section
         self._shown: dict[int, str] = {}
         self._named = 0
+        self._joined = Joined()
         self._empty = Filled(
             title=section.title,
             texts=(),
             named=0,
-            total=sum(item.names for item in section.items),
+            total=section.joined(section.items).named
+            if section.joined
+            else sum(item.names for item in section.items),
             is_list=section.is_list,
         )
         self._length = 0
@@ -246,7 +260,12 @@ class _SectionFilling:
         if item not in self._shown:
             self._named += whole.names
         self._shown[item] = text
-        self.size = _size(self._empty, len(self._shown), self._named, self._length)
+        if self._section.joined is None:
+            self.size = _size(self._empty, len(self._shown), self._named, self._length)
+            return
+        self._joined = self._section.joined(self._section.items[i] for i in sorted(self._shown))
+        lines = self._joined.texts
+        self.size = _size(self._empty, len(lines), self._joined.named, sum(map(quarters_of, lines)))
 
     def squeeze(self, item: int, spare: int) -> None:
         """Show of an item, or more of it, what spare quarters beyond the present size allow."""
@@ -272,6 +291,8 @@ class _SectionFilling:
         return text + item.remark
 
     def filled(self) -> Filled:
+        if self._section.joined:
+            return self._empty.replace(texts=self._joined.texts, named=self._joined.named)
         texts = tuple(self._shown[item] for item in sorted(self._shown))
         return self._empty.replace(texts=texts, named=self._named)
 

@@ -5,27 +5,35 @@ The running request and the last answer stand by themselves behind the turns bef
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import groupby
+
 from gitguard.model.host_additions import QUOTED
 from gitguard.model.text import one_line, shorten
 from gitguard.model.tokens import fit, quarters_of
 from gitguard.model.transcript import USER
-from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.model.value import Value
+from gitguard.sessions.resume.filling import BlockItem, BlockSection, Joined
 from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present, single
-from gitguard.sessions.resume.standing import awaited, is_before_request, newest_request
+from gitguard.sessions.resume.standing import (
+    awaited,
+    is_before_request,
+    newest_answer,
+    newest_request,
+)
+from gitguard.sessions.resume.weighing import GAP, Sentence, in_order, says_little, sentences_of
 from gitguard.state import roles
 from gitguard.state.answers import conclusions, without_offer
 from gitguard.state.items import (
     AGENT_KINDS,
     CONCLUSION,
     EVENT,
-    SMALL_TALK,
     UNFINISHED,
     Exchange,
 )
-from gitguard.state.prompts import is_few_words
 from gitguard.state.sentences import is_question, sentences, words_of
 from gitguard.state.subjects import Subjects
-from gitguard.state.thread import answer_before_last, is_full, is_heard, is_refusal, is_talk
+from gitguard.state.thread import is_full, is_heard, is_refusal, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,11 +42,11 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 REQUEST, EARLIER_WORDS = 320, 135
-_CONCLUSION, _EARLIER_ANSWER = 900, 200
-"""Quarters that are shown of the newest request, of each earlier prompt, of the last answer and of
-each before it, until all sections have as much."""
+_CONCLUSION = 900
+"""Quarters that are shown of the newest request, of each prompt that nobody heard, and of the last
+answer, until all sections have as much."""
 _FIRST_WORDS = 5
-"""Earlier prompts that go beside what was noted; others stand with their answers, after it."""
+"""Sentences of earlier prompts that go beside what was noted; others come after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _AFTER = 100
 """Characters of what the user's words follow, if that is no question."""
@@ -46,58 +54,49 @@ TOLD = 40
 """Characters that two texts begin with alike if both are cut from the same words."""
 _PASTE, _NEWEST_PASTE = 60, 240
 """Characters that stay of what the user pasted into earlier prompts and into the newest."""
-_MOST_LINES = 56
-"""Earlier prompts and answers that are shown: most of what older ones say has been done since."""
+_MOST_SENTENCES = 160
+"""Sentences of earlier turns that are shown."""
+_LONGEST_SENTENCE = 400
+"""Quarters to which a sentence is cut."""
+_SHORT_PROMPT = 40
+"""Characters up to which a prompt is shown with what it answers."""
 _SHORT_ID = 7
 """Characters of a commit's id by which an answer names it."""
-_GAP = "…"
-"""What stands for the sentences that are left out."""
-_FEWEST_TERMS = 2
-"""Rare terms of a question to which a few words reply with something."""
 _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
 _ANSWERED = "→ "
 """What an answer begins with that stands below its prompt."""
 _BY_AGENT = "Agent: "
 """What an answer begins with whose prompt is not shown."""
-_LATER = 10_000
-"""Turns behind which prompts come that say little."""
-_LEAST = 60
-"""Quarters of a prompt or an answer below which it is not worth a line."""
-_BEFORE_LONG = 3, 2
-"""How many earlier prompts get room before so many long answers: a prompt says little alone."""
 _SHARE, _SHARE_OF_ANSWER = 34, 40
 """Shares of the earlier turns and of the last answer."""
 
 
+class _LastTurn(Value):
+    """The running request, and what the agent has said to it."""
+
+    request: Exchange | None = None
+    answer: Exchange | None = None
+    middle: tuple[Exchange, ...] = ()
+    """What stands beside an answer that says little."""
+
+
 def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return the turns before the last one, the running request, and what the agent said to it."""
-    newest = newest_request(state)
-    subjects = Subjects(exchange.text for exchange in state.exchanges)
-    answers = [e for e in reversed(state.exchanges) if e.kind in AGENT_KINDS]
-    is_answered = bool(answers) and not _is_of_earlier_turn(answers[0], newest, state)
-    last = answers[:1] if is_answered else []
-    middle = _middle(last[0], state) if last and not is_full(last[0]) else []
-    before = [answer for answer in answers[len(last) :] if answer not in middle]
-    main = answer_before_last(answers) if is_answered else tuple(before[:1])
-    telling = _telling(_in_force(before, last, subjects), _hardly_ended(state.exchanges))
-    telling = _without_commits(telling, state)
-    words = _earlier_words(state, newest, subjects) if newest is not None else []
-    kept = {exchange.id: exchange for exchange in (*words, *_not_noted(telling, state))}
+    last = _last_turn(state)
     return (
-        BlockSection(
-            "Earlier turns, oldest first",
-            _lines(_turns(state.exchanges, kept), main, subjects, reader),
-            _SHARE if is_answered else _SHARE + _SHARE_OF_ANSWER,
-            has_stub=False,
-            paragraph=EARLIER_WORDS,
-            most_items=_MOST_LINES,
-            least=_LEAST,
-            cut=_cut_line,
-        ),
-        _request(newest, state, reader),
-        *_last_answer(last, middle, state, reader),
+        _earlier_turns(state, last, reader),
+        _request(last.request, state, reader),
+        *_last_answer(last, state, reader),
     )
+
+
+def _last_turn(state: TaskState) -> _LastTurn:
+    request, answer = newest_request(state), newest_answer(state)
+    if answer is None or _is_of_earlier_turn(answer, request, state):
+        return _LastTurn(request)
+    middle = [] if is_full(answer) else _middle(answer, state)
+    return _LastTurn(request, answer, tuple(middle))
 
 
 def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
@@ -118,25 +117,26 @@ def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> 
 
 
 def _last_answer(
-    last: list[Exchange], middle: list[Exchange], state: TaskState, reader: BlockReader
+    last: _LastTurn, state: TaskState, reader: BlockReader
 ) -> tuple[BlockSection, ...]:
     """Return the last answer; if it is short, what was said before it in its turn as well."""
     item = BlockItem("")
-    for answer in _not_noted(last, state):
+    answer = last.answer
+    for left in _not_noted([answer] if answer else [], state):
         # What stands as the next action is not said once more.
-        words = answer.text.replace(awaited(state), "").strip()
-        if words:
-            item = said_item(answer.replace(text=words), reader)
-    is_cut_off = bool(last) and last[0].kind == UNFINISHED
+        rest = left.text.replace(awaited(state), "").strip()
+        if rest:
+            item = said_item(left.replace(text=rest), reader)
+    is_cut_off = answer is not None and answer.kind == UNFINISHED
     title = "Said before the cut-off" if is_cut_off else "Last answer"
     if is_cut_off and reader.may_go_on:
         title = "Said in an open turn"
     section = single(title, item, _SHARE_OF_ANSWER, paragraph=_CONCLUSION)
     section = section.replace(has_stub=False, cut=_heaviest)
-    if not middle:
+    if answer is None or not last.middle:
         return (section,)
-    middle_text = " ".join(exchange.text for exchange in middle)
-    item = item_of(middle_text, last[0].origin, reader, is_derived=True)
+    told = " ".join(exchange.text for exchange in last.middle)
+    item = item_of(told, answer.origin, reader, is_derived=True)
     return (section.replace(title="Said before it", items=present([item]), share=20), section)
 
 
@@ -154,44 +154,78 @@ def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:
 # The turns before the last one
 
 
-def _lines(
-    turns: list[list[Exchange]], main: tuple[Exchange, ...], subjects: Subjects, reader: BlockReader
-) -> tuple[BlockItem, ...]:
-    """Return the lines of turns, of which the newest get room first."""
-    lines: list[BlockItem] = []
-    main_ids = {exchange.id for exchange in main}
-    major = _FIRST_WORDS
-    for rank, turn in enumerate(reversed(turns)):
-        items: list[BlockItem] = []
+def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> BlockSection:
+    """Return the sentences of the turns before the last one, which get room by their weight."""
+    whole = earlier_sentences(state)
+    elsewhere = [e.text for e in (last.request, last.answer) if e is not None]
+    order = in_order(whole, state.exchanges, [state.stated_goal, *elsewhere])
+    words = [place for place in order if whole[place].is_prompt]
+    first = [place for place in words if not is_question(whole[place].text)][:_FIRST_WORDS]
+    ranks = {place: rank for rank, place in enumerate(order)}
+    items = []
+    for place in sorted(order):
+        text, origin = fit(whole[place].text, _LONGEST_SENTENCE), whole[place].message.origin
+        item = item_of(text, origin, reader, is_derived=place not in first)
+        items.append(item.replace(rank=ranks[place], part=place))
+    return BlockSection(
+        "Earlier turns, oldest first",
+        present(items),
+        _SHARE if last.answer else _SHARE + _SHARE_OF_ANSWER,
+        has_stub=False,
+        most_items=_MOST_SENTENCES,
+        is_whole=True,
+        joined=partial(_joined, whole),
+    )
+
+
+def earlier_sentences(state: TaskState) -> list[Sentence]:
+    """Return what of the turns before the last one is in force, the oldest sentence first."""
+    last, subjects = _last_turn(state), Subjects(exchange.text for exchange in state.exchanges)
+    answers = [
+        exchange
+        for exchange in reversed(state.exchanges)
+        if exchange.kind in AGENT_KINDS and exchange not in (last.answer, *last.middle)
+    ]
+    newer = [last.answer] if last.answer else []
+    telling = _telling(_in_force(answers, newer, subjects), _hardly_ended(state.exchanges))
+    telling = _not_noted(_without_commits(telling, state), state)
+    words = _earlier_words(state, last.request, subjects) if last.request else []
+    kept = {exchange.id: exchange for exchange in (*words, *telling)}
+    whole: list[Sentence] = []
+    for number, turn in enumerate(_turns(state.exchanges, kept)):
         for exchange in turn:
-            if exchange.kind in AGENT_KINDS:
-                lead = _ANSWERED if items else _BY_AGENT
-                item = item_of(lead + exchange.text, exchange.origin, reader, is_derived=True)
-                paragraph = _CONCLUSION if exchange.id in main_ids else _EARLIER_ANSWER
-                prompts, answers = _BEFORE_LONG if item.length > EARLIER_WORDS else (1, 1)
-                place = rank * prompts // answers
-                items.append(item.replace(paragraph=paragraph, names=int(not items), rank=place))
-                continue
-            item = said_item(exchange, reader).replace(rank=rank)
-            if exchange.kind != SMALL_TALK and not _says_little(exchange, subjects):
-                item, major = item.replace(is_derived=not major), max(major - 1, 0)
-            elif len(turn) == 1 and rank >= _FIRST_WORDS and _only_asks(exchange):
-                continue  # nothing tells any more what came of it
-            elif len(turn) == 1:
-                item = item.replace(rank=_LATER + rank)
-            items.append(item)
-        lines[:0] = _with_answer(items, rank) if items else []
-    return present(lines)
+            whole += _sentences_shown(number, exchange)
+    return whole
 
 
-def _with_answer(items: list[BlockItem], rank: int) -> list[BlockItem]:
-    """Let a prompt that is none of the newest get room no sooner than a long answer to it."""
-    prompt = items[0]
-    if not prompt.is_derived or prompt.rank != rank:
-        return items
-    prompts, answers = _BEFORE_LONG
-    place = items[1].rank if len(items) > 1 else rank * prompts // answers
-    return [prompt.replace(rank=place), *items[1:]]
+def _sentences_shown(turn: int, exchange: Exchange) -> list[Sentence]:
+    """Return the sentences of a message; a few words, or a refusal, stand with what they answer."""
+    is_short = len(exchange.text) <= _SHORT_PROMPT or is_refusal(exchange)
+    if not (exchange.settles and is_short):
+        return sentences_of(turn, exchange)
+    text = one_line(_said(exchange, shorten(exchange.settles, _AFTER)))
+    is_little = not _is_reply(exchange) and says_little(exchange.text)
+    return [Sentence(text, turn, exchange, 0, says_little=is_little)]
+
+
+def _joined(whole: list[Sentence], items: Iterable[BlockItem]) -> Joined:
+    """Return a line for each message, its sentences with a mark where some are left out."""
+    lines: list[str] = []
+    turns: set[int] = set()
+    for _, group in groupby(items, key=lambda item: whole[item.part].message.id):
+        shown = list(group)
+        before = whole[shown[0].part]
+        line = shown[0].text
+        if not before.is_prompt:
+            line = f"{_ANSWERED if before.turn in turns else _BY_AGENT}{line}"
+        for item in shown[1:]:
+            sentence = whole[item.part]
+            is_next = sentence.place == before.place + 1 or line.endswith(GAP)
+            line += f" {item.text}" if is_next else f" {GAP} {item.text}"
+            before = sentence
+        lines.append(line + shown[0].remark)
+        turns.add(before.turn)
+    return Joined(tuple(lines), len(turns))
 
 
 def _turns(exchanges: Iterable[Exchange], kept: Mapping[str, Exchange]) -> list[list[Exchange]]:
@@ -219,15 +253,6 @@ def _is_later_turn(answer: Exchange, before: Exchange) -> bool:
     return answer.origin.conversation == before.origin.conversation and answer.origin.turn > number
 
 
-def _cut_line(text: str, quarters: int) -> str:
-    """Cut a prompt at its end, and an answer to its heaviest sentences."""
-    for lead in (_ANSWERED, _BY_AGENT):
-        if text.startswith(lead):
-            room = quarters - quarters_of(lead)
-            return lead + _heaviest(text[len(lead) :], room, is_open=False)
-    return fit(text, quarters)
-
-
 def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> list[Exchange]:
     """Return what the user said before the newest request and is in force, newest first."""
     earlier = [
@@ -243,20 +268,6 @@ def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> li
     # A newer word takes the place of an older one even where the agent noted it.
     earlier = _each_once(_not_noted(_in_force(earlier, [newest], subjects), state), newest)
     return [exchange.replace(text=_without_pastes(exchange.text)) for exchange in earlier]
-
-
-def _says_little(exchange: Exchange, subjects: Subjects) -> bool:
-    """Whether a prompt only asks, quotes, or hardly names anything, not even by what it answers."""
-    own = QUOTED.sub(" ", exchange.text)
-    if exchange.settles:
-        is_bare = not _is_reply(exchange) or len(subjects.of(exchange.settles)) < _FEWEST_TERMS
-        return is_few_words(own) and is_bare
-    return subjects.says_little(own)
-
-
-def _only_asks(exchange: Exchange) -> bool:
-    """Whether a prompt is a question; of a few words without known terms that is not certain."""
-    return not exchange.settles and all(map(is_question, sentences(exchange.text)))
 
 
 def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
@@ -352,14 +363,16 @@ def says(text: str, exchange: Exchange) -> bool:
 
 def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
     """Return what was said as it is shown, with the question that it answers or what it follows."""
-    text, about = exchange.text, exchange.settles
+    return item_of(_said(exchange, exchange.settles), exchange.origin, reader, is_derived=True)
+
+
+def _said(exchange: Exchange, about: str) -> str:
+    text = exchange.text
     if about and is_refusal(exchange):
-        text += f" — {about}"
-    elif _QUESTION_MARKS & set(about):
-        text += f" — to: {about}"
-    elif about:
-        text += f" — after: {shorten(about, _AFTER)}"
-    return item_of(text, exchange.origin, reader, is_derived=True)
+        return f"{text} — {about}"
+    if _QUESTION_MARKS & set(about):
+        return f"{text} — to: {about}"
+    return f"{text} — after: {shorten(about, _AFTER)}" if about else text
 
 
 def _telling(answers: Iterable[Exchange], hardly_ended: frozenset[str]) -> list[Exchange]:
@@ -383,7 +396,7 @@ def _without_commits(answers: Iterable[Exchange], state: TaskState) -> list[Exch
     left = []
     for answer in answers:
         own = sentences(answer.text)
-        parts = [_GAP if any(commit in s for commit in commits) else s for s in own]
+        parts = [GAP if any(commit in s for commit in commits) else s for s in own]
         if parts != own:
             parts = [s for s, before in zip(parts, ["", *parts], strict=False) if s != before]
             answer = answer.replace(text=" ".join(parts))

@@ -1,0 +1,222 @@
+"""Weighs the sentences of all earlier turns together, by what shows of them in any language.
+
+The weights are a logistic regression's, on the facts that whoever takes over must know of real
+conversations: `tests/benches/weigh_sentences.py` fits them. They say how likely a sentence tells a
+fact. Room goes to those that are likeliest to tell one for their length and tell what no sentence
+before them does, and to a prompt together with its answer.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from itertools import zip_longest
+
+from gitguard.model.host_additions import QUOTED
+from gitguard.model.tokens import quarters_of
+from gitguard.model.transcript import USER
+from gitguard.model.value import Value
+from gitguard.state.answers import Passage, passages_of, weight_of
+from gitguard.state.items import UNFINISHED
+from gitguard.state.sentences import is_question, sentences, shape_of
+from gitguard.state.subjects import telling_words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gitguard.state.items import Exchange
+
+WEIGHTS = {
+    "is_prompt": 0.59,
+    "age": -0.16,
+    "length": 0.32,
+    "terms": 0.32,
+    "new": -0.67,
+    "new_in_prompt": 0.54,
+    "signs_in_prompt": -2.81,
+    "of_prompt": 0.71,
+    "shape": 0.16,
+}
+BIAS = -3.44
+GAP = "…"
+"""What stands for the sentences that are left out."""
+_OVERHEAD = 60
+"""Quarters that count for a sentence besides its own, so that no fragment wins by being short."""
+_NOVELTY = 0.6
+"""How much less a sentence is worth whose terms all stand in the block already."""
+_PAIR = 2
+"""How many times as much a prompt is worth once something of its answer is shown, and an answer
+once something of its prompt is."""
+_ALONE = 1e-6
+"""What a prompt is worth that says hardly anything alone."""
+_FEWEST_TERMS, _FEWEST_IN_A_PROMPT = 4, 2
+"""Terms of a sentence without a name, number or code that says something by itself, and of a
+prompt."""
+_NEWEST = 5
+"""Turns of which a question is shown without anything of the answer to it."""
+
+
+class Sentence(Value):
+    """A sentence of an earlier turn."""
+
+    text: str
+    turn: int
+    message: Exchange
+    place: int
+    """Its place in the message; where the message has a gap, one is left out."""
+    weight: float = 0
+    """What it weighs within an answer, by its shape and place."""
+    says_little: bool = False
+    """Whether it says hardly anything without the other half of its turn."""
+
+    @property
+    def is_prompt(self) -> bool:
+        """Whether the user said it."""
+        return self.message.origin.by == USER
+
+
+def sentences_of(turn: int, message: Exchange) -> list[Sentence]:
+    """Return the sentences of a message; what hardly says anything stands with the next one.
+
+    What ends the middle of a turn, without a number, announces a call that has run since: it is
+    left out.
+    """
+    if message.origin.by == USER:
+        if says_little(message.text):
+            has_words = any(map(str.isalpha, message.text))
+            return [Sentence(message.text, turn, message, 0, says_little=True)] * has_words
+        parts = [Passage(text) for text in sentences(message.text)]
+    else:
+        parts = passages_of(message.text, has_code=True)
+        if parts and message.kind == UNFINISHED and not parts[-1].features.shape.has_number:
+            parts.pop()
+    whole: list[Sentence] = []
+    before, place = "", 0
+    for part, following in zip_longest(parts, parts[1:]):
+        text = f"{before} {part.text}".lstrip()
+        before = ""
+        if part.text == GAP:
+            place += 1
+        elif following is not None and _is_hollow(part.text, _FEWEST_TERMS):
+            before = text
+        else:
+            whole.append(Sentence(text, turn, message, place, weight_of(part.features)))
+            place += 1
+    return whole
+
+
+def says_little(prompt: str) -> bool:
+    """Say whether a prompt hardly names anything of its own."""
+    return _is_hollow(QUOTED.sub(" ", prompt), _FEWEST_IN_A_PROMPT)
+
+
+def _is_hollow(text: str, fewest: int) -> bool:
+    """Whether a text has neither so many terms nor a name, or is but a list's number."""
+    if not any(map(str.isalpha, text)):
+        return True
+    return shape_of(text).is_plain and len(telling_words(text)) < fewest
+
+
+def features_of(
+    sentences: Sequence[Sentence], exchanges: Iterable[Exchange]
+) -> list[dict[str, float]]:
+    """Return what shows of each sentence of earlier turns, the oldest first."""
+    first_said: dict[str, str] = {}
+    for exchange in exchanges:
+        for term in telling_words(exchange.text):
+            first_said.setdefault(term, exchange.id)
+    asked: dict[int, frozenset[str]] = {}
+    for sentence in sentences:
+        if sentence.is_prompt:
+            asked[sentence.turn] = asked.get(sentence.turn, frozenset()) | telling_words(
+                sentence.message.text
+            )
+    newest = max((sentence.turn for sentence in sentences), default=0)
+    features = []
+    for sentence in sentences:
+        terms, message = telling_words(sentence.text), sentence.message.id
+        of_prompt = frozenset() if sentence.is_prompt else asked.get(sentence.turn, frozenset())
+        number = max(len(terms), 1)
+        new = sum(first_said.get(term, message) == message for term in terms) / number
+        features.append(
+            {
+                "is_prompt": float(sentence.is_prompt),
+                "age": math.log1p(newest - sentence.turn),
+                "length": math.log1p(quarters_of(sentence.text)),
+                "terms": math.log1p(len(terms)),
+                "new": new,
+                "new_in_prompt": new * sentence.is_prompt,
+                "signs_in_prompt": sentence.is_prompt * _share_of_signs(sentence.text),
+                "of_prompt": len(terms & of_prompt) / number,
+                "shape": sentence.weight,
+            }
+        )
+    return features
+
+
+def _share_of_signs(text: str) -> float:
+    """Return the share of the characters that are neither of words nor blanks."""
+    return sum(not (c.isalpha() or c.isspace()) for c in text) / max(len(text), 1)
+
+
+def chance_of(features: Mapping[str, float]) -> float:
+    """Return how likely a sentence tells a fact that whoever takes over must know."""
+    total = BIAS + sum(weight * features[name] for name, weight in WEIGHTS.items())
+    return 1 / (1 + math.exp(-total))
+
+
+def in_order(
+    sentences: Sequence[Sentence], exchanges: Iterable[Exchange], elsewhere: Iterable[str]
+) -> list[int]:
+    """Return the places of sentences in the order in which they get room.
+
+    elsewhere is what the block says in its other sections. A prompt is shown from its first
+    sentence on. One that says hardly anything comes last, and an older one that only asks not at
+    all, while nothing of the answer to it is shown.
+    """
+    chances = [chance_of(features) for features in features_of(sentences, exchanges)]
+    terms = [telling_words(sentence.text) for sentence in sentences]
+    seen = {term for text in elsewhere for term in telling_words(text)}
+    shown: set[tuple[int, bool]] = set()
+    newest = max((sentence.turn for sentence in sentences), default=0)
+
+    def worth(place: int) -> float:
+        sentence = sentences[place]
+        own, other = (
+            (sentence.turn, is_prompt) in shown
+            for is_prompt in (sentence.is_prompt, not sentence.is_prompt)
+        )
+        if sentence.says_little and not other:
+            is_over = newest - sentence.turn >= _NEWEST and is_question(sentence.text)
+            return 0 if is_over else _ALONE * chances[place]
+        if sentence.is_prompt and sentence.place and not own:
+            return 0
+        told = len(terms[place] & seen) / max(len(terms[place]), 1)
+        pair = _PAIR if other and not own else 1
+        cost = quarters_of(sentence.text) + _OVERHEAD
+        return pair * chances[place] * (1 - _NOVELTY * told) / cost
+
+    # What is shown makes others worth less, and only what pairs with it more; so the worth of the
+    # first in the queue is looked at again, and that of all others is not.
+    queue = [(-worth(place), place) for place in range(len(sentences))]
+    heapq.heapify(queue)
+    order: dict[int, None] = {}
+    while queue:
+        before, place = heapq.heappop(queue)
+        now = worth(place)
+        if place in order or not now:
+            continue
+        if queue and -now > queue[0][0] and now < -before:
+            heapq.heappush(queue, (-now, place))
+            continue
+        order[place] = None
+        seen |= terms[place]
+        sentence = sentences[place]
+        half = (sentence.turn, sentence.is_prompt)
+        if half not in shown:
+            shown.add(half)
+            for other, its in enumerate(sentences):
+                if its.turn == sentence.turn and other not in order:
+                    heapq.heappush(queue, (-worth(other), other))
+    return list(order)

@@ -1,0 +1,142 @@
+"""The sentences of earlier turns: which get room first, and how they read."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from gitguard.model.text import seconds, timestamp
+from gitguard.sessions.resume.building import Header, build_resume
+from gitguard.sessions.resume.turns import earlier_sentences
+from gitguard.sessions.resume.weighing import BIAS, WEIGHTS, in_order
+from gitguard.state.items import SMALL_TALK, Exchange, Origin
+from gitguard.state.snapshot import Work
+from gitguard.state.task import TaskState, new_task
+from gitguard.state.thread import said_by_agent, said_by_user
+from tests.benches.weigh_sentences import fitted, read
+
+BEGIN = "2026-01-31T09:30:00Z"
+HOUR = 3600
+
+
+def origin_at(second: float, turn: int = 0) -> Origin:
+    return Origin(when=timestamp(seconds(BEGIN) + second), conversation="S1", turn=turn)
+
+
+def turns(*said: tuple[str, str], apart: float = 60) -> tuple[Exchange, ...]:
+    """Return prompts and their answers; an empty one is not said."""
+    exchanges = []
+    for n, (prompt, answer) in enumerate(said):
+        origin = origin_at(apart * n, n)
+        exchanges += [said_by_user(prompt, origin)] if prompt else []
+        exchanges += [said_by_agent(answer, origin.replace(turn=n + 1))] if answer else []
+    return tuple(exchanges)
+
+
+def after(exchanges: tuple[Exchange, ...]) -> TaskState:
+    newest = exchanges[-1].origin.when
+    return new_task("main", BEGIN).replace(exchanges=exchanges, updated_at=newest)
+
+
+def lines_of(state: TaskState, max_tokens: int, now: str = "") -> list[str]:
+    """Return the lines of earlier turns, the title first."""
+    header = Header("main", "cp_001", now=now, conversation="S2")
+    block = build_resume(state, Work(), header, max_tokens=max_tokens)
+    return (
+        ("Earlier turns" + block.partition("Earlier turns")[2]).partition("\nLast ")[0].splitlines()
+    )
+
+
+def order_of(state: TaskState) -> list[str]:
+    whole = earlier_sentences(state)
+    return [whole[place].text for place in in_order(whole, state.exchanges, [])]
+
+
+def test_a_message_is_one_line_with_a_mark_where_sentences_are_left_out() -> None:
+    filler = " ".join(f"It goes on like that for some while and once more {n}." for n in range(40))
+    answer = f"The reader of a.py takes 12 ms. {filler} The reader of b.py is locked by 7 rows."
+    lines = lines_of(after(turns(("Port the readers", answer), ("Test it", ""))), 340)
+    assert len(lines) == 3
+    assert lines[2].startswith("- → The reader of a.py takes 12 ms. It goes on like that ")
+    shown = [n for n in range(40) if f" once more {n}." in lines[2]]
+    gaps = sum(after - before > 1 for before, after in pairwise((-1, *shown, 40)))
+    assert lines[2].count(" … ") == gaps > 0
+    assert lines[2].endswith(" The reader of b.py is locked by 7 rows.")
+
+
+def test_an_answer_whose_prompt_is_not_shown_is_told_to_be_the_agents() -> None:
+    first, answer, newest = turns(("ok", "The reader of rows.py takes 12 ms now."), ("Port it", ""))
+    lines = lines_of(after((first.replace(kind=SMALL_TALK), answer, newest)), 700)
+    assert lines[1:] == ["- Agent: The reader of rows.py takes 12 ms now."]
+
+
+def test_a_line_says_how_old_it_is_where_others_are_newer() -> None:
+    said = turns(
+        ("Port the reader of rows.py", "Row 12 was wrong. Row 14 is wrong."),
+        ("Port the writer of rows.py", "It takes 9 ms now."),
+        ("Test it all", ""),
+        apart=5 * HOUR,
+    )
+    lines = lines_of(after(said), 700, now=said[-1].origin.when)
+    assert "- Port the reader of rows.py (10 h old)" in lines
+    assert "- → Row 12 was wrong. Row 14 is wrong. (10 h old)" in lines
+    assert "- → It takes 9 ms now. (5 h old)" in lines
+
+
+def test_a_sentence_that_says_what_stands_in_the_block_comes_behind_one_that_does_not() -> None:
+    told = "The reader of the ledger drops empty rows at page seven."
+    other = "The writer of the archive keeps broken lines until page nine."
+    state = after(turns(("Port the tables of it", f"{told} {other}"), ("Test it", "")))
+    whole = earlier_sentences(state)
+    order = [whole[place].text for place in in_order(whole, state.exchanges, [told])]
+    assert order.index(other) < order.index(told)
+    order = [whole[place].text for place in in_order(whole, state.exchanges, [other])]
+    assert order.index(told) < order.index(other)
+
+
+def test_a_prompt_and_its_answer_get_room_one_after_the_other() -> None:
+    pairs = [
+        (f"Port the module part_{n}.py to the parser", f"Row {n} of it was wrong.")
+        for n in range(20)
+    ]
+    order = order_of(after(turns(*pairs, ("Test it", ""))))
+    together = sum(abs(order.index(prompt) - order.index(answer)) == 1 for prompt, answer in pairs)
+    assert together >= 15
+
+
+def test_few_words_stand_with_the_next_sentence_of_their_prompt() -> None:
+    prompt = "So. Should the reader take rows_7 or rows_8? 2. Keep the writer of log.py as it is."
+    state = after(turns((prompt, "rows_7 it is."), ("Test it", "")))
+    assert {s.text for s in earlier_sentences(state) if s.is_prompt} == {
+        "So. Should the reader take rows_7 or rows_8?",
+        "2. Keep the writer of log.py as it is.",
+    }
+
+
+def test_a_prompt_is_shown_from_its_first_sentence_on() -> None:
+    prompt = "Port all the readers of the old ledger tables. Never drop row_7 of rows.py."
+    order = order_of(after(turns((prompt, "It takes 12 ms in rows.py."), ("Test it", ""))))
+    assert order.index("Port all the readers of the old ledger tables.") < order.index(
+        "Never drop row_7 of rows.py."
+    )
+
+
+def test_a_question_long_ago_of_which_no_answer_is_kept_is_not_shown() -> None:
+    later = [(f"Port the module part_{n}.py", "") for n in range(6)]
+    state = after(turns(("Is it fast?", ""), *later, ("Test it", "")))
+    assert "Is it fast?" not in order_of(state)
+    state = after(turns(("Is it fast?", "It takes 12 ms in rows.py."), *later, ("Test it", "")))
+    assert "Is it fast?" in order_of(state)
+
+
+def test_more_room_never_shows_fewer_sentences() -> None:
+    said = [
+        (f"Port part_{n}.py. Keep row {n} of log_{n}.md.", f"Row {n} was wrong. It is {n} ms now.")
+        for n in range(15)
+    ]
+    state = after(turns(*said, ("Test it", "")))
+    shown = [sum(map(len, lines_of(state, tokens)[1:])) for tokens in range(300, 900, 50)]
+    assert shown == sorted(shown)
+
+
+def test_the_weights_are_those_that_the_measured_sentences_give() -> None:
+    assert fitted(read()) == (WEIGHTS, BIAS)
