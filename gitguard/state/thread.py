@@ -31,7 +31,7 @@ from gitguard.state.sentences import is_question, sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 REFUSED = "refused"
 """What a refusal without words says."""
@@ -199,19 +199,6 @@ def is_heard(exchange: Exchange) -> bool:
 def is_full(exchange: Exchange) -> bool:
     """Say whether a message stands for itself, and says where the work is."""
     return exchange.kind != UNFINISHED and len(exchange.text) > FULL
-
-
-def answer_before_last(answers: Sequence[Exchange]) -> tuple[Exchange, ...]:
-    """Return the newest answer that says where the work stood, if the last words say little.
-
-    answers has the agent's words, the newest first. Behind a turn that was cut off, any answer says
-    more than nothing.
-    """
-    if not answers or is_full(answers[0]):
-        return ()
-    ended = [answer for answer in answers[1:] if answer.kind == CONCLUSION]
-    full = [answer for answer in ended if is_full(answer)]
-    return tuple(full or (ended if answers[0].kind == UNFINISHED else ()))[:1]
 
 
 def within_room(exchanges: tuple[Exchange, ...]) -> tuple[Exchange, ...]:

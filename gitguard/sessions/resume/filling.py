@@ -59,7 +59,7 @@ class BlockItem(Value):
         return quarters_of(self.text) + quarters_of(self.remark)
 
 
-class Joined(Value):
+class JoinedLines(Value):
     """The lines that items are joined to, and how many things these name."""
 
     texts: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ class BlockSection(Value):
     """How the text of an item is brought to so many quarters, if not by leaving out its end."""
     is_whole: bool = False
     """Whether an item is of no use when it is cut, as a path is."""
-    joined: Callable[[Iterable[BlockItem]], Joined] | None = None
+    joined: Callable[[Iterable[BlockItem]], JoinedLines] | None = None
     """How the items that are shown become lines, if not each one; none of them is cut then."""
 
 
@@ -235,7 +235,7 @@ class _SectionFilling:
         self._section = section
         self._shown: dict[int, str] = {}
         self._named = 0
-        self._joined = Joined()
+        self._joined = JoinedLines()
         self._empty = Filled(
             title=section.title,
             texts=(),

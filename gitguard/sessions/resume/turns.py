@@ -13,7 +13,7 @@ from gitguard.model.text import one_line, shorten
 from gitguard.model.tokens import fit, quarters_of
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
-from gitguard.sessions.resume.filling import BlockItem, BlockSection, Joined
+from gitguard.sessions.resume.filling import BlockItem, BlockSection, JoinedLines
 from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present, single
 from gitguard.sessions.resume.standing import (
     awaited,
@@ -21,7 +21,7 @@ from gitguard.sessions.resume.standing import (
     newest_answer,
     newest_request,
 )
-from gitguard.sessions.resume.weighing import GAP, Sentence, in_order, says_little, sentences_of
+from gitguard.sessions.resume.weighing import GAP, SaidSentence, in_order, says_little, sentences_of
 from gitguard.state import roles
 from gitguard.state.answers import conclusions, without_offer
 from gitguard.state.items import (
@@ -178,7 +178,7 @@ def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> Bl
     )
 
 
-def earlier_sentences(state: TaskState) -> list[Sentence]:
+def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     """Return what of the turns before the last one is in force, the oldest sentence first."""
     last, subjects = _last_turn(state), Subjects(exchange.text for exchange in state.exchanges)
     answers = [
@@ -191,24 +191,24 @@ def earlier_sentences(state: TaskState) -> list[Sentence]:
     telling = _not_noted(_without_commits(telling, state), state)
     words = _earlier_words(state, last.request, subjects) if last.request else []
     kept = {exchange.id: exchange for exchange in (*words, *telling)}
-    whole: list[Sentence] = []
+    whole: list[SaidSentence] = []
     for number, turn in enumerate(_turns(state.exchanges, kept)):
         for exchange in turn:
             whole += _sentences_shown(number, exchange)
     return whole
 
 
-def _sentences_shown(turn: int, exchange: Exchange) -> list[Sentence]:
+def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
     """Return the sentences of a message; a few words, or a refusal, stand with what they answer."""
     is_short = len(exchange.text) <= _SHORT_PROMPT or is_refusal(exchange)
     if not (exchange.settles and is_short):
         return sentences_of(turn, exchange)
     text = one_line(_said(exchange, shorten(exchange.settles, _AFTER)))
     is_little = not _is_reply(exchange) and says_little(exchange.text)
-    return [Sentence(text, turn, exchange, 0, says_little=is_little)]
+    return [SaidSentence(text, turn, exchange, 0, says_little=is_little)]
 
 
-def _joined(whole: list[Sentence], items: Iterable[BlockItem]) -> Joined:
+def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLines:
     """Return a line for each message, its sentences with a mark where some are left out."""
     lines: list[str] = []
     turns: set[int] = set()
@@ -225,7 +225,7 @@ def _joined(whole: list[Sentence], items: Iterable[BlockItem]) -> Joined:
             before = sentence
         lines.append(line + shown[0].remark)
         turns.add(before.turn)
-    return Joined(tuple(lines), len(turns))
+    return JoinedLines(tuple(lines), len(turns))
 
 
 def _turns(exchanges: Iterable[Exchange], kept: Mapping[str, Exchange]) -> list[list[Exchange]]:

@@ -57,7 +57,7 @@ _NEWEST = 5
 """Turns of which a question is shown without anything of the answer to it."""
 
 
-class Sentence(Value):
+class SaidSentence(Value):
     """A sentence of an earlier turn."""
 
     text: str
@@ -76,7 +76,7 @@ class Sentence(Value):
         return self.message.origin.by == USER
 
 
-def sentences_of(turn: int, message: Exchange) -> list[Sentence]:
+def sentences_of(turn: int, message: Exchange) -> list[SaidSentence]:
     """Return the sentences of a message; what hardly says anything stands with the next one.
 
     What ends the middle of a turn, without a number, announces a call that has run since: it is
@@ -85,13 +85,13 @@ def sentences_of(turn: int, message: Exchange) -> list[Sentence]:
     if message.origin.by == USER:
         if says_little(message.text):
             has_words = any(map(str.isalpha, message.text))
-            return [Sentence(message.text, turn, message, 0, says_little=True)] * has_words
+            return [SaidSentence(message.text, turn, message, 0, says_little=True)] * has_words
         parts = [Passage(text) for text in sentences(message.text)]
     else:
         parts = passages_of(message.text, has_code=True)
         if parts and message.kind == UNFINISHED and not parts[-1].features.shape.has_number:
             parts.pop()
-    whole: list[Sentence] = []
+    whole: list[SaidSentence] = []
     before, place = "", 0
     for part, following in zip_longest(parts, parts[1:]):
         text = f"{before} {part.text}".lstrip()
@@ -101,7 +101,7 @@ def sentences_of(turn: int, message: Exchange) -> list[Sentence]:
         elif following is not None and _is_hollow(part.text, _FEWEST_TERMS):
             before = text
         else:
-            whole.append(Sentence(text, turn, message, place, weight_of(part.features)))
+            whole.append(SaidSentence(text, turn, message, place, weight=weight_of(part.features)))
             place += 1
     return whole
 
@@ -119,7 +119,7 @@ def _is_hollow(text: str, fewest: int) -> bool:
 
 
 def features_of(
-    sentences: Sequence[Sentence], exchanges: Iterable[Exchange]
+    sentences: Sequence[SaidSentence], exchanges: Iterable[Exchange]
 ) -> list[dict[str, float]]:
     """Return what shows of each sentence of earlier turns, the oldest first."""
     first_said: dict[str, str] = {}
@@ -167,7 +167,7 @@ def chance_of(features: Mapping[str, float]) -> float:
 
 
 def in_order(
-    sentences: Sequence[Sentence], exchanges: Iterable[Exchange], elsewhere: Iterable[str]
+    sentences: Sequence[SaidSentence], exchanges: Iterable[Exchange], elsewhere: Iterable[str]
 ) -> list[int]:
     """Return the places of sentences in the order in which they get room.
 
