@@ -385,8 +385,8 @@ class Droid(DroidExec):
 
     def compact_by_command(self) -> None:
         """Compact into a new session, and go on with that."""
-        with self._serving(self.session) as process:
-            answer = _ask(process, "droid.compact_session", {})
+        with self.serving(self.session) as process:
+            answer = ask_droid(process, "droid.compact_session", {})
             self.session = answer["result"]["newSessionId"]
 
     def _start(self, session: str, prompt: str) -> subprocess.Popen[str]:
@@ -396,15 +396,15 @@ class Droid(DroidExec):
         begun = {"machineId": "tests", "cwd": str(self.project)}
         chosen = {"modelId": "custom:fake-1", "autonomyLevel": "high"}
         if session:
-            _ask(process, "droid.load_session", {"sessionId": session})
+            ask_droid(process, "droid.load_session", {"sessionId": session})
         else:
-            _ask(process, "droid.initialize_session", {**begun, **chosen})
+            ask_droid(process, "droid.initialize_session", {**begun, **chosen})
         if prompt:
-            _ask(process, "droid.add_user_message", {"text": prompt})
+            ask_droid(process, "droid.add_user_message", {"text": prompt})
         return process
 
     @contextmanager
-    def _serving(self, session: str) -> Iterator[subprocess.Popen[str]]:
+    def serving(self, session: str) -> Iterator[subprocess.Popen[str]]:
         process = self._start(session, "")
         try:
             yield process
@@ -422,13 +422,18 @@ class Droid(DroidExec):
         return Run(code, "".join(told) + rest, stderr)
 
 
-def _ask(process: subprocess.Popen[str], method: str, parameters: object) -> dict[str, Any]:
+def droid_request(method: str, parameters: object) -> dict[str, object]:
+    """A request of Droid's JSON-RPC."""
+    versions = {"factoryApiVersion": "1.0.0", "factoryProtocolVersion": "1.0.0"}
+    request = {"jsonrpc": "2.0", **versions, "type": "request", "id": method, "method": method}
+    return {**request, "params": parameters}
+
+
+def ask_droid(process: subprocess.Popen[str], method: str, parameters: object) -> dict[str, Any]:
     """Send a request of Droid's JSON-RPC, and return the answer to it."""
     assert process.stdin is not None
     assert process.stdout is not None
-    versions = {"factoryApiVersion": "1.0.0", "factoryProtocolVersion": "1.0.0"}
-    request = {"jsonrpc": "2.0", **versions, "type": "request", "id": method, "method": method}
-    process.stdin.write(json.dumps({**request, "params": parameters}) + "\n")
+    process.stdin.write(json.dumps(droid_request(method, parameters)) + "\n")
     process.stdin.flush()
     answers = (json.loads(line) for line in process.stdout if line.startswith("{"))
     return next(answer for answer in answers if answer.get("id") == method)

@@ -18,7 +18,7 @@ from typing import Any
 from tests.support.waiting import wait_until
 
 from . import sealing
-from .live_hosts import LiveHost
+from .live_hosts import Droid, LiveHost, ask_droid, droid_request
 from .scripted_model import Step
 from .sealing import Run, finish, kill_group
 
@@ -168,8 +168,6 @@ def _rewind_in_qwen(live: LiveHost) -> None:
 
 def _rewind_in_droid(live: LiveHost) -> None:
     """Droid goes on in a copy of the conversation as it was before."""
-    from .live_hosts import Droid, _ask
-
     assert isinstance(live, Droid)
     prompts = [
         d["id"]
@@ -180,8 +178,8 @@ def _rewind_in_droid(live: LiveHost) -> None:
         and any(b.get("type") == "text" for b in d["message"]["content"])
     ]
     rewind = {"sessionId": live.session, "messageId": prompts[-1], "forkTitle": "rewound"}
-    with live._serving(live.session) as process:
-        answer = _ask(
+    with live.serving(live.session) as process:
+        answer = ask_droid(
             process,
             "droid.execute_rewind",
             {**rewind, "filesToRestore": [], "filesToDelete": []},
@@ -244,6 +242,64 @@ def _go_back_in_pi(live: LiveHost, prompt: str, steps: tuple[Step, ...]) -> Run:
         process.stdin.flush()
         next(line for line in process.stdout if awaited in line)
     return finish(process, _PATIENCE)
+
+
+# Beginning anew in one process
+
+
+def say_and_begin_anew(live: LiveHost, first: str, second: str) -> None:
+    """Say something, begin another conversation in the same process, and say something there."""
+    arguments, requests = ANEW[live.name](live, first, second)
+    process = sealing.start([*live.sealed.command, *arguments], live.project, live.env, PIPE)
+    try:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        for request, awaited in requests:
+            process.stdin.write(json.dumps(request) + "\n")
+            process.stdin.flush()
+            next(line for line in process.stdout if awaited in line)
+    finally:
+        finish(process, _PATIENCE)
+
+
+_Requests = list[tuple[object, str]]
+"""What a program is sent, and what stands in the line after which the next one is sent."""
+
+
+def _clear_in_claude_code(live: LiveHost, first: str, second: str) -> tuple[list[str], _Requests]:
+    streams = ("--input-format", "stream-json", "--output-format", "stream-json", "--verbose")
+    given = [a for a in live.arguments("", first) if a != first]
+    messages = ({"role": "user", "content": text} for text in (first, "/clear", second))
+    return [*given, *streams], [({"type": "user", "message": m}, '"result"') for m in messages]
+
+
+def _begin_anew_in_pi(_: LiveHost, first: str, second: str) -> tuple[list[str], _Requests]:
+    return ["--mode", "rpc"], [
+        ({"type": "prompt", "message": first}, '"agent_settled"'),
+        ({"type": "new_session"}, '"response"'),
+        ({"type": "prompt", "message": second}, '"agent_settled"'),
+    ]
+
+
+def _begin_anew_in_droid(live: LiveHost, first: str, second: str) -> tuple[list[str], _Requests]:
+    chosen = {"modelId": "custom:fake-1", "autonomyLevel": "high"}
+    begun = {"machineId": "tests", "cwd": str(live.project), **chosen}
+    asked: list[tuple[str, dict[str, str], str]] = []
+    for text in (first, second):
+        asked.append(("droid.initialize_session", begun, '"id":"droid.initialize_session"'))
+        asked.append(("droid.add_user_message", {"text": text}, '"agent_turn_completed"'))
+    requests = [
+        (droid_request(method, parameters), awaited) for method, parameters, awaited in asked
+    ]
+    return live.arguments("", ""), list(requests)
+
+
+ANEW: Mapping[str, Callable[[LiveHost, str, str], tuple[list[str], _Requests]]] = {
+    "claude-code": _clear_in_claude_code,
+    "pi": _begin_anew_in_pi,
+    "droid": _begin_anew_in_droid,
+}
+"""The hosts that begin another conversation in the same process without a screen."""
 
 
 TAKES_BACK: Mapping[str, Callable[[LiveHost], None]] = {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from .guarded import GuardedHost
+from .guarded import BLOCK, GuardedHost
 from .live_hosts import LiveHost
 from .scripted_model import Kind, Step
-from .taking_back import TAKERS, say_instead
+from .taking_back import ANEW, TAKERS, say_and_begin_anew, say_instead
 
 GOAL = "Write a report module with a total per customer."
 WRONG = "Rewrite the whole module in Rust, and never use floats."
@@ -31,7 +31,8 @@ def test_a_prompt_that_the_user_took_back_is_not_called_their_request(
     before = guarded_live.head()
     done = say_instead(live, RIGHT, Step("I add.", (live.shell(pause),)), Step("It is exported."))
     assert done.returncode in (0, None), done
-    assert WRONG not in live.model.requests(Kind.MAIN)[-1].text
+    # Droid goes on in a copy, which is handed the block like any new conversation.
+    assert all("took back" in line for line in lines_with_it(live))
 
     state = guarded_live.state()
     assert state["goal"] in (GOAL, RIGHT)  # a copy of a conversation has a task of its own
@@ -45,7 +46,27 @@ def test_a_prompt_that_the_user_took_back_is_not_called_their_request(
     assert guarded_live.faults() == []
 
     live.say("Where were we?", Step("At the export."))
-    newest = live.model.requests(Kind.MAIN)[-1].text.replace("&lt;", "<")
-    [line] = [line for line in newest.splitlines() if WRONG in line]
+    [line] = lines_with_it(live)
     assert "took back" in line
-    assert "kept in cents" in newest
+    assert "kept in cents" in live.model.requests(Kind.MAIN)[-1].text
+
+
+def lines_with_it(live: LiveHost) -> list[str]:
+    """What of the newest request quotes the prompt that was taken back."""
+    newest = live.model.requests(Kind.MAIN)[-1].text
+    return [line for line in newest.splitlines() if WRONG in line]
+
+
+@pytest.mark.parametrize("live", ANEW, indirect=True)
+def test_a_conversation_that_is_begun_anew_in_the_same_process_has_the_block_once(
+    live: LiveHost, guarded_live: GuardedHost
+) -> None:
+    live.model.replace_script(Step("The total is there."), Step("At the export."))
+    say_and_begin_anew(live, GOAL, "Where were we?")
+    first, second = live.model.requests(Kind.MAIN)
+    assert first.text.count(BLOCK) == 0
+    assert second.text.count(BLOCK) == 1
+    assert GOAL in second.text
+    records = guarded_live.json("status")["host_sessions"].values()
+    assert [(record["turns"], record["ended_turns"]) for record in records] == [(1, 1)] * 2
+    assert guarded_live.faults() == []
