@@ -97,3 +97,18 @@ def test_hooks_of_a_host_with_such_a_window_halt_at_critical(talk: Conversation)
     assert denies(talk.bash("echo hi"))
     assert talk.guard.gate("S1").verdict.action == HALT
     assert talk.faults() == []
+
+
+def test_a_conversation_that_goes_on_in_another_file_may_tell_no_usage_at_its_first_prompt(
+    talk: Conversation,
+) -> None:
+    for number in range(3):
+        talk.prompt(f"Write part {number} of the report")
+        talk.uses(9_000)
+        talk.send("Stop")
+    talk.transcript = talk.transcript.with_name("S1_continued.jsonl")
+    talk.transcript.write_text("{}\n")
+    talk.prompt("Add the export instead")
+    assert talk.faults() == []
+    talk.prompt("And a header")
+    assert "tells no usage" in talk.faults()[0]
