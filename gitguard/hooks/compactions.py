@@ -38,7 +38,7 @@ def start(conversation: Conversation) -> HookReply:
             from gitguard.hooks.taken_back import take_in_taken_back
             from gitguard.hooks.unfinished import take_in_running_turn
 
-            take_in_taken_back(conversation)
+            take_in_taken_back(conversation, conversation.record.heard_upto)
             take_in_running_turn(conversation)
             capture.take_in_stopped_calls(conversation)
         conversation.keep_proof(pressure)

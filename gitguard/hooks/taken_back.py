@@ -35,8 +35,10 @@ def take_in_taken_back(conversation: Conversation, read_upto: int = 0) -> None:
     own, event = conversation.event.host_session, conversation.event
     try:
         if conversation.record.turns:
-            record = conversation.with_transcript(conversation.record)
-            transcript = record.host_transcript
+            record = conversation.record
+            if event.transcript is not None and event.transcript != record.host_transcript:
+                read_upto = 0
+            transcript = event.transcript or record.host_transcript
             history = prompt_history(transcript, read_upto) if transcript else None
             if _journal_taken_back(conversation, own, record, history):
                 # A short reply answers none of the words that are gone.

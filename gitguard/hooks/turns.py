@@ -391,6 +391,7 @@ def _turn_end(conversation: Conversation) -> HookReply:
     _, pressure = conversation.measure()
     conversation.event = conversation.event.replace(answer=answer_of(conversation))
     with conversation.recording():
+        read_upto = conversation.record.heard_upto
         if capture.is_hosts_own(conversation, conversation.event.answer):
             conversation.event = conversation.event.replace(answer="")
             if not conversation.is_apart:
@@ -398,7 +399,7 @@ def _turn_end(conversation: Conversation) -> HookReply:
         else:
             take_in_middle_of_turn(conversation)
         if conversation.record.turns > 1:
-            take_in_taken_back(conversation)
+            take_in_taken_back(conversation, read_upto)
         capture.record_answer(conversation)
         capture.close_open_calls(conversation, every=True)
         capture.take_up_request(conversation)

@@ -153,8 +153,9 @@ def prompts_since(transcript: Transcript, since: float) -> list[str]:
 def prompt_history(transcript: Transcript, read_upto: int) -> PromptHistory:
     """Return what the user said and took back; nothing of a format that does not tell.
 
-    read_upto is the cursor of `compactions` up to which the transcript was read: some hosts remove
-    what is taken back, and their transcript then ends before that.
+    read_upto is the cursor of `compactions` up to which the transcript was read. What was taken
+    back before that is not looked for, and none of the prompts is returned if nothing was since.
+    Some hosts remove what is taken back, and their transcript then ends before that.
     """
     from gitguard.model.transcript import USER, PromptHistory
 
@@ -163,7 +164,7 @@ def prompt_history(transcript: Transcript, read_upto: int) -> PromptHistory:
         return PromptHistory()
     reading = formats.load(transcript.format, formats.READING)
     if row.tells_taken_back == formats.KEPT:
-        return PromptHistory(tuple(reading.prompts(transcript)))
+        return PromptHistory(tuple(reading.prompts(transcript, read_upto)))
     if reading.compactions(transcript, read_upto).upto >= read_upto:
         return PromptHistory()
     messages = tuple(reading.messages(transcript))

@@ -6,15 +6,19 @@ Who goes back to an older line and goes on from there leaves a branch behind, wi
 from __future__ import annotations
 
 from gitguard.model.transcript import USER
+from gitguard.transcripts.entries import bytes_at
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gitguard.model.transcript import Message
 
     Follower = tuple[str, str, Message | None]
     """A line's id, the id of the line that it follows, and what is said in it; empty for none."""
+
+_BEFORE = 1 << 17
+"""Bytes before an offset in which the newest line with an id is looked for."""
 
 
 def prompts_on_branches(lines: Iterable[Follower]) -> tuple[Message, ...]:
@@ -29,6 +33,8 @@ def prompts_on_branches(lines: Iterable[Follower]) -> tuple[Message, ...]:
     prompts: list[tuple[str, Message]] = []
     newest = ""
     for place, (name, parent, message) in enumerate(lines):
+        if not name:
+            continue
         parents[name], places[name] = parent, place
         newest = name
         if message is not None and message.role == USER:
@@ -48,6 +54,25 @@ def prompts_on_branches(lines: Iterable[Follower]) -> tuple[Message, ...]:
         return went_on is not None and ends[begin] < places[went_on]
 
     return tuple(message.replace(is_taken_back=is_left(name)) for name, message in prompts)
+
+
+def goes_straight_on(path: str, since: int, follower_of: Callable[[bytes], Follower]) -> bool:
+    """Say whether each prompt behind an offset follows the line before that or one behind it.
+
+    Then no branch was left since, and the rest of the file need not be read.
+    """
+    from gitguard.transcripts import jsonl
+
+    if not since:
+        return False
+    before = reversed(bytes_at(path, max(since - _BEFORE, 0), min(since, _BEFORE)).split(b"\n"))
+    names = {next(filter(None, (follower_of(line)[0] for line in before)), None)}
+    for line in jsonl.forwards(path, since):
+        name, parent, message = follower_of(line)
+        if message is not None and message.role == USER and parent not in names:
+            return False
+        names.add(name or None)
+    return True
 
 
 def _way_back(newest: str, parents: dict[str, str]) -> set[str]:

@@ -107,6 +107,23 @@ def test_undos_one_after_the_other_take_back_what_still_stood(tmp_path: Path) ->
     assert taken_back("kimi", path) == {GOAL: True, WRONG: True, RIGHT: True}
 
 
+@pytest.mark.parametrize(("name", "line"), [("claude-code", claude), ("pi", pi)])
+def test_only_what_was_taken_back_since_the_file_was_read_is_looked_for(
+    tmp_path: Path, name: str, line: Any
+) -> None:
+    path = lines(tmp_path / "a.jsonl", *rewound(line)[:4])
+    read_upto = path.stat().st_size
+    transcript = Transcript(str(path), name)
+    lines(path, *rewound(line)[:4], line(4, "l3", "On."), line(5, "l4", "Done.", "assistant"))
+    assert prompt_history(transcript, read_upto).prompts == ()
+    lines(path, *rewound(line))
+    history = prompt_history(transcript, read_upto)
+    assert {prompt.text: prompt.is_taken_back for prompt in history.prompts} == REWOUND
+    lines(path, *rewound(line)[:4], line(4, None, RIGHT))
+    history = prompt_history(transcript, read_upto)
+    assert [prompt.is_taken_back for prompt in history.prompts] == [True, True, False]
+
+
 def test_a_rewind_to_the_beginning_takes_the_first_prompt_back(tmp_path: Path) -> None:
     path = lines(tmp_path / "a.jsonl", claude(0, None, GOAL), claude(1, None, RIGHT))
     assert taken_back("claude-code", path) == {GOAL: True, RIGHT: False}

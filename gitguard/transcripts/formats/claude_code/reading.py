@@ -98,19 +98,26 @@ def messages(
         yield answer
 
 
-def prompts(transcript: Transcript) -> tuple[Message, ...]:
-    """Return what the user said; who goes back to an older line leaves a branch behind."""
+def prompts(transcript: Transcript, since: int = 0) -> tuple[Message, ...]:
+    """Return what the user said; who goes back to an older line leaves a branch behind.
+
+    Nothing is returned if nobody went back behind an offset.
+    """
     from gitguard.transcripts import jsonl
-    from gitguard.transcripts.branches import prompts_on_branches
+    from gitguard.transcripts.branches import goes_straight_on, prompts_on_branches
 
     by_the_host = _by_the_host(transcript.path)
     is_own = "isSidechain" not in by_the_host
-    lines = (parse(line) for line in jsonl.forwards(transcript.path) if _FOLLOWS in line)
-    return prompts_on_branches(
-        (str(line["uuid"]), _followed(line), _message(line, by_the_host)[0])
-        for line in lines
-        if line.get("uuid") and (is_own or not line.get("isSidechain"))
-    )
+
+    def follower_of(text: bytes) -> tuple[str, str, Message | None]:
+        line = parse(text) if _FOLLOWS in text else {}
+        if line.get("isSidechain") and not is_own:
+            return "", "", None
+        return str(line.get("uuid") or ""), _followed(line), _message(line, by_the_host)[0]
+
+    if goes_straight_on(transcript.path, since, follower_of):
+        return ()
+    return prompts_on_branches(map(follower_of, jsonl.forwards(transcript.path)))
 
 
 def _followed(line: dict[str, Any]) -> str:

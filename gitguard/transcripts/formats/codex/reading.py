@@ -70,14 +70,19 @@ def _messages(path: str, tell: Tell | None, since: int) -> Iterator[Message]:
     yield from pending
 
 
-def prompts(transcript: Transcript) -> tuple[Message, ...]:
+def prompts(transcript: Transcript, since: int = 0) -> tuple[Message, ...]:
     """Return what the user said, what they took back marked.
 
     A conversation that is reverted goes on in a file of its own, which names the line of those
-    before it from which on they do not count.
+    before it from which on they do not count. Nothing is returned if nothing was taken back behind
+    an offset of this file.
     """
+    from gitguard.transcripts import jsonl
     from gitguard.transcripts.formats.codex.segments import base_of, rollouts_of
 
+    with as_lines(transcript.path) as path:
+        if since and not any(line for _, line in jsonl.marked(path, (_ROLLED_BACK,), since)):
+            return ()
     base = base_of(transcript.path)
     older = rollouts_of(base.thread, before=transcript.path) if base and base.is_reverted else ()
     return _prompts_in((*older, transcript.path))

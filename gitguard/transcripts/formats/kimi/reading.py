@@ -103,14 +103,17 @@ def _step(line: dict[str, Any]) -> str:
     return str(inner(line, "event").get("stepUuid") or "")
 
 
-def prompts(transcript: Transcript) -> tuple[Message, ...]:
+def prompts(transcript: Transcript, since: int = 0) -> tuple[Message, ...]:
     """Return what the user said, what they took back marked.
 
-    An undo takes back as many prompts of those that stand, with all that followed them.
+    An undo takes back as many prompts of those that stand, with all that followed them. Nothing is
+    returned if there is none behind an offset.
     """
     from gitguard.model.transcript import USER
     from gitguard.transcripts import jsonl
 
+    if not any(line for _, line in jsonl.marked(transcript.path, _PROMPTING[1:], since)):
+        return ()
     said: list[Message] = []
     standing: list[int] = []
     for text in jsonl.forwards(transcript.path):

@@ -50,16 +50,22 @@ def messages(
         yield from filter(None, spoken)
 
 
-def prompts(transcript: Transcript) -> tuple[Message, ...]:
-    """Return what the user said; who goes back to an older entry leaves a branch behind."""
-    from gitguard.transcripts.branches import prompts_on_branches
+def prompts(transcript: Transcript, since: int = 0) -> tuple[Message, ...]:
+    """Return what the user said; who goes back to an older entry leaves a branch behind.
 
-    lines = (parse(line) for line in jsonl.forwards(_file(transcript).path) if _PARENT in line)
-    return prompts_on_branches(
-        (str(line["id"]), str(line.get("parentId") or ""), message_of(line))
-        for line in lines
-        if line.get("id")
-    )
+    Nothing is returned if nobody went back behind an offset.
+    """
+    from gitguard.transcripts.branches import goes_straight_on, prompts_on_branches
+
+    path = _file(transcript).path
+    if goes_straight_on(path, since, _follower_of):
+        return ()
+    return prompts_on_branches(map(_follower_of, jsonl.forwards(path)))
+
+
+def _follower_of(text: bytes) -> tuple[str, str, Message | None]:
+    line = parse(text) if _PARENT in text else {}
+    return str(line.get("id") or ""), str(line.get("parentId") or ""), message_of(line)
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _USAGE, _COMPRESSED = b'"usageMetadata"', b'"chat_compression"'
 _MESSAGE_MARKS = (b'"user"', b'"assistant"')
 _CALLS = (b'"functionCall"', b'"functionResponse"')
-_FOLLOWS = b'"parentUuid"'
+_FOLLOWS, _REWIND = b'"parentUuid"', b'"rewind"'
 
 
 def newest_reading(transcript: Transcript, *, across: bool = False) -> Reading | None:
@@ -70,16 +70,20 @@ def _message(line: dict[str, Any]) -> Message | None:
     return Message(role, "\n".join(texts), time_of(line))
 
 
-def prompts(transcript: Transcript) -> tuple[Message, ...]:
-    """Return what the user said; a rewind follows the line to which they went back."""
+def prompts(transcript: Transcript, since: int = 0) -> tuple[Message, ...]:
+    """Return what the user said; a rewind follows the line to which they went back.
+
+    Nothing is returned if nobody went back behind an offset.
+    """
     from gitguard.transcripts import jsonl
     from gitguard.transcripts.branches import prompts_on_branches
 
+    if not any(line for _, line in jsonl.marked(transcript.path, (_REWIND,), since)):
+        return ()
     lines = (parse(line) for line in jsonl.forwards(transcript.path) if _FOLLOWS in line)
     return prompts_on_branches(
-        (str(line["uuid"]), str(line.get("parentUuid") or ""), _message(line))
+        (str(line.get("uuid") or ""), str(line.get("parentUuid") or ""), _message(line))
         for line in lines
-        if line.get("uuid")
     )
 
 
