@@ -114,10 +114,10 @@ def take_in_prompt(conversation: Conversation) -> tuple[str, OwnState | Unusable
     compactions.take_in_untold(conversation)
     begins_turn = not _joins_running_turn(conversation)
     if begins_turn:
-        read_upto = conversation.record.heard_upto
+        before = conversation.record
         _take_in_cut_off_turns(conversation)
-        take_in_untold_turns(conversation, read_upto)
-        take_in_taken_back(conversation, read_upto)
+        take_in_untold_turns(conversation, before)
+        take_in_taken_back(conversation, before.heard_upto)
     block, reading = deliver(conversation, first=conversation.record.turns == 0)
     if conversation.is_apart:  # the line stands in for a block
         conversation.offer(BRANCH, block)
@@ -479,13 +479,15 @@ def _hand_back_at_start(conversation: Conversation) -> HookReply:
     """Return the block as a conversation begins, of a host that may tell of no prompt."""
     from gitguard.hooks.delivery import deliver
     from gitguard.hooks.taken_back import take_in_taken_back
+    from gitguard.hooks.untold_turns import take_in_untold_turns
 
     conversation.ensure_session(always=conversation.record.turns == 0)
     with conversation.recording():
         conversation.record = conversation.with_transcript(conversation.noticed())
-        read_upto = conversation.record.heard_upto
+        before = conversation.record
         _take_in_cut_off_turns(conversation)
-        take_in_taken_back(conversation, read_upto)
+        take_in_untold_turns(conversation, before)
+        take_in_taken_back(conversation, before.heard_upto)
         block, reading = deliver(conversation, first=conversation.record.turns == 0)
     return HookReply(context=block, notice=_restored(conversation, reading, block))
 

@@ -10,6 +10,7 @@ files tell what a call wrote whose end no hook told.
 from __future__ import annotations
 
 import os
+from itertools import takewhile
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.capture import take_in_stopped_calls
@@ -37,7 +38,7 @@ _READ = 8_192
 """Characters of a message that are read, from its end."""
 _REPORT = 300
 """Characters from which on a message within a turn reports, and does not only announce a call."""
-_WRITTEN_WITHIN = 5
+WRITTEN_WITHIN = 5
 """Seconds after a prompt's event within which the host's own line of it is dated."""
 _MIDDLE = 700
 """Characters that are kept of the middle of a turn that ended: its answer says more."""
@@ -89,7 +90,9 @@ def _with_late_answer(
     from gitguard.state.thread import AT_LENGTH
 
     messages, upto = said_since_turn(conversation, record)
-    answer = next((m for m in reversed(messages) if m.role == AGENT), None)
+    later = record.turn_since + WRITTEN_WITHIN
+    own = takewhile(lambda m: m.role == AGENT or m.at <= later, messages)
+    answer = next((m for m in reversed([*own]) if m.role == AGENT), None)
     if answer is None or not follows_calls(conversation, record.host_transcript, answer):
         return record
     words = conclusions(conversation.workspace.redactor.text(answer.text[-_READ:]), AT_LENGTH)
@@ -196,7 +199,7 @@ def _words_of_turn(
 
     texts: list[str] = []
     # The host may write a turn's prompt down a little after it told us of it.
-    upto = seconds(newest.at) + (_WRITTEN_WITHIN if newest.event == entries.PROMPT else 1)
+    upto = seconds(newest.at) + (WRITTEN_WITHIN if newest.event == entries.PROMPT else 1)
     # What of a long transcript is not read is its beginning, which this is not about.
     for message in messages:
         if message.role == AGENT:

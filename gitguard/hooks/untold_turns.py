@@ -9,6 +9,7 @@ from __future__ import annotations
 from gitguard.errors import GitguardError
 from gitguard.hooks import capture
 from gitguard.hooks.recorded import unheard
+from gitguard.hooks.unfinished import WRITTEN_WITHIN
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import USER, Message
 from gitguard.model.value import Value
@@ -21,11 +22,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gitguard.hooks.conversation import Conversation
+    from gitguard.store.session.host_session import HostSession
 
 _DATED_WITHIN = 10.0
 """Seconds between a prompt's event and the date that the host gives its line."""
-_WRITTEN_WITHIN = 5.0
-"""Seconds after a prompt's event within which the host's own line of it is dated."""
 _READ = 8_192
 """Characters of an answer that are read, from its end."""
 
@@ -59,12 +59,12 @@ def find_untold_turns(
     return tuple(turns)
 
 
-def take_in_untold_turns(conversation: Conversation, read_upto: int) -> None:
+def take_in_untold_turns(conversation: Conversation, before: HostSession) -> None:
     """Journal, before a turn begins, the turns of this conversation that no event told of.
 
-    read_upto is up to where its transcript was read before the event. The lock is held.
+    before is the conversation's record as the event found it. The lock is held.
     """
-    record = conversation.with_transcript(conversation.record).replace(heard_upto=read_upto)
+    record = conversation.with_transcript(before)
     ready = newest_own(conversation.store.states.read())
     if conversation.is_apart or not record.turns or ready is None:
         return
@@ -83,7 +83,8 @@ def take_in_untold_turns(conversation: Conversation, read_upto: int) -> None:
         conversation.note_fault(error)
         return
     # The host may write a turn's prompt down a little after it told us of it.
-    after = record.turn_since + _WRITTEN_WITHIN * record.is_in_turn
+    is_begun = record.is_in_turn or record.awaits_answer
+    after = record.turn_since + WRITTEN_WITHIN * is_begun
     for turn in find_untold_turns(said, after, heard):
         _journal(conversation, turn)
 

@@ -162,6 +162,12 @@ _minutes: dict[str, int] = {}
 _MOST_MINUTES = 10_000
 
 
+def unquoted(text: str) -> str:
+    """Take off the quotes around a text, as `opencode run` puts them around several words."""
+    inner = text.removeprefix('"').removesuffix('"')
+    return inner.replace('\\"', '"') if len(inner) == len(text) - 2 else text
+
+
 def seconds(stamp: str) -> float:
     """Return the Unix seconds of an ISO 8601 time in UTC; raise `ValueError` for any other text.
 

@@ -81,3 +81,13 @@ def test_a_turn_that_was_heard_to_begin_and_no_more_is_followed_by_those_that_we
     said = words(talk)
     assert said.count(ROUNDED) == 1
     assert said.index(MISSED) < said.index(ANSWER)
+
+
+def test_a_prompt_whose_turn_began_while_its_hook_was_still_at_work_is_not_taken_in_twice(
+    talk: Conversation,
+) -> None:
+    has_a_turn(talk)
+    writes(talk, "user", MISSED)
+    writes(talk, "assistant", "I begin.", after=2)
+    talk.prompt(MISSED)
+    assert words(talk).count(MISSED) == 1

@@ -9,14 +9,9 @@ from __future__ import annotations
 from gitguard.hosts.dialect import DialectHost, told_reading
 from gitguard.model import events
 from gitguard.model.events import Abilities
+from gitguard.model.text import unquoted
 
 NAME = "opencode"
-
-
-def _words(prompt: str) -> str:
-    """Take the quotes off that `opencode run` puts around a prompt of several words."""
-    inner = prompt.removeprefix('"').removesuffix('"')
-    return inner.replace('\\"', '"') if len(inner) == len(prompt) - 2 else prompt
 
 
 HOST = DialectHost(
@@ -32,7 +27,7 @@ HOST = DialectHost(
     reading=frozenset(("read",)),
     probes=frozenset(("read", "grep", "glob", "list", "webfetch", "websearch", "codesearch")),
     planning=frozenset(("todowrite",)),
-    words=_words,
+    words=unquoted,
     readings=told_reading,
     obeys_continue=True,
     shows_notices=True,

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from gitguard.model.events import Reading, Transcript, is_token_count
+from gitguard.model.text import unquoted
 from gitguard.transcripts.entries import COMPACTION, count, inner, parse, settings_in, unreadable
 from gitguard.transcripts.formats.opencode.messages import is_summary, model_of, moment, used
 
@@ -216,4 +217,7 @@ def _message(message: dict[str, Any], parts: list[bytes]) -> Message | None:
     text_parts = [part for part in map(parse, parts) if part.get("type") == "text"]
     values = [part.get("text") for part in text_parts if not part.get("synthetic")]
     texts = [text for text in values if isinstance(text, str) and text.strip()]
-    return Message(role, "\n".join(texts), moment(message)) if texts else None
+    said = "\n".join(texts)
+    return (
+        Message(role, unquoted(said) if role == USER else said, moment(message)) if said else None
+    )
