@@ -163,7 +163,7 @@ _MOST_MINUTES = 10_000
 
 
 def unquoted(text: str) -> str:
-    """Take off the quotes around a text, as `opencode run` puts them around several words."""
+    """Take off the quotes that a host's command line puts around a prompt of several words."""
     inner = text.removeprefix('"').removesuffix('"')
     return inner.replace('\\"', '"') if len(inner) == len(text) - 2 else text
 
