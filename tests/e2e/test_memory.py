@@ -50,7 +50,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
     lines = [line for line in block.splitlines()[2:] if not line.startswith("Git: ")]
     assert lines == [
-        f"Goal (first request): {GOAL}",
+        f"First request: {GOAL}",
         "Interrupted: Bash: touch started; sleep 60",
         "Earlier turns, oldest first:",
         "- Agent: The report adds up now. Findings: The loader left out the first row,"

@@ -51,7 +51,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     block = re.sub(r"in 0\.\d+s", "in 0.000s", block_in(model))
     lines = [line for line in block.splitlines()[2:] if not line.startswith("Git: ")]
     assert lines == [
-        f"Goal (first request): {GOAL}",
+        f"First request: {GOAL}",
         "Interrupted: exec: touch started; sleep 60",
         "Earlier turns, oldest first:",
         "- Agent: The report adds up now. Findings: The loader left out the first row,"
@@ -81,7 +81,7 @@ def test_a_correction_survives_a_new_conversation_and_what_was_mended_does_not(
     guarded.openclaw.send("where were we?")
     block = block_in(model)
     assert block.count(REQUEST) == 1, block
-    assert f"Goal (first request): {GOAL}" in block
+    assert f"First request: {GOAL}" in block
     assert "AssertionError" not in block
     assert "Failed" not in block
 

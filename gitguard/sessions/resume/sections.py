@@ -137,7 +137,7 @@ def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSecti
     title = "Goal"
     if is_prompt:
         has_gone_on = request is not None and _is_later_request(request, state)
-        title = "Goal (first request)" if has_gone_on else "Goal (user's words)"
+        title = "First request" if has_gone_on else "Goal (user's words)"
         if has_gone_on and _is_long_ago(state):
             goal = shorten(goal, _FORMER_GOAL)
     last_call = f"{work.last_tool}: {without_folder(work.last_tool_params)}"

@@ -298,7 +298,7 @@ def test_a_goal_that_is_not_the_running_request_is_called_the_first_one() -> Non
     state = new_task("main", NOW).replace(
         exchanges=exchanges, goal="Port the parser", goal_from=exchanges[0].origin
     )
-    assert "Goal (first request): Port the parser" in block_of(state)
+    assert "First request: Port the parser" in block_of(state)
 
 
 def test_a_prompt_that_another_one_repeats_in_full_is_said_once() -> None:
@@ -487,7 +487,7 @@ def test_a_goal_that_nobody_noted_is_cut_short_once_much_else_was_asked_for() ->
     begun = state.replace(goal=goal, goal_from=few[0].origin)
     assert "and then stop" in block_of(begun.replace(exchanges=few))
     former = block_of(begun.replace(exchanges=many), max_tokens=2000)
-    assert "Goal (first request): Port the parser" in former
+    assert "First request: Port the parser" in former
     assert "and then stop" not in former
 
 
