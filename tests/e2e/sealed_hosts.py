@@ -60,7 +60,7 @@ def opencode(home: Path, project: Path, model_url: str) -> Sealed:
         "autoupdate": False,
         "share": "disabled",
         "provider": {"fake": provider},
-        "permission": {"edit": "allow", "bash": "allow"},
+        "permission": {"edit": "allow", "bash": "allow", "external_directory": "allow"},
         "compaction": {"auto": True, "prune": True, "reserved": 4_000},
     }
     (project / "opencode.json").write_text(json.dumps(config), encoding="utf-8")
