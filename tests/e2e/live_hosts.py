@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import InitVar, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -594,7 +594,7 @@ class Opencode(LiveHost):
         path = self.home / ".local/share/opencode/opencode.db"
         if not path.exists():
             return {}
-        with sqlite3.connect(f"file:{path}?mode=ro", uri=True) as database:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as database:
             rows = database.execute("SELECT id FROM session WHERE parent_id IS NULL").fetchall()
         return {str(row[0]): path for row in rows}
 

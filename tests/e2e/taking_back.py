@@ -10,7 +10,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from subprocess import PIPE
 from typing import Any
@@ -98,7 +98,7 @@ def _post(url: str, document: object, **headers: str) -> None:
 
 
 def _revert_in_opencode(live: LiveHost) -> None:
-    with sqlite3.connect(f"file:{live.transcript}?mode=ro", uri=True) as database:
+    with closing(sqlite3.connect(f"file:{live.transcript}?mode=ro", uri=True)) as database:
         query = 'SELECT id FROM message WHERE session_id = ? AND data LIKE \'%"role":"user"%\''
         messages = [row[0] for row in database.execute(f"{query} ORDER BY rowid", (live.session,))]
     port = _free_port()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -201,25 +202,27 @@ def test_a_host_that_removes_what_is_taken_back_leaves_a_shorter_transcript(tmp_
 
 def test_what_opencode_reverted_is_gone_before_it_is_removed(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
-    database = sqlite3.connect(path)
-    database.execute("CREATE TABLE session (id TEXT, revert TEXT)")
-    database.execute(
-        "CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT)"
-    )
-    database.execute("CREATE TABLE part (id TEXT, message_id TEXT, data TEXT)")
-    database.execute("INSERT INTO session VALUES ('S', NULL)")
-    for number, text in enumerate((GOAL, WRONG)):
-        data = json.dumps({"role": "user", "time": {"created": number * 1000 + 1000}})
-        message = (f"m{number}", "S", number, data)
-        database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", message)
-        part = json.dumps({"type": "text", "text": text})
-        database.execute("INSERT INTO part VALUES (?, ?, ?)", (f"p{number}", f"m{number}", part))
-    database.commit()
-    transcript = Transcript(str(path), "opencode", "S")
-    read_upto = find_format("opencode").compactions(transcript).upto
-    assert prompt_history(transcript, read_upto).removed_since == -1
-    database.execute("UPDATE session SET revert = ?", (json.dumps({"messageID": "m1"}),))
-    database.commit()
-    history = prompt_history(transcript, read_upto)
-    assert [prompt.text for prompt in history.prompts] == [GOAL]
-    assert history.removed_since == 1
+    with closing(sqlite3.connect(path)) as database:
+        database.execute("CREATE TABLE session (id TEXT, revert TEXT)")
+        database.execute(
+            "CREATE TABLE message (id TEXT, session_id TEXT, time_created INTEGER, data TEXT)"
+        )
+        database.execute("CREATE TABLE part (id TEXT, message_id TEXT, data TEXT)")
+        database.execute("INSERT INTO session VALUES ('S', NULL)")
+        for number, text in enumerate((GOAL, WRONG)):
+            data = json.dumps({"role": "user", "time": {"created": number * 1000 + 1000}})
+            message = (f"m{number}", "S", number, data)
+            database.execute("INSERT INTO message VALUES (?, ?, ?, ?)", message)
+            part = json.dumps({"type": "text", "text": text})
+            database.execute(
+                "INSERT INTO part VALUES (?, ?, ?)", (f"p{number}", f"m{number}", part)
+            )
+        database.commit()
+        transcript = Transcript(str(path), "opencode", "S")
+        read_upto = find_format("opencode").compactions(transcript).upto
+        assert prompt_history(transcript, read_upto).removed_since == -1
+        database.execute("UPDATE session SET revert = ?", (json.dumps({"messageID": "m1"}),))
+        database.commit()
+        history = prompt_history(transcript, read_upto)
+        assert [prompt.text for prompt in history.prompts] == [GOAL]
+        assert history.removed_since == 1
