@@ -16,7 +16,9 @@ from tests.faults.acting import Outcome
 from tests.faults.scenarios import Scenario
 from tests.faults.world import World
 
-_CHANGES_BY_ITSELF = ("updated_at", "task_id", "last_action", "goal_from", "next_from")
+_CHANGES_BY_ITSELF = frozenset(
+    ("updated_at", "task_id", "since_task", "last_action", "goal_from", "next_from")
+)
 _OF_AN_ITEM = ("id", "origin")
 """What is another one each time that the same is noted."""
 _LATER = 2 * 3600
