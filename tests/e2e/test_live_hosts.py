@@ -6,10 +6,13 @@ import json
 import re
 import subprocess
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+
+from gitguard.hooks.unfinished import WRITTEN_WITHIN
 
 from .guarded import BLOCK, COMMAND, GuardedHost, fingerprint
 from .live_hosts import LiveHost
@@ -211,6 +214,8 @@ def test_a_gitguard_that_hangs_keeps_no_host_from_its_work_and_status_says_what_
     project = GuardedHost(live)
     live.say(GOAL, Step("I begin.", (live.shell("echo on"),)), Step("It works."))
     assert live.session in project.json("status")["host_sessions"]
+    # A prompt so soon after the last one that was told could be a later line of that one.
+    time.sleep(WRITTEN_WITHIN + 1)
     command.unlink()
     command.write_text('#!/bin/sh\necho begun >> "$HOME/hangs"\nexec sleep 600\n')
     command.chmod(0o755)
