@@ -141,9 +141,8 @@ def _filled(
     """
     from gitguard.state.changes import fill_from_prompt
     from gitguard.state.items import Origin
-    from gitguard.state.prompts import gist
+    from gitguard.state.prompts import REQUEST_LIMIT, gist
     from gitguard.state.spoken import kept_words
-    from gitguard.state.taken_back import REQUEST_LIMIT
     from gitguard.state.task import START, as_of, following
 
     store, host_session = conversation.store, conversation.event.host_session

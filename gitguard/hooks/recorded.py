@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _ENDS = (entries.ENDED, entries.FAILED)
 _COMPARED = 80
 """Characters of a call's parameters by which it is known again."""
+READ = 8_192
+"""Characters of a message that are read, from its end."""
 
 
 def untold_prompt(conversation: Conversation) -> str:
@@ -123,6 +125,14 @@ def said_since_turn(conversation: Conversation, record: HostSession) -> tuple[li
     except GitguardError as error:
         conversation.note_fault(error)
         return [], record.heard_upto
+
+
+def stated_in(conversation: Conversation, answer: str) -> str:
+    """Return what is kept of an answer that stands in the transcript, without secrets."""
+    from gitguard.state.answers import conclusions
+    from gitguard.state.thread import AT_LENGTH
+
+    return conclusions(conversation.workspace.redactor.text(answer[-READ:]), AT_LENGTH)
 
 
 def unheard(record: HostSession) -> tuple[Iterable[Message], int]:

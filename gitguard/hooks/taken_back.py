@@ -1,4 +1,4 @@
-"""Takes in that the user took turns back, as the host's transcript shows.
+"""Takes in that turns were taken back, as the host's transcript shows.
 
 No host tells a hook of it. Most write the next prompt behind an older line, or a line of its own;
 others remove what was taken back from the transcript.
@@ -32,7 +32,7 @@ def take_in_taken_back(conversation: Conversation, read_upto: int = 0) -> None:
 
     if conversation.is_apart:
         return
-    own, event = conversation.event.host_session, conversation.event
+    event = conversation.event
     try:
         if conversation.record.turns:
             record = conversation.record
@@ -40,7 +40,7 @@ def take_in_taken_back(conversation: Conversation, read_upto: int = 0) -> None:
                 read_upto = 0
             transcript = event.transcript or record.host_transcript
             history = prompt_history(transcript, read_upto) if transcript else None
-            if _journal_taken_back(conversation, own, record, history):
+            if _journal_taken_back(conversation, event.host_session, record, history):
                 # A short reply answers none of the words that are gone.
                 conversation.record = conversation.record.replace(answer="")
             return
@@ -58,12 +58,12 @@ def _newest_beside(conversation: Conversation) -> tuple[str, PromptHistory | Non
     from gitguard.transcripts import prompt_history
 
     beside = (conversation.event.host_session, *conversation.beside().busy)
-    others = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
-    newest = max(others, key=lambda key: others[key].last_use, default="")
-    transcript = others[newest].host_transcript if newest else None
+    records = {key: r for key, r in conversation.host_sessions.items() if key not in beside}
+    newest = max(records, key=lambda key: records[key].last_use, default="")
+    transcript = records[newest].host_transcript if newest else None
     if transcript is None:
         return newest, None
-    return newest, prompt_history(transcript, others[newest].heard_upto)
+    return newest, prompt_history(transcript, records[newest].heard_upto)
 
 
 def _journal_taken_back(
@@ -76,8 +76,8 @@ def _journal_taken_back(
     if not any(p.is_taken_back for p in history.prompts) and history.removed_since < 0:
         return False
     exchanges = conversation.store.folded(ready)[0].exchanges
-    kept = _as_kept(conversation, history)
-    taken_back = find_taken_back(exchanges, key, record.started_at, kept)
+    history = _as_kept(conversation, history)
+    taken_back = find_taken_back(exchanges, key, record.started_at, history)
     if not taken_back:
         return False
     first = next((e for e in taken_back if e.origin.by == USER), taken_back[0])

@@ -14,7 +14,14 @@ from itertools import takewhile
 
 from gitguard.errors import GitguardError
 from gitguard.hooks.capture import take_in_stopped_calls
-from gitguard.hooks.recorded import follows_calls, newest_entries, said_since_turn, unheard
+from gitguard.hooks.recorded import (
+    READ,
+    follows_calls,
+    newest_entries,
+    said_since_turn,
+    stated_in,
+    unheard,
+)
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import AGENT
 from gitguard.state import entries
@@ -34,8 +41,6 @@ _IN_A_TURN = frozenset((entries.PROMPT, entries.STARTED, entries.ENDED, entries.
 """What a conversation's newest entry is while its turn goes on."""
 _LAST, _ALL = 900, 1_400
 """Characters of the last message of the turn, and of it with what those before it state."""
-_READ = 8_192
-"""Characters of a message that are read, from its end."""
 _REPORT = 300
 """Characters from which on a message within a turn reports, and does not only announce a call."""
 WRITTEN_WITHIN = 5
@@ -86,16 +91,13 @@ def _with_late_answer(
     conversation: Conversation, key: str, record: HostSession, ready: OwnState
 ) -> HostSession:
     """Journal an answer that the host wrote down after it told of the turn's end."""
-    from gitguard.state.answers import conclusions
-    from gitguard.state.thread import AT_LENGTH
-
     messages, upto = said_since_turn(conversation, record)
     later = record.turn_since + WRITTEN_WITHIN
-    own = takewhile(lambda m: m.role == AGENT or m.at <= later, messages)
-    answer = next((m for m in reversed([*own]) if m.role == AGENT), None)
+    of_turn = takewhile(lambda m: m.role == AGENT or m.at <= later, messages)
+    answer = next((m for m in reversed([*of_turn]) if m.role == AGENT), None)
     if answer is None or not follows_calls(conversation, record.host_transcript, answer):
         return record
-    words = conclusions(conversation.workspace.redactor.text(answer.text[-_READ:]), AT_LENGTH)
+    words = stated_in(conversation, answer.text)
     texts = {exchange.text for exchange in conversation.store.folded(ready)[0].exchanges}
     if words and words not in texts:
         now = conversation.store.now
@@ -212,12 +214,12 @@ def _words_of_turn(
     if not texts:
         return ""
     clean = conversation.workspace.redactor.text
-    last = conclusions(clean(texts[-1][-_READ:]), _LAST)
+    last = conclusions(clean(texts[-1][-READ:]), _LAST)
     room = _ALL - len(last)
     # Older reports than the newest say where the work stood, and no longer where it stands.
     report = next((text for text in reversed(texts[:-1]) if len(text) >= _REPORT), "")
     if report:
-        before = conclusions(clean(report[-_READ:]), room)
+        before = conclusions(clean(report[-READ:]), room)
     else:
         before = findings(map(clean, newest_of(texts[:-1])), room)
     return f"{before}\n{last}".strip()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gitguard.errors import GitguardError
 from gitguard.hooks import capture
-from gitguard.hooks.recorded import unheard
+from gitguard.hooks.recorded import stated_in, unheard
 from gitguard.hooks.unfinished import WRITTEN_WITHIN
 from gitguard.model.text import seconds, timestamp
 from gitguard.model.transcript import USER, Message
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 _DATED_WITHIN = 10.0
 """Seconds between a prompt's event and the date that the host gives its line."""
-_READ = 8_192
-"""Characters of an answer that are read, from its end."""
 
 
 class UntoldTurn(Value):
@@ -71,43 +69,39 @@ def take_in_untold_turns(conversation: Conversation, before: HostSession) -> Non
     exchanges = conversation.store.folded(ready)[0].exchanges
     heard = [(e.text, seconds(e.when)) for e in exchanges if e.origin.by == USER]
     heard += [(prompt.text, seconds(prompt.at)) for prompt in record.unconfirmed]
-    heard.append((_kept(conversation, conversation.event.prompt), conversation.workspace.clock()))
+    prompt = _as_kept(conversation, Message(USER, conversation.event.prompt))
+    heard.append((prompt.text, conversation.workspace.clock()))
     try:
-        said = [
-            message.replace(text=_kept(conversation, message.text))
-            if message.role == USER
-            else message
-            for message in unheard(record)[0]
-        ]
+        messages = [_as_kept(conversation, message) for message in unheard(record)[0]]
     except GitguardError as error:
         conversation.note_fault(error)
         return
-    # The host may write a turn's prompt down a little after it told us of it.
-    is_begun = record.is_in_turn or record.awaits_answer
-    after = record.turn_since + WRITTEN_WITHIN * is_begun
-    for turn in find_untold_turns(said, after, heard):
+    after = record.turn_since
+    if record.is_in_turn or record.awaits_answer:
+        after += WRITTEN_WITHIN  # its prompt may stand there in other words, a little later
+    for turn in find_untold_turns(messages, after, heard):
         _journal(conversation, turn)
 
 
-def _kept(conversation: Conversation, text: str) -> str:
-    """Return a prompt as prompts are kept while they are the newest."""
+def _as_kept(conversation: Conversation, message: Message) -> Message:
+    """Return a message, if it is a prompt as prompts are kept while they are the newest."""
     from gitguard.state.prompts import gist
     from gitguard.state.thread import AT_LENGTH
 
-    words = conversation.config.capture.words
-    return gist(kept_words(capture.clean_prompt(conversation, text), words), AT_LENGTH)
+    if message.role != USER:
+        return message
+    words = kept_words(
+        capture.clean_prompt(conversation, message.text), conversation.config.capture.words
+    )
+    return message.replace(text=gist(words, AT_LENGTH))
 
 
 def _journal(conversation: Conversation, turn: UntoldTurn) -> None:
-    from gitguard.state.answers import conclusions
-    from gitguard.state.thread import AT_LENGTH
-
     at = timestamp(min(turn.prompt.at, conversation.workspace.clock()))
     prompt = conversation.entry(entries.PROMPT_READ, summary=turn.prompt.text).without_call()
     conversation.store.journal.append(prompt.replace(at=at))
     turns = conversation.record.turns + 1
     conversation.record = conversation.record.replace(turns=turns, ended_turns=turns)
-    answer = conversation.workspace.redactor.text(turn.answer[-_READ:])
-    if words := conclusions(answer, AT_LENGTH):
+    if words := stated_in(conversation, turn.answer):
         ended = conversation.entry(entries.TURN_ENDED, summary=words).without_call()
         conversation.store.journal.append(ended.replace(at=at))

@@ -352,8 +352,10 @@ def _each_once(
             for entry in several
             if not (entry.inherited or stops[entry.first].joins)
         )
-        others = dict.fromkeys(w for w in writers if w not in ("", stops[first.first].writer))
-        first = first.replace(also_by=tuple(others))
+        other_writers = dict.fromkeys(
+            w for w in writers if w not in ("", stops[first.first].writer)
+        )
+        first = first.replace(also_by=tuple(other_writers))
         gone = next((entry for entry in several if entry.removed is not None), None)
         if gone is not None and first.removed is None:
             first = first.replace(

@@ -107,8 +107,8 @@ def _empty(state: TaskState) -> TaskState:
 
 def _ordered(before: TaskState, after: TaskState) -> list[str]:
     unknown = sorted({*before.extra, *after.extra})
-    others = [name for name in TaskState.kinds if name not in _FIRST]
-    return [name for name in (*_FIRST, *others, *unknown) if name not in BOOKKEEPING]
+    later = [name for name in TaskState.kinds if name not in _FIRST]
+    return [name for name in (*_FIRST, *later, *unknown) if name not in BOOKKEEPING]
 
 
 def _of_field(name: str, before: TaskState, after: TaskState) -> Iterator[Sentence]:

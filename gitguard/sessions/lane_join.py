@@ -145,8 +145,8 @@ def _join(
     store: SessionStore, ready: OwnState, theirs: list[LaneState], writer: LaneWriter
 ) -> OwnState:
     known_lane = KnownLane(store)
-    ours = known_lane.advanced(writer.id, writer.earlier, ready.state, theirs)
-    joined = join_lanes([ours, *theirs], writer.id)
+    own_lane = known_lane.advanced(writer.id, writer.earlier, ready.state, theirs)
+    joined = join_lanes([own_lane, *theirs], writer.id)
     joined = advance(joined, within_bounds(joined.state))
     state = joined.state.replace(host_summary=ready.state.host_summary)
     if state == marked(ready.state, ()):

@@ -268,7 +268,7 @@ class _ChangeSet:
         self.values = values
         self.places = places
         self.tasks = tasks
-        self._open = {since for _, (_, (since,)) in self.values.get(_SINCE_TASK, {}).items()}
+        self._open = {since for _, (since,) in self.values.get(_SINCE_TASK, {}).values()}
 
     @classmethod
     def of(cls, lane: LaneState) -> _ChangeSet:

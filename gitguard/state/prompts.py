@@ -23,6 +23,8 @@ LONG_ANSWER, SHORT_REPLY = 80, 10
 """An agent's message is long above so many words, a user's is short below so many."""
 FEW_WORDS, MOST_WORDS = 3, 8
 """Words that hardly say by themselves what they are about, and above which nothing is talk."""
+REQUEST_LIMIT = 400
+"""Characters of a prompt that are the goal or next action; the thread keeps more of it."""
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
 _GAP = " … "

@@ -9,7 +9,7 @@ from __future__ import annotations
 from gitguard.model.text import one_line, seconds, shorten
 from gitguard.model.transcript import USER
 from gitguard.state.items import EVENT, SMALL_TALK, Origin
-from gitguard.state.prompts import gist
+from gitguard.state.prompts import REQUEST_LIMIT, gist
 from gitguard.state.thread import (
     happened,
     is_heard,
@@ -31,8 +31,6 @@ _COMPARED = 20
 """Characters with which every shortening of a prompt begins."""
 _QUOTED = 100
 """Characters of the first prompt that was taken back, in the sentence that says so."""
-REQUEST_LIMIT = 400
-"""Characters of a prompt that are the goal or next action; the thread keeps more of it."""
 
 
 def find_taken_back(
@@ -82,17 +80,17 @@ def _recorded(exchange: Exchange, prompts: Sequence[Message]) -> Message | None:
 
 
 def _has_words_of(exchange: Exchange, prompt: Message) -> bool:
-    said = said_by_user(prompt.text, exchange.origin, settles=exchange.settles, kind=exchange.kind)
-    said = said.replace(id=exchange.id, origin=exchange.origin)
-    return said.text == exchange.text or is_shortening(exchange, said)
+    whole = said_by_user(prompt.text, exchange.origin, settles=exchange.settles, kind=exchange.kind)
+    whole = whole.replace(id=exchange.id, origin=exchange.origin)
+    return whole.text == exchange.text or is_shortening(exchange, whole)
 
 
 def told_taken_back(prompt: str, origin: Origin) -> Exchange:
     """Return what is said of turns that were taken back, the first of which a prompt began."""
     quoted = shorten(one_line(prompt), _QUOTED)
     return happened(
-        f"The user took back their prompt “{quoted}” and everything after it up to then; what was "
-        "done for it may still be there",
+        f"The prompt “{quoted}” and all that followed it until then was taken back in the host; "
+        "what was done for it may still be there",
         origin,
     )
 
@@ -106,8 +104,8 @@ def without_taken_back(state: TaskState, taken_back: Sequence[Exchange]) -> Task
     if not taken_back:
         return state
     ids = {exchange.id for exchange in taken_back}
-    kept = tuple(note for note in state.earlier_notes if note.id not in ids)
-    changes: dict[str, Any] = {"earlier_notes": kept}
+    notes = tuple(note for note in state.earlier_notes if note.id not in ids)
+    changes: dict[str, Any] = {"earlier_notes": notes}
     prompts = [e for e in taken_back if e.origin.by == USER]
     if _comes_from(state.goal_from, prompts):
         later = [e for e in _requests(state, prompts) if e.when >= prompts[0].when]

@@ -32,7 +32,7 @@ def test_a_prompt_that_the_user_took_back_is_not_called_their_request(
     done = say_instead(live, RIGHT, Step("I add.", (live.shell(pause),)), Step("It is exported."))
     assert done.returncode in (0, None), done
     # Droid goes on in a copy, which is handed the block like any new conversation.
-    assert all("took back" in line for line in lines_with_it(live))
+    assert all("was taken back" in line for line in lines_with_it(live))
 
     state = guarded_live.state()
     assert state["goal"] in (GOAL, RIGHT)  # a copy of a conversation has a task of its own
@@ -47,7 +47,7 @@ def test_a_prompt_that_the_user_took_back_is_not_called_their_request(
 
     live.say("Where were we?", Step("At the export."))
     [line] = lines_with_it(live)
-    assert "took back" in line
+    assert "was taken back" in line
     assert "kept in cents" in live.model.requests(Kind.MAIN)[-1].text
 
 

@@ -69,7 +69,7 @@ def test_a_prompt_stands_in_the_block_as_what_the_user_said_until_the_agent_sets
 ) -> None:
     talk.prompt("Begin")
     skill = Path(__file__).parents[2] / "templates" / "SKILL.md"
-    assert "`(the user's words)`" in skill.read_text()
+    assert "`(user's words)`" in skill.read_text()
     block = talk.beside("S2").prompt()
     assert "Goal (user's words): Begin" in block
     assert "you recorded" not in block

@@ -82,7 +82,7 @@ def test_a_prompt_that_was_taken_back_is_no_request_and_what_took_its_place_is(
     assert RIGHT in block
     assert "The export has a header." in block
     [line] = [line for line in block.splitlines() if WRONG in line]
-    assert "took back" in line
+    assert "was taken back" in line
 
 
 def test_a_goal_that_was_taken_back_gives_way_to_the_first_request_that_stands(
@@ -141,4 +141,4 @@ def test_a_turn_whose_answer_was_cut_off_by_a_kill_is_not_taken_back(rewinding: 
     rewinding.turn(RIGHT)
     block = block_for_another(rewinding)
     assert RIGHT in block
-    assert "took back" not in block
+    assert "was taken back" not in block

@@ -225,11 +225,12 @@ def test_a_state_that_cannot_be_used_stops_the_agent_and_its_copy_is_handed_out(
     DAMAGES[kind](path)
     lies = kept_as_it_lies(path)
     assert host.stopped(host.tell(host.tool))
-    for event in (host.prompt, host.hands_back):
+    titles = {host.prompt: r"Goal \(user's words\)", host.hands_back: "First request"}
+    for event, title in titles.items():
         handed = host.handed(host.tell(event, prompt="What did you find?"))
         assert handed.startswith(STATUS)
         assert "gitguard repair --local" in handed
-        assert re.search(rf"^(First request|Goal \([a-z' ]+\)): {GOAL}", handed, re.M)
+        assert re.search(rf"^{title}: {GOAL}", handed, re.M)
     for event in (*host.silent, host.compaction):
         assert "<gitguard-resume" not in host.tell(event)
     assert host.stopped(host.tell(host.tool))
@@ -304,7 +305,7 @@ def test_a_durable_folder_that_cannot_be_written_is_a_missing_state(
         assert host.stopped(host.tell(host.tool))
         handed = host.handed(host.tell(host.prompt, prompt="What did you find?"))
         assert handed.startswith(STATUS)
-        assert re.search(rf"^(First request|Goal \([a-z' ]+\)): {GOAL}", handed, re.M)
+        assert re.search(rf"^Goal \(user's words\): {GOAL}", handed, re.M)
         assert "cannot write" in handed
     assert host.tell(host.tool) == ""
 

@@ -57,14 +57,14 @@ def of_host_summary(
     is_asked = request is not None and request.kind == REQUEST and request.when > summary.when
     over = _OVER if has_gone_on else _OVER_AT_REQUEST if is_asked else ()
     standing: list[BlockItem] = []
-    others: list[BlockItem] = []
+    passing: list[BlockItem] = []
     for section in by_worth(sections):
         if section.about in over:
             continue
         text = in_force(section, since)
         named = f"{section.heading}: {text}" if text and section.heading else text
         item = item_of(named, summary.origin, reader, is_derived=True)
-        (standing if section.about in OF_STANDING else others).append(item)
+        (standing if section.about in OF_STANDING else passing).append(item)
     return (
         BlockSection(
             title,
@@ -74,5 +74,5 @@ def of_host_summary(
             paragraph=_PARAGRAPH,
             most=_MOST_GONE_ON if has_gone_on else 0,
         ),
-        BlockSection(_REST, present(others), 3, is_required=False, paragraph=_PARAGRAPH),
+        BlockSection(_REST, present(passing), 3, is_required=False, paragraph=_PARAGRAPH),
     )

@@ -122,11 +122,11 @@ def _last_answer(
     """Return the last answer; if it is short, what was said before it in its turn as well."""
     item = BlockItem("")
     answer = last.answer
-    for left in _not_noted([answer] if answer else [], state):
+    for unnoted in _not_noted([answer] if answer else [], state):
         # What stands as the next action is not said once more.
-        rest = left.text.replace(awaited(state), "").strip()
-        if rest:
-            item = said_item(left.replace(text=rest), reader)
+        text = unnoted.text.replace(awaited(state), "").strip()
+        if text:
+            item = said_item(unnoted.replace(text=text), reader)
     is_cut_off = answer is not None and answer.kind == UNFINISHED
     title = "Said before the cut-off" if is_cut_off else "Last answer"
     if is_cut_off and reader.may_go_on:

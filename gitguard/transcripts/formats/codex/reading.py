@@ -96,11 +96,11 @@ def _prompts_in(paths: Iterable[str]) -> tuple[Message, ...]:
     from gitguard.transcripts.formats.codex.segments import base_of
 
     turns = Turns()
-    said: list[Message] = []
+    messages: list[Message] = []
     ordinals: list[int] = []
 
     def take_back(begin: int) -> None:
-        said[begin:] = [m.replace(is_taken_back=True) for m in said[begin:]]
+        messages[begin:] = [m.replace(is_taken_back=True) for m in messages[begin:]]
 
     for path in paths:
         base = base_of(path)
@@ -109,14 +109,14 @@ def _prompts_in(paths: Iterable[str]) -> tuple[Message, ...]:
         with as_lines(path) as lines:
             for text in jsonl.forwards(lines):
                 line = parse(text) if any(mark in text for mark in _MESSAGE_MARKS) else {}
-                taken_back = turns.take(line, len(said))
+                taken_back = turns.take(line, len(messages))
                 message = _message(line)
                 if taken_back is not None:
                     take_back(taken_back)
                 elif message is not None and message.role == USER:
-                    said.append(message)
+                    messages.append(message)
                     ordinals.append(tokens(line, ("ordinal",)))
-    return tuple(said)
+    return tuple(messages)
 
 
 def compactions(transcript: Transcript, since: int = 0) -> Compactions:

@@ -48,11 +48,11 @@ def rollouts_of(thread: str, before: str) -> tuple[str, ...]:
     """Return the files of a conversation that were begun before another file, the oldest first."""
     days = os.path.dirname(before)
     root = os.path.dirname(os.path.dirname(os.path.dirname(days)))
-    found = {
+    paths = {
         name: os.path.join(folder, name)
         for folder, _, names in os.walk(root)
         for name in names
         if name.startswith("rollout-") and f"-{thread}" in name
     }
     newest = os.path.basename(before)
-    return tuple(path for name, path in sorted(found.items()) if name < newest)
+    return tuple(path for name, path in sorted(paths.items()) if name < newest)

@@ -114,20 +114,20 @@ def prompts(transcript: Transcript, since: int = 0) -> tuple[Message, ...]:
 
     if not any(line for _, line in jsonl.marked(transcript.path, _PROMPTING[1:], since)):
         return ()
-    said: list[Message] = []
+    messages: list[Message] = []
     standing: list[int] = []
     for text in jsonl.forwards(transcript.path):
         line = parse(text) if any(mark in text for mark in _PROMPTING) else {}
         message = _message(line)
         if message is not None and message.role == USER:
-            standing.append(len(said))
-            said.append(message)
+            standing.append(len(messages))
+            messages.append(message)
         elif line.get("type") == "context.undo":
             begin = max(len(standing) - tokens(line, ("count",)), 0)
             for place in standing[begin:]:
-                said[place] = said[place].replace(is_taken_back=True)
+                messages[place] = messages[place].replace(is_taken_back=True)
             del standing[begin:]
-    return tuple(said)
+    return tuple(messages)
 
 
 _LOG = EventLog(
