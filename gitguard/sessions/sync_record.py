@@ -35,8 +35,8 @@ class LaneGoneBack(Record):
 
     session: str = fields.text("The session's name.")
     author: str = fields.text("Whose lane it is.")
-    kept: str = fields.text("The commit that this machine has.")
-    there: str = fields.text("The commit that the remote had.")
+    kept_commit: str = fields.text("The commit that this machine has.")
+    remote_commit: str = fields.text("The commit that the remote had.")
     is_replaced: bool = fields.flag(
         "Whether it went on from something else; else it lost its newest checkpoints.",
         default=False,
@@ -47,7 +47,8 @@ class LaneGoneBack(Record):
         what = "was replaced" if self.is_replaced else "went back"
         return (
             f"the lane of session {self.session} of {self.author} {what} on {remote}, from "
-            f"{self.kept[:_SHORT]} to {self.there[:_SHORT]}; this machine keeps what it had"
+            f"{self.kept_commit[:_SHORT]} to {self.remote_commit[:_SHORT]}; "
+            "this machine keeps what it had"
         )
 
 

@@ -121,6 +121,28 @@ class LiveHost(ABC):
             self.end()
         self._follow(known)
 
+    def ask_each(
+        self, arguments: Sequence[str], requests: Sequence[tuple[str, object]]
+    ) -> list[dict[str, Any]]:
+        """Start the program and send it JSON-RPC requests, each after the answer to the last."""
+        command = [*self.sealed.command, *arguments]
+        process = sealing.start(command, self.project, self.env, PIPE)
+        answers = []
+        try:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            for number, (method, parameters) in enumerate(requests):
+                request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
+                process.stdin.write(json.dumps(request) + "\n")
+                process.stdin.flush()
+                documents = (json.loads(line) for line in process.stdout if line.startswith("{"))
+                answers.append(
+                    next(a for a in documents if a.get("id") == number and "method" not in a)
+                )
+        finally:
+            kill_group(process)
+        return answers
+
     def end(self) -> None:
         """End all that still runs inside the seal."""
         end_leftovers(self.home)
@@ -550,22 +572,12 @@ class Codex(LiveHost):
 
     def hooks(self) -> list[dict[str, object]]:
         """What the program itself says of each hook: its key, its hash, whether it is trusted."""
-        requests = (
+        requests = [
             ("initialize", {"clientInfo": {"name": "tests", "version": "0"}}),
             ("hooks/list", {"cwds": [str(self.project)]}),
-        )
-        server = sealing.start([*self.sealed.command, "app-server"], self.project, self.env, PIPE)
-        try:
-            assert server.stdin is not None
-            assert server.stdout is not None
-            for number, (method, parameters) in enumerate(requests):
-                request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-                server.stdin.write(json.dumps(request) + "\n")
-                server.stdin.flush()
-                answer = next(a for a in map(json.loads, server.stdout) if a.get("id") == number)
-            return [hook for cwd in answer["result"]["data"] for hook in cwd["hooks"]]
-        finally:
-            kill_group(server)
+        ]
+        answer = self.ask_each(["app-server"], requests)[-1]
+        return [hook for cwd in answer["result"]["data"] for hook in cwd["hooks"]]
 
 
 _UUID_LENGTH = 36

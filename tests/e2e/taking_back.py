@@ -119,35 +119,13 @@ def _undo_in_kimi(live: LiveHost) -> None:
 # Codex and Qwen Code: JSON-RPC, a document a line
 
 
-def _ask_each(
-    live: LiveHost, arguments: list[str], requests: list[tuple[str, object]]
-) -> list[dict[str, Any]]:
-    """Start the program and send it requests, each after the answer to the one before."""
-    process = sealing.start([*live.sealed.command, *arguments], live.project, live.env, PIPE)
-    answers = []
-    try:
-        assert process.stdin is not None
-        assert process.stdout is not None
-        for number, (method, parameters) in enumerate(requests):
-            request = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-            process.stdin.write(json.dumps(request) + "\n")
-            process.stdin.flush()
-            documents = (json.loads(line) for line in process.stdout if line.startswith("{"))
-            answers.append(
-                next(a for a in documents if a.get("id") == number and "method" not in a)
-            )
-    finally:
-        kill_group(process)
-    return answers
-
-
 def _revert_in_codex(live: LiveHost) -> None:
     begun = ("initialize", {"clientInfo": {"name": "tests", "version": "0"}, **_EXPERIMENTAL})
     thread = {"threadId": live.session}
-    listed = _ask_each(live, ["app-server"], [begun, ("thread/turns/list", thread)])
+    listed = live.ask_each(["app-server"], [begun, ("thread/turns/list", thread)])
     newest = max(turn["id"] for turn in listed[-1]["result"]["data"])
     reverted = ("thread/revert", {**thread, "beforeTurnId": newest})
-    answers = _ask_each(live, ["app-server"], [begun, ("thread/resume", thread), reverted])
+    answers = live.ask_each(["app-server"], [begun, ("thread/resume", thread), reverted])
     assert "error" not in answers[-1], answers[-1]
 
 
@@ -162,7 +140,7 @@ def _rewind_in_qwen(live: LiveHost) -> None:
         ),
         ("rewindSession", rewind),
     ]
-    answers = _ask_each(live, ["--acp"], requests)
+    answers = live.ask_each(["--acp"], requests)
     assert "error" not in answers[-1], answers
 
 

@@ -135,14 +135,13 @@ class StateCopy(Record):
 
     def with_marks_of(self, state: TaskState, before: StateCopy | None) -> StateCopy:
         """Return the same with the marks of its state, and of what was removed since before."""
-        elsewhere, removed = (
-            marks_in(state),
-            dict.fromkeys(before.every_elsewhere if before else ()),
-        )
+        removed = dict.fromkeys(before.every_elsewhere if before else ())
         if removed:
             present = {item.id for item in _items(state)} | {mark for _, mark in _stated_in(state)}
             removed = {mark: None for mark in removed if mark not in present}
-        return self.replace(elsewhere=elsewhere, removed_elsewhere=tuple(removed)[-_MOST_REMOVED:])
+        return self.replace(
+            elsewhere=marks_in(state), removed_elsewhere=tuple(removed)[-_MOST_REMOVED:]
+        )
 
     def older_hashes(self, git_dir: str) -> tuple[str, ...]:
         """Return the hashes of older states that a worktree's file may hold and still be ours."""
