@@ -23,7 +23,7 @@ from gitguard.compaction.earlier import (
 )
 from gitguard.model.checks import checks_of
 from gitguard.model.conversation import CALL, RESULT, Block
-from gitguard.model.events import COMMAND_LIMIT
+from gitguard.model.events import kept_line
 from gitguard.model.outcome import ERROR_LIMIT, is_answer, is_wrong_guess, verdict
 from gitguard.model.plan_calls import PlanChange, whole_plan, written_list
 from gitguard.model.redaction.redactor import Redactor
@@ -198,7 +198,7 @@ def _entry(call: Block, result: Block, redactor: Redactor, folder: str, at: str)
         written=writes,
         error=error,
         is_shell=bool(command),
-        command=redactor.shorten(command, COMMAND_LIMIT),
+        command=kept_line(command, redactor),
         output=verdict(output, _OUTPUT) if command else "",
         is_probe=bool(reads) or is_answer(command, error) or is_wrong_guess(command, error),
         plan=plan.items,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitguard.errors import InvalidDocument
-from gitguard.model.events import COMMAND_LIMIT
+from gitguard.model.events import kept_line
 from gitguard.model.redaction.redactor import Redactor
 from gitguard.model.text import encodable, one_line, shorten
 
@@ -66,8 +66,10 @@ def required(payload: dict[str, Any], name: str) -> str:
 
 def kept_command(command: str) -> str:
     """Return a shell command without secrets and with its lines; empty if a summary holds it."""
-    is_whole = len(command) <= SUMMARY_LIMIT and "\n" not in command.strip()
-    return "" if is_whole else cut(command.strip(), COMMAND_LIMIT)
+    line = command.strip()
+    if len(line) <= SUMMARY_LIMIT and "\n" not in line:
+        return ""
+    return kept_line(line, _REDACTOR)
 
 
 _ERROR = 32 << 10

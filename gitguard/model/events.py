@@ -10,6 +10,10 @@ from gitguard.model.record import Record
 from gitguard.model.text import percent, thousands, visible
 from gitguard.model.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.model.redaction.redactor import Redactor
+
 BOOTSTRAP = "bootstrap"
 """The host builds its system prompt anew, and what we answer becomes part of it."""
 PROMPT = "prompt"
@@ -150,6 +154,20 @@ class PlanItem(Record):
 
 COMMAND_LIMIT = 2_000
 """The most characters of a shell command that are kept to know its parts."""
+_LONGEST_LINE = 64 << 10
+"""Characters of a shell line up to which its commands are told from what it writes."""
+
+
+def kept_line(line: str, redactor: Redactor) -> str:
+    """Return a shell line without secrets, as much of it as is kept.
+
+    A file that it writes by a here-document does not push out the commands behind it.
+    """
+    if COMMAND_LIMIT < len(line) <= _LONGEST_LINE:
+        from gitguard.model.shell.scanner import with_short_bodies
+
+        line = with_short_bodies(redactor.text(line), COMMAND_LIMIT)
+    return redactor.shorten(line, COMMAND_LIMIT)
 
 
 class ToolCall(Value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gitguard.hosts.payload import kept_command
 from gitguard.model.created import created_addresses
 
 PULL = "https://git.example.com/farm/barn/pull/12"
@@ -43,3 +44,9 @@ def test_an_address_that_something_else_prints_does_not(line: str) -> None:
 def test_an_address_for_programs_is_left_out() -> None:
     output = f'{{"_links": "https://dev.example.com/_apis/git/12", "webUrl": "{PULL}"}}'
     assert created_addresses("az repos pr create", output) == (PULL,)
+
+
+def test_the_address_counts_that_is_printed_behind_a_long_text_for_a_file() -> None:
+    text = "Hay is ported.\n" * 400
+    line = f"cat > body.md <<'EOF'\n{text}EOF\ngh pr create --title Hay --body-file body.md"
+    assert created_addresses(kept_command(line), PULL) == (PULL,)

@@ -16,7 +16,14 @@ from gitguard.hooks.shell_commands import only_mentions, own_command, owner_comm
 from gitguard.model.checks import checks_of
 from gitguard.model.outcome import is_answer, is_wrong_guess
 from gitguard.model.shell.destructive import destructive_reason
-from gitguard.model.shell.scanner import PIPES, ShellLine, SimpleCommand, commands_of, read_line
+from gitguard.model.shell.scanner import (
+    PIPES,
+    ShellLine,
+    SimpleCommand,
+    commands_of,
+    read_line,
+    with_short_bodies,
+)
 from gitguard.model.shell.writes import writes_of
 
 # What bash says: every command is a function that writes down its words and its input, ends well
@@ -279,3 +286,20 @@ def test_whoever_asks_for_a_line_gets_an_answer(line: str) -> None:
 
 def test_a_line_works_in_the_one_folder_that_it_changes_to() -> None:
     assert writes_of("cd a b; cd && make").folders == ("a", "~")
+
+
+@given(
+    st.lists(st.integers(0, 90), min_size=1, max_size=4), st.sampled_from(["EOF", "'EOF'"]),
+    st.integers(200, 2_000),
+)  # fmt: skip
+def test_long_here_documents_are_cut_and_the_commands_behind_them_are_not(
+    lines: list[int], delimiter: str, most: int
+) -> None:
+    text = "a line of it\n"
+    writes = [f"cat > f <<{delimiter} && x\n{text * number}EOF\n" for number in lines]
+    line = "".join((*writes, 'gh pr create --body "$(cat <<EOF\nshort\nEOF\n)"'))
+    shortened = with_short_bodies(line, most)
+    assert len(shortened) <= max(most, len(line) - len(text) * sum(lines) + 2 * len(lines))
+    assert len(line) > most or shortened == line
+    words = [command.words for command in commands_of(line)]
+    assert [command.words for command in commands_of(shortened)] == words

@@ -30,6 +30,8 @@ _OPERATORS = ":-=+?"
 _EXTENDED_GLOB = frozenset("?*+@!")
 _BODY = "<<"
 """Closes the frame of a here-document, which ends with its text alone."""
+_CUT = "…\n"
+"""Stands for the rest of a here-document."""
 _PROCESS = "/dev/fd/63"
 """What a shell puts in the place of `<(…)` and `>(…)`."""
 _MOST_LEVELS = 6
@@ -113,6 +115,26 @@ def commands_of(text: str) -> list[SimpleCommand]:
     return read_line(text).commands
 
 
+def with_short_bodies(line: str, most: int) -> str:
+    """Return a line in which here-documents are cut so that it has at most so many characters.
+
+    The commands behind them are whole then. A line that is long by its commands stays too long.
+    """
+    excess = len(line) - most
+    if excess <= 0 or "<<" not in line:
+        return line
+    parts: list[str] = []
+    at = 0
+    for begin, end in ShellLine(line).bodies:
+        kept = max(end - begin - excess - len(_CUT), 0)
+        kept = line.rfind("\n", begin, begin + kept) + 1 or begin
+        if excess > 0 and end - kept > len(_CUT):
+            parts += line[at:kept], _CUT
+            excess -= end - kept - len(_CUT)
+            at = end
+    return "".join((*parts, line[at:]))
+
+
 class _Frame:
     """A level of nesting: the line, a subshell, a substitution, or text that is no command."""
 
@@ -161,6 +183,8 @@ class ShellLine:
         self._frame = _Frame(closer, runs=closer != _BODY)
         self._frame.is_substituted = bool(closer)
         self._outer: list[_Frame] = []
+        self.bodies: list[tuple[int, int]] = []
+        """Where the text of each here-document begins and ends, without the line that ends it."""
         self._awaited: list[tuple[SimpleCommand, str, str, bool, int]] = []
         """Here-documents that begin with the next line: operator, delimiter, quoted or not, place.
         """
@@ -403,17 +427,19 @@ class ShellLine:
 
     def _read_body(self, delimiter: str, *, strips_tabs: bool) -> str:
         lines: list[str] = []
+        begin = last = self._at
         while self._at < len(self._text):
             end = self._text.find("\n", self._at)
             end = len(self._text) if end < 0 else end
             line = self._text[self._at : end]
-            self._at = end + 1
+            last, self._at = self._at, end + 1
             line = line.lstrip("\t") if strips_tabs else line
             if line == delimiter:
                 break
             lines.append(f"{line}\n")
         else:
-            self.is_complete = False
+            last, self.is_complete = len(self._text), False
+        self.bodies.append((begin, last))
         return "".join(lines)
 
     def _add(self, part: str) -> None:
