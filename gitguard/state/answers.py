@@ -51,6 +51,8 @@ _QUOTING = "\"'*_”’»」』"
 _NUMBERS = late_pattern(r"\s(?=\d{1,2}\)\s)")
 _IN_A_LIST = late_pattern(rf"\d{{1,2}}\)\s|{_GAP}$")
 _CHECK_MARKS = frozenset("✅✓✔☑")
+_LONGEST_COLUMN = 20
+"""Characters of a column's name that stands beside each of its cells."""
 _BESIDE_STEP = 60
 """Characters that stand beside a step where it is marked; a longer sentence marks other things."""
 
@@ -238,7 +240,7 @@ def passages_of(answer: str, *, has_code: bool = False) -> list[Passage]:
         text = text[: READ // 2] + "\n" + text[-READ // 2 :]
     text = _LINK.sub(_linked, text)
     spans = frozenset(_CODE.findall(text)[:_MOST_SPANS])
-    lines = _lines_of(_with_code_in_lines(text) if has_code else without_code(text))
+    lines = _lines_of(_with_code_in_lines(text) if has_code else without_code(text, _GAP))
     sizes: dict[int, int] = {}
     for line in lines:
         sizes[line.paragraph] = sizes.get(line.paragraph, 0) + len(line.sentences)
@@ -316,6 +318,7 @@ def _lines_of(text: str) -> list[_SentenceLine]:
     """
     lines: list[_SentenceLine] = []
     paragraph, heading = 0, ""
+    columns: list[str] = []
     raw_lines = [line.strip() for line in text.splitlines()]
     for number, line in enumerate(raw_lines):
         if not line:
@@ -329,7 +332,10 @@ def _lines_of(text: str) -> list[_SentenceLine]:
             heading = f"{' '.join(sentences(line)).rstrip(':：')}:"
         elif line.startswith("|"):
             is_above_ruler = any(map(_is_ruler_of_table, raw_lines[number + 1 : number + 2]))
-            row = "" if is_above_ruler else _row(line)
+            if is_above_ruler:
+                columns = _cells_of(line)
+                continue
+            row = _row(line, columns)
             if row:
                 lines.append(_SentenceLine(paragraph, heading, True, (row,)))
                 heading = ""
@@ -347,12 +353,25 @@ def _is_ruler_of_table(line: str) -> bool:
     return line.startswith("|") and bool(_RULER.fullmatch(line))
 
 
-def _row(line: str) -> str:
-    """Return a row of a table as a sentence, empty if but one cell has words."""
-    cells = [" ".join(sentences(cell)) for cell in line.strip("|").split("|") if cell.strip()]
-    if len(cells) < 2 or not any(_has_letters(cell) for cell in cells):
+def _row(line: str, columns: list[str]) -> str:
+    """Return a row of a table as a sentence, empty if but one cell has words.
+
+    Of three cells and more, only the name of its column tells what a number or a mark is.
+    """
+    cells = _cells_of(line)
+    if len(list(filter(None, cells))) < 2 or not any(_has_letters(cell) for cell in cells):
         return ""
-    return f"{cells[0]}: {', '.join(cells[1:])}."
+    names = columns if len(columns) == len(cells) > 2 else [""] * len(cells)
+    values = [
+        cell if _has_letters(cell) or len(name) > _LONGEST_COLUMN else f"{name} {cell}".lstrip()
+        for name, cell in zip(names[1:], cells[1:], strict=True)
+        if cell
+    ]
+    return f"{cells[0]}: {', '.join(values)}." if cells[0] else f"{', '.join(values)}."
+
+
+def _cells_of(line: str) -> list[str]:
+    return [" ".join(sentences(cell)) for cell in line.strip("|").split("|")]
 
 
 def _parts_of(line: str) -> Iterator[str]:

@@ -18,9 +18,14 @@ _SENTENCE_ENDS = late_pattern(
 _ABBREVIATED = late_pattern(r"(?:^|[\s(])(?:[^\W\d_]{1,4}|[^\W\d_]\.[^\W\d_]|\d+)\.$")
 """A short word, initials or a number before a point: what goes on in small letters goes on."""
 _INITIAL = late_pattern(r"(?:^|[\s(.])[A-Za-zΑ-ωА-я]\.$")
+_SHORT_OR_NUMBER = late_pattern(r"(?:\W*(?:[^\W\d_]{1,3}|\d{1,2})\.)+")
+"""What is no sentence by itself: an abbreviation, a list's number, or a word such as "Yes"."""
 _LONGEST_ABBREVIATED = 12
 _NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _ORDINAL = late_pattern(r"^((?:#+\s+)?(?:\*\*)?\d{1,2})\.\s+")
+_NUMBER_IN_LINE = late_pattern(r"(?<!\S)(\d{1,2})[.)]\s")
+_BEFORE_LIST = late_pattern(r"(?:^|[.:;!?…。：；！？]\s)$")
+_FEWEST_ITEMS = 2
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _ENDS = frozenset(".:;,!?…。｡．！？：；，؟۔।॥།።፧։။។៕")
 _QUESTIONS = ("?", "？", "؟", "፧", "\u037e", "⁇", "⁈")
@@ -68,8 +73,23 @@ def sentences(text: str) -> list[str]:
     whole: list[str] = []
     for line in text[:READ].splitlines():
         if not _NOISE.match(line.strip()):
-            whole += _split(_without_markup(line.strip()))
+            for item in _items_of(line.strip()):
+                whole += _split(_without_markup(item))
     return [sentence for sentence in whole if sentence] or [one_line(text[:READ])]
+
+
+def _items_of(line: str) -> list[str]:
+    """Return the items of a numbered list within a line, what leads to it first."""
+    places: list[int] = []
+    for number in _NUMBER_IN_LINE.finditer(line):
+        place = len(places) + 1
+        if int(number[1]) == place and (place > 1 or _BEFORE_LIST.search(line[: number.start()])):
+            places.append(number.start(1))
+    if len(places) < _FEWEST_ITEMS:
+        return [line]
+    ends = [*places[1:], len(line)]
+    items = [line[begin:end].strip() for begin, end in zip(places, ends, strict=True)]
+    return [line[: places[0]].strip(), *items]
 
 
 def _split(line: str) -> list[str]:
@@ -88,7 +108,7 @@ def _split(line: str) -> list[str]:
 def _goes_on(before: str, after: str) -> bool:
     """Say whether a point ends no sentence, as after an abbreviation or the number of a thing."""
     word = before[-_LONGEST_ABBREVIATED:]
-    if _INITIAL.search(word):
+    if _INITIAL.search(word) or _SHORT_OR_NUMBER.fullmatch(before):
         return True
     return (after.islower() or after.isdigit()) and bool(_ABBREVIATED.search(word))
 
@@ -215,7 +235,10 @@ def _without_markup(line: str) -> str:
     return f"{plain}." if _LIST_ITEM.match(line) else plain
 
 
-def without_code(text: str) -> str:
-    """Return a text without its fenced code: what was written is in the files."""
+def without_code(text: str, mark: str = "") -> str:
+    """Return a text without its fenced code: what was written is in the files.
+
+    mark is a line that stands in place of each block.
+    """
     parts = text.split("```")
-    return "\n".join(parts[::2]) if len(parts) > 2 else text
+    return f"\n{mark}\n".join(parts[::2]) if len(parts) > 2 else text

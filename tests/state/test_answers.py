@@ -341,3 +341,15 @@ def test_the_code_of_an_answer_stays_while_there_is_room_and_goes_first(words: s
     assert conclusions(whole, 400) == whole
     assert "make all" not in conclusions(answer, 50)
     assert "12 rows" in conclusions(answer, 50)
+
+
+def test_a_heading_whose_code_is_left_out_does_not_lead_to_what_follows() -> None:
+    answer = "Run this:\n\n```bash\nmake all\n```\n\nThen 12 rows are left."
+    assert [passage.text for passage in passages_of(answer)] == ["…", "Then 12 rows are left."]
+
+
+def test_a_number_in_a_row_of_three_cells_stands_with_the_name_of_its_column() -> None:
+    table = "| part | rows | state |\n|---|---|---|\n| reader | 12 | ported |"
+    assert [passage.text for passage in passages_of(table)] == ["reader: rows 12, ported."]
+    pairs = "| part | rows |\n|---|---|\n| reader | 12 |"
+    assert [passage.text for passage in passages_of(pairs)] == ["reader: 12."]

@@ -128,3 +128,18 @@ def test_what_is_looked_at_is_bounded(part: str) -> None:
     text = part * READ
     assert sum(map(len, sentences(text))) <= READ
     assert sum(map(len, terms_of(text))) <= 3 * READ
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Port: 1. the reader 2. the writer", ["Port:", "1) the reader.", "2) the writer."]),
+        ("1) Port it. 2) Test it.", ["1) Port it.", "2) Test it."]),
+        ("It is not clear. 5. What is left?", ["It is not clear.", "5. What is left?"]),
+        ("It took 3 of 4. Then 1 of 2. 3 failed.", ["It took 3 of 4.", "Then 1 of 2. 3 failed."]),
+    ],
+)  # fmt: skip
+def test_a_number_in_a_line_stands_with_the_item_that_it_begins(
+    text: str, expected: list[str]
+) -> None:
+    assert sentences(text) == expected
