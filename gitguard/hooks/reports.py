@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from gitguard.hooks.conversation import Conversation
     from gitguard.model.events import SubAgentReport
 
-_FINDING = 400
-"""Characters of a finding that are kept."""
+_FINDING = 1_200
+"""Characters of a finding that are kept while its parent may not have told of it."""
 
 
 def record_report(conversation: Conversation) -> None:

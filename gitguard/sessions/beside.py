@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitguard.model.text import one_line, seconds, shorten
+from gitguard.model.text import late_pattern, one_line, seconds, shorten
 from gitguard.model.value import Value
 from gitguard.sessions.stopped_calls import is_turn_stopped
 from gitguard.state.task import goal_of
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import SessionStore
 
 _GOAL, _CALL = 120, 80
+_CHANGE_OF_FOLDER = late_pattern(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
+"""How many agents begin each command: it tells nothing, and takes the room of what follows."""
 
 
 class Beside(Value):
@@ -61,7 +63,7 @@ def conversations_beside(
     )
     calls = store.journal.open_calls() if at_work else ()
     named = (f"{call.tool}: {call.summary}" for call in calls if call.host_session in at_work)
-    return Beside(at_work, tuple(shorten(one_line(call), _CALL) for call in named))
+    return Beside(at_work, tuple(shorten(without_folder(one_line(call)), _CALL) for call in named))
 
 
 def _last_sign(store: SessionStore, key: str) -> float:
@@ -79,3 +81,8 @@ def line_about(beside: Beside, state: TaskState) -> str:
         f"[gitguard: another conversation works in this checkout{at}{running}. A request here "
         "begins a task of its own.]"
     )
+
+
+def without_folder(call: str) -> str:
+    """Return a call without the change of folder that it begins with."""
+    return _CHANGE_OF_FOLDER.sub(r"\1", call)

@@ -70,12 +70,12 @@ BOUNDS = {
     "tools_used": Bound(50, 1_280),
     "files_read": Bound(60, 4_096),
     "artifacts": Bound(40, 12_288),
-    "tool_outputs": Bound(6, 2_048),
+    "tool_outputs": Bound(6, 4_096),
     "failed_attempts": Bound(12, 6_144),
     "commands": Bound(12, 6_144),
     "plan": Bound(30, 9_216),
 }
-"""With at most 26 KiB of the thread all of it stays below 68 KiB."""
+"""With at most 26 KiB of the thread all of it stays below 70 KiB."""
 _COMMITTED = late_pattern(
     r"\[[^\s\]]+ (?:\(root-commit\) )?(?P<id>[0-9a-f]{7,40})\] (?P<subject>.+?)"
     r"(?= \d+ files? changed|\s{2}|$)"

@@ -77,7 +77,18 @@ def test_a_long_finding_is_cut_and_secrets_are_taken_out(talk: Conversation) -> 
     talk.prompt(notification(f"The token is {secret}. " + "It goes on and on. " * 200))
     ((_, text, _),) = findings(talk)
     assert secret not in text
-    assert len(text) <= 400
+    assert 400 < len(text) <= 1_200
+
+
+def test_a_long_finding_is_shorter_once_a_later_turn_had_another(talk: Conversation) -> None:
+    starts(talk)
+    talk.prompt(notification("Row 12 of the ledger is wrong, and nobody knows why. " * 40))
+    talk.send("Stop", last_assistant_message="Row 12 is wrong.")
+    starts(talk, "toolu_0003")
+    talk.prompt(notification(FOUND, "toolu_0003"))
+    first, second = findings(talk)
+    assert len(first[1]) <= 400
+    assert second[1] == FOUND
 
 
 def test_many_findings_leave_room_for_the_newest(talk: Conversation) -> None:
