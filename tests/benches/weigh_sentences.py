@@ -1,7 +1,9 @@
 """Fit the weights by which the resume block chooses sentences of earlier turns.
 
 `--sources DIR` replays the real conversations of the development set and writes what shows of each
-sentence, and how much it tells of the facts that the rest of the block lacks: numbers, no words.
+sentence, how much it tells of the facts that the rest of the block lacks, and what a reader judged
+it to be worth at the conversation's end: numbers, no words. A reader's judgement is found by the
+sentence's digest, so one that the rules come to cut otherwise has none until it is read again.
 Without it the weights are fitted on the numbers that are in the repository, and printed.
 `--sources DIR --measure` measures the blocks of each conversation with the weights that those of
 other owners give.
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import hashlib
 import math
 import re
 import sys
@@ -23,6 +26,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from gitguard.model.text import one_line
 from gitguard.sessions.resume import weighing
 from gitguard.sessions.resume.turns import earlier_sentences
 from gitguard.sessions.resume.weighing import WEIGHTS, features_of
@@ -39,9 +43,16 @@ from tests.benches.real_conversations import (
 from tests.benches.real_replay import Replay, entries_of, events_of, moved_in_time
 
 NUMBERS = DATA.with_name("sentences.csv")
+READ = DATA.with_name("read_sentences.csv")
+WORTH = {"good": 1.0, "history": 0.3}
+"""What a sentence is worth by a reader's judgement: one that still tells what a successor needs, or
+one that is true and hardly of use. Others are worth nothing: stale, contradicted, repeated ones,
+fragments and noise."""
+_BY_READER = 0.6
+"""The part of the target that is the reader's judgement."""
 PLACES = 2
 """Decimal places of a weight: the facts are too few for more."""
-_LABEL, _CONVERSATION = "tells", "conversation"
+_TELLS, _WORTH, _CONVERSATION = "tells", "worth", "conversation"
 _TITLE = "Earlier turns"
 _PENALTY = 10.0
 """How strongly weights are drawn to zero, in sentences."""
@@ -59,6 +70,14 @@ class Row:
     conversation: str
     features: dict[str, float]
     tells: float
+    worth: float | None = None
+    """By a reader's judgement, from 0 to 1; none where nobody read it."""
+
+    @property
+    def target(self) -> float:
+        """What the regression is to say of it."""
+        worth = self.tells if self.worth is None else self.worth
+        return _BY_READER * worth + (1 - _BY_READER) * self.tells
 
 
 def told_by(sentences: Sequence[str], facts: Iterable[Fact], rest: str) -> list[float]:
@@ -92,18 +111,39 @@ def rows_of(source: Source, folder: Path) -> list[Row]:
     rest = before + earlier.partition("\nLast request")[2]
     sentences = earlier_sentences(state)
     tells = told_by([sentence.text for sentence in sentences], source.facts, rest)
-    features = features_of(sentences, state.exchanges)
-    return [Row(source.name, *pair) for pair in zip(features, tells, strict=True)]
+    features = features_of(sentences, state)
+    judged = judgements(source.name)
+    worth = [
+        WORTH.get(judged[digest], 0.0) if (digest := digest_of(s.text)) in judged else None
+        for s in sentences
+    ]
+    return [Row(source.name, *parts) for parts in zip(features, tells, worth, strict=True)]
+
+
+def digest_of(sentence: str) -> str:
+    """Return by what a sentence is told from the others of its conversation, without its words."""
+    return hashlib.sha256(one_line(sentence).encode()).hexdigest()[:16]
+
+
+def judgements(conversation: str) -> dict[str, str]:
+    """Return what a reader judged the sentences of a conversation to be, by their digests."""
+    with READ.open(encoding="utf-8", newline="") as file:
+        return {
+            line["digest"]: line["judgement"]
+            for line in csv.DictReader(file)
+            if line[_CONVERSATION] == conversation
+        }
 
 
 def write(rows: Iterable[Row]) -> None:
     """Write the numbers."""
     with NUMBERS.open("w", encoding="utf-8", newline="") as file:
         lines = csv.writer(file, lineterminator="\n")
-        lines.writerow([_CONVERSATION, *WEIGHTS, _LABEL])
+        lines.writerow([_CONVERSATION, *WEIGHTS, _TELLS, _WORTH])
         for row in rows:
             numbers = (*(row.features[name] for name in WEIGHTS), row.tells)
-            lines.writerow([row.conversation, *(f"{number:.4g}" for number in numbers)])
+            worth = "" if row.worth is None else f"{row.worth:.4g}"
+            lines.writerow([row.conversation, *(f"{number:.4g}" for number in numbers), worth])
 
 
 def read() -> list[Row]:
@@ -113,7 +153,8 @@ def read() -> list[Row]:
             Row(
                 line[_CONVERSATION],
                 {name: float(line[name]) for name in WEIGHTS},
-                float(line[_LABEL]),
+                float(line[_TELLS]),
+                float(line[_WORTH]) if line[_WORTH] else None,
             )
             for line in csv.DictReader(file)
         ]
@@ -144,7 +185,7 @@ def fitted(rows: Sequence[Row], *, without: Collection[str] = ()) -> tuple[dict[
         for x, row in zip(table, rows, strict=True):
             chance = 1 / (1 + math.exp(-sum(w * v for w, v in zip(weights, x, strict=True))))
             for i, value in enumerate(x):
-                slope[i] += (chance - row.tells) * value
+                slope[i] += (chance - row.target) * value
                 part = chance * (1 - chance) * value
                 for j in range(size):
                     bend[i][j] += part * x[j]

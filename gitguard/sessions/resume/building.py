@@ -34,7 +34,7 @@ from gitguard.sessions.resume.conflict_section import conflict_section
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill
 from gitguard.sessions.resume.own_code import files_named, standing_of_code
 from gitguard.sessions.resume.reader import FENCE, BlockReader, duration, line, safe
-from gitguard.sessions.resume.sections import sections_of, without_folder
+from gitguard.sessions.resume.sections import sections_of
 from gitguard.state import capture
 from gitguard.state.checkpoint import SNAPSHOT_FILE, checkpoint_name
 from gitguard.state.spoken import about_words
@@ -560,8 +560,7 @@ def _about(header: Header) -> tuple[BlockSection, ...]:
     title = "Another conversation may be at this"
     if beside.busy:
         title = "Another conversation is at work in this checkout"
-    calls = tuple(without_folder(call) for call in beside.calls)
-    signs = calls or tuple(work.reason for work in beside.at_work.values())
+    signs = beside.calls or tuple(work.reason for work in beside.at_work.values())
     works = tuple(BlockItem(safe(text), is_derived=True) for text in signs)
     return (
         BlockSection(title, works, 6, is_list=len(works) > 1),

@@ -11,6 +11,7 @@ import itertools
 from gitguard.model.checks import checks_of
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.tokens import beginning, fit, quarters_of
+from gitguard.sessions.beside import without_folder
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
 from gitguard.sessions.resume.files import files_of, folded_items
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -28,17 +29,20 @@ from gitguard.sessions.resume.reader import (
     with_common_remark,
 )
 from gitguard.sessions.resume.standing import (
+    TOLD,
+    has_later_request,
+    is_former_goal,
+    is_untold,
     newest_request,
     next_action,
     plan_left,
+    says,
 )
 from gitguard.sessions.resume.summary_sections import of_host_summary
 from gitguard.sessions.resume.turns import (
     EARLIER_WORDS,
     REQUEST,
-    TOLD,
     said_item,
-    says,
     turns_of,
 )
 from gitguard.state import roles
@@ -52,10 +56,8 @@ from gitguard.state.items import (
     PASSED,
     RAN,
     SAID,
-    Exchange,
 )
 from gitguard.state.outdated_checks import Run, leads_to_commit, told_by_no_other
-from gitguard.state.thread import is_heard, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,18 +74,17 @@ if TYPE_CHECKING:
 
 _WAITING = late_pattern(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|\||$))+")
 """Calls that only wait: whoever takes over has nothing to try again."""
-_CHANGE_OF_FOLDER = late_pattern(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
-"""How many agents begin each command: it tells nothing, and takes the room of what follows."""
 _CHECK, _FAILURE = 120, 200
 """Characters that are shown of a check and of a failure, until all sections have as much."""
+_REPORT = 900
+"""Quarters that are shown of a report that nobody has told of, until all sections have as much."""
 _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
-_FORMER, _FORMER_GOAL = 6, 140
-"""Prompts behind which a goal that nobody noted is a former one, and its characters then."""
 _PLAIN_NAME = late_pattern(r"[^\W\d_][\w:-]*")
 """An argument that is no option, no path and no value."""
 _COMMAND = 80
 """Characters that are ever shown of a check's command."""
+_BEFORE_EDITS = " (before the last edits)"
 _SHORTEST_ENDING = 30
 """Quarters of what a check said, from which on its first and its last words are shown."""
 _MOST_CHECKS = 12
@@ -117,6 +118,7 @@ def sections_of(
         _tasks_before(state, reader),
         *_course(state, reader),
         *turns_of(state, reader),
+        _reported_since(state, reader),
         *_where_things_stand(state, work, reader, by_host),
     )
     optional = (
@@ -130,21 +132,10 @@ def sections_of(
 
 
 def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSection, ...]:
-    goal, request = safe(state.stated_goal), newest_request(state)
-    is_prompt = not state.is_noted("goal")
-    if is_prompt and request is not None and says(one_line(state.stated_goal), request):
-        goal = safe(request.text)  # the thread keeps more of its newest request than the goal
-    title = "Goal"
-    if is_prompt:
-        has_gone_on = request is not None and _is_later_request(request, state)
-        title = "First request" if has_gone_on else "Goal (user's words)"
-        if has_gone_on and _is_long_ago(state):
-            goal = shorten(goal, _FORMER_GOAL)
     last_call = f"{work.last_tool}: {without_folder(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
-    goal_item = item_of(goal, state.goal_from, reader, is_derived=is_prompt)
     return (
-        single(title, goal_item if goal else BlockItem("(missing)"), 12, paragraph=REQUEST),
+        *_goal(state, reader),
         line("Phase", "" if _is_first_phase(state) else state.current_phase, 3),
         next_action(state, reader),
         line("Interrupted", running, 5, is_derived=True),
@@ -153,24 +144,27 @@ def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSecti
     )
 
 
+def _goal(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
+    """Return the goal; a prompt that nobody noted as one, unless it stands among the turns."""
+    if is_former_goal(state):
+        return ()
+    goal, request = safe(state.stated_goal), newest_request(state)
+    is_prompt = not state.is_noted("goal")
+    title = "Goal"
+    if is_prompt:
+        title = "First request" if has_later_request(state) else "Goal (user's words)"
+        if request is not None and says(one_line(state.stated_goal), request):
+            goal = safe(request.text)  # the thread keeps more of its newest request than the goal
+    item = item_of(goal, state.goal_from, reader, is_derived=is_prompt)
+    return (single(title, item if goal else BlockItem("(missing)"), 12, paragraph=REQUEST),)
+
+
 def _noted(state: TaskState, role: str, share: int, reader: BlockReader) -> Iterator[BlockSection]:
     """Yield a section for each field of a role that an agent notes, its newest items first."""
     for field in state.noted(role):
         newest = reversed(field.items_in(state))
         items = present(item_of(note.text, note.origin, reader) for note in newest)
         yield BlockSection(field.title, items, share, is_list=field.is_list)
-
-
-def _is_later_request(request: Exchange, state: TaskState) -> bool:
-    """Whether the conversation that set the goal has come to ask for something else."""
-    goal_from = state.goal_from
-    is_beside = goal_from is not None and goal_from.conversation != request.origin.conversation
-    return not is_beside and not says(one_line(state.stated_goal), request)
-
-
-def _is_long_ago(state: TaskState) -> bool:
-    """Whether the user asked for so much since the goal was set that it is most likely reached."""
-    return sum(is_heard(e) and not is_talk(e) for e in state.exchanges) > _FORMER
 
 
 def _is_first_phase(state: TaskState) -> bool:
@@ -250,6 +244,16 @@ def _where_things_stand(
     )
 
 
+def _reported_since(state: TaskState, reader: BlockReader) -> BlockSection:
+    """Return what tools and sub-agents told the agent that it has said nothing of since."""
+    items = present(
+        item_of(f"{o.tool}: {o.summary}", o.origin, reader, is_derived=not o.is_noted)
+        for o in reversed(state.tool_outputs)
+        if is_untold(o, state)
+    )
+    return BlockSection("Reported since", items, 16, has_stub=False, paragraph=_REPORT)
+
+
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     """Return the commands that check the work: what fails now first, then what is run most."""
     checks = [c for c in _newest_bare(state.commands) if c.outcome != RAN or c.ending]
@@ -257,7 +261,8 @@ def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     telling = told_by_no_other(runs)
     commands = [command for command in checks if command.command in telling]
     commands.sort(key=lambda c: (c.outcome != FAILED, -c.runs))
-    return items_of((_checked(command), True) for command in commands[:_MOST_CHECKS])
+    edited = max((a.when for a in state.artifacts if a.kind == "file"), default="")
+    return present(_checked(command, edited) for command in commands[:_MOST_CHECKS])
 
 
 def _newest_bare(commands: Iterable[Command]) -> list[Command]:
@@ -282,10 +287,15 @@ def _what_checks(command: Command) -> str:
     return " ".join((target.folder, target.program, *names))
 
 
-def _checked(command: Command) -> str:
-    """Return a check with its outcome, which a long command must not push out of sight."""
+def _checked(command: Command, edited: str) -> BlockItem:
+    """Return a check with its outcome, which a long command must not push out of sight.
+
+    edited is when a file was written last: what ran before it does not tell of that file.
+    """
     ending = f" — {command.ending}" if command.ending else ""
-    return f"{shorten(command.command, _COMMAND)}{label(command)}: {command.outcome}{ending}"
+    text = f"{shorten(command.command, _COMMAND)}{label(command)}: {command.outcome}{ending}"
+    remark = _BEFORE_EDITS if command.when < edited else ""
+    return BlockItem(safe(text), is_derived=True, remark=remark)
 
 
 def _ends_of_check(text: str, quarters: int) -> str:
@@ -344,11 +354,6 @@ def _tells(check: Command, failure: Failure) -> bool:
 def _failed_call(failure: Failure, reader: BlockReader) -> BlockItem:
     text = f"{without_folder(failure.what)}: {failure.error}"
     return item_of(text, failure.origin, reader, is_derived=True)
-
-
-def without_folder(call: str) -> str:
-    """Return a call without the change of folder that it begins with."""
-    return _CHANGE_OF_FOLDER.sub(r"\1", call)
 
 
 # What else there is

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from gitguard.model.text import one_line
 from gitguard.sessions.resume.filling import BlockSection
 from gitguard.sessions.resume.reader import BlockReader, item_of, items_of, label, line, single
 from gitguard.state.answers import closing_question, names_step, reports_done
-from gitguard.state.items import ACTIVE, AGENT_KINDS, CONCLUSION, Exchange
-from gitguard.state.thread import asked_last
+from gitguard.state.items import ACTIVE, AGENT_KINDS, CONCLUSION, UNFINISHED, Exchange
+from gitguard.state.thread import asked_last, is_heard, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitguard.state.items import PlanStep
+    from gitguard.state.items import PlanStep, ToolOutput
     from gitguard.state.task import TaskState
+
+
+_FORMER = 6
+"""Prompts behind which a goal that nobody noted is one of the turns."""
+TOLD = 40
+"""Characters that two texts begin with alike if both are cut from the same words."""
 
 
 def newest_request(state: TaskState) -> Exchange | None:
@@ -34,6 +41,41 @@ def is_before_request(answer: Exchange, state: TaskState) -> bool:
     if request is None:
         return False
     return state.exchanges.index(answer) < state.exchanges.index(request)
+
+
+def has_later_request(state: TaskState) -> bool:
+    """Whether the conversation that set the goal has come to ask for something else."""
+    goal_from, request = state.goal_from, newest_request(state)
+    if request is None:
+        return False
+    is_beside = goal_from is not None and goal_from.conversation != request.origin.conversation
+    return not is_beside and not says(one_line(state.stated_goal), request)
+
+
+def is_former_goal(state: TaskState) -> bool:
+    """Whether the goal is a prompt, and the user asked for so much since that it is a turn's."""
+    if state.is_noted("goal") or not has_later_request(state):
+        return False
+    return sum(is_heard(e) and not is_talk(e) for e in state.exchanges) > _FORMER
+
+
+def says(text: str, exchange: Exchange) -> bool:
+    """Whether a text is what an exchange says, or one of them is the other's beginning, cut."""
+    words = one_line(exchange.text)
+    if words == text:
+        return bool(text)
+    begun, cut, _ = min(text.partition("…"), words.partition("…"), key=lambda part: len(part[0]))
+    begun = begun.rstrip()
+    is_told = len(begun) >= TOLD and text.startswith(begun) and words.startswith(begun)
+    return bool(cut) and is_told
+
+
+def is_untold(output: ToolOutput, state: TaskState) -> bool:
+    """Whether the agent has said nothing since a tool, or a sub-agent, told it something."""
+    answer = newest_answer(state)
+    if answer is None or output.origin.when > answer.origin.when:
+        return True
+    return answer.kind == UNFINISHED and output.origin.when == answer.origin.when
 
 
 def awaited(state: TaskState) -> str:

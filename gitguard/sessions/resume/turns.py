@@ -18,8 +18,10 @@ from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present
 from gitguard.sessions.resume.standing import (
     awaited,
     is_before_request,
+    is_former_goal,
     newest_answer,
     newest_request,
+    says,
 )
 from gitguard.sessions.resume.weighing import GAP, SaidSentence, in_order, says_little, sentences_of
 from gitguard.state import roles
@@ -50,8 +52,6 @@ _FIRST_WORDS = 5
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _AFTER = 100
 """Characters of what the user's words follow, if that is no question."""
-TOLD = 40
-"""Characters that two texts begin with alike if both are cut from the same words."""
 _PASTE, _NEWEST_PASTE = 60, 240
 """Characters that stay of what the user pasted into earlier prompts and into the newest."""
 _MOST_SENTENCES = 160
@@ -158,7 +158,9 @@ def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> Bl
     """Return the sentences of the turns before the last one, which get room by their weight."""
     whole = earlier_sentences(state)
     elsewhere = [e.text for e in (last.request, last.answer) if e is not None]
-    order = in_order(whole, state.exchanges, [state.stated_goal, *elsewhere])
+    if not is_former_goal(state):
+        elsewhere.append(state.stated_goal)
+    order = in_order(whole, state, elsewhere)
     words = [place for place in order if whole[place].is_prompt]
     first = [place for place in words if not is_question(whole[place].text)][:_FIRST_WORDS]
     ranks = {place: rank for rank, place in enumerate(order)}
@@ -262,7 +264,7 @@ def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> li
     ]
     # A task is told by its goal, this one's above and earlier ones' in a section of their own.
     goals = [task.goal for task in state.earlier if task.goal]
-    if not state.is_noted("goal"):
+    if not (state.is_noted("goal") or is_former_goal(state)):
         goals.append(one_line(state.stated_goal))
     earlier = [e for e in earlier if not any(says(goal, e) for goal in goals)]
     # A newer word takes the place of an older one even where the agent noted it.
@@ -348,17 +350,6 @@ def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange
         if parts:
             left.append(exchange.replace(text=" ".join(parts)))
     return left
-
-
-def says(text: str, exchange: Exchange) -> bool:
-    """Whether a text is what an exchange says, or one of them is the other's beginning, cut."""
-    words = one_line(exchange.text)
-    if words == text:
-        return bool(text)
-    begun, cut, _ = min(text.partition("…"), words.partition("…"), key=lambda part: len(part[0]))
-    begun = begun.rstrip()
-    is_told = len(begun) >= TOLD and text.startswith(begun) and words.startswith(begun)
-    return bool(cut) and is_told
 
 
 def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:

@@ -10,15 +10,17 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections import Counter
 from itertools import zip_longest
 
 from gitguard.model.host_additions import QUOTED
+from gitguard.model.text import late_pattern
 from gitguard.model.tokens import quarters_of
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.state.answers import Passage, passages_of, weight_of
 from gitguard.state.items import UNFINISHED
-from gitguard.state.sentences import is_question, sentences, shape_of
+from gitguard.state.sentences import is_question, length_of, sentences, shape_of
 from gitguard.state.subjects import telling_words
 
 TYPE_CHECKING = False
@@ -26,26 +28,42 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gitguard.state.items import Exchange
+    from gitguard.state.task import TaskState
 
 WEIGHTS = {
-    "is_prompt": 0.59,
-    "age": -0.16,
-    "length": 0.32,
-    "terms": 0.32,
-    "new": -0.67,
-    "new_in_prompt": 0.54,
-    "signs_in_prompt": -2.81,
-    "of_prompt": 0.71,
-    "shape": 0.16,
+    "is_prompt": 0.45,
+    "age": -0.07,
+    "length": 0.3,
+    "terms": 0.4,
+    "new": -0.08,
+    "new_in_prompt": 0.07,
+    "signs_in_prompt": -4.33,
+    "long_in_prompt": -0.98,
+    "of_prompt": 0.64,
+    "shape": 0.08,
+    "written": 0.3,
+    "followers": -0.16,
+    "identifier": 0.31,
+    "end": -0.39,
+    "steps": -0.29,
+    "exclaims": -1.38,
 }
-BIAS = -3.44
+BIAS = -3.2
+_LONG_PROMPT = 60
+"""Words of a prompt's sentence from which on it is mostly pasted."""
+_RARE, _RARE_SHARE = 2, 6
+"""Messages in which a rare term stands at most: so many, or the part that this gives of all."""
+_STEPS = late_pattern(r"(?:^|\s)\d{1,2}[.)]\s")
+"""The number of a list's item."""
 GAP = "…"
 """What stands for the sentences that are left out."""
-_OVERHEAD = 60
+_OVERHEAD = 90
 """Quarters that count for a sentence besides its own, so that no fragment wins by being short."""
+_LEAST = 0.12
+"""The chance below which a sentence of the agent's is not shown, whatever room there is."""
 _NOVELTY = 0.6
 """How much less a sentence is worth whose terms all stand in the block already."""
-_PAIR = 2
+_PAIR = 1.4
 """How many times as much a prompt is worth once something of its answer is shown, and an answer
 once something of its prompt is."""
 _ALONE = 1e-6
@@ -118,13 +136,14 @@ def _is_hollow(text: str, fewest: int) -> bool:
     return shape_of(text).is_plain and len(telling_words(text)) < fewest
 
 
-def features_of(
-    sentences: Sequence[SaidSentence], exchanges: Iterable[Exchange]
-) -> list[dict[str, float]]:
+def features_of(sentences: Sequence[SaidSentence], state: TaskState) -> list[dict[str, float]]:
     """Return what shows of each sentence of earlier turns, the oldest first."""
     first_said: dict[str, str] = {}
-    for exchange in exchanges:
-        for term in telling_words(exchange.text):
+    messages: Counter[str] = Counter()
+    for exchange in state.exchanges:
+        terms = telling_words(exchange.text)
+        messages.update(terms)
+        for term in terms:
             first_said.setdefault(term, exchange.id)
     asked: dict[int, frozenset[str]] = {}
     for sentence in sentences:
@@ -132,27 +151,65 @@ def features_of(
             asked[sentence.turn] = asked.get(sentence.turn, frozenset()) | telling_words(
                 sentence.message.text
             )
+    written = Counter(
+        (artifact.origin.conversation, artifact.origin.turn)
+        for artifact in state.artifacts
+        if artifact.kind == "file"
+    )
+    terms_of = [telling_words(sentence.text) for sentence in sentences]
+    followers = _followers(sentences, terms_of, messages)
+    lengths = Counter(sentence.message.id for sentence in sentences)
     newest = max((sentence.turn for sentence in sentences), default=0)
     features = []
-    for sentence in sentences:
-        terms, message = telling_words(sentence.text), sentence.message.id
-        of_prompt = frozenset() if sentence.is_prompt else asked.get(sentence.turn, frozenset())
+    for sentence, terms, later in zip(sentences, terms_of, followers, strict=True):
+        is_prompt, message = sentence.is_prompt, sentence.message
+        of_prompt = frozenset() if is_prompt else asked.get(sentence.turn, frozenset())
         number = max(len(terms), 1)
-        new = sum(first_said.get(term, message) == message for term in terms) / number
+        new = sum(first_said.get(term, message.id) == message.id for term in terms) / number
+        of_turn = written[message.origin.conversation, message.origin.turn]
         features.append(
             {
-                "is_prompt": float(sentence.is_prompt),
+                "is_prompt": float(is_prompt),
                 "age": math.log1p(newest - sentence.turn),
                 "length": math.log1p(quarters_of(sentence.text)),
                 "terms": math.log1p(len(terms)),
                 "new": new,
-                "new_in_prompt": new * sentence.is_prompt,
-                "signs_in_prompt": sentence.is_prompt * _share_of_signs(sentence.text),
+                "new_in_prompt": new * is_prompt,
+                "signs_in_prompt": is_prompt * _share_of_signs(sentence.text),
+                "long_in_prompt": float(is_prompt and length_of(sentence.text) > _LONG_PROMPT),
                 "of_prompt": len(terms & of_prompt) / number,
                 "shape": sentence.weight,
+                "written": math.log1p(of_turn) * (not is_prompt),
+                "followers": math.log1p(later) * (not is_prompt),
+                "identifier": float(shape_of(sentence.text).has_identifier and not is_prompt),
+                "end": (not is_prompt) * sentence.place / max(lengths[message.id] - 1, 1),
+                "steps": float(not is_prompt and bool(_STEPS.search(sentence.text))),
+                "exclaims": float(not is_prompt and sentence.text.endswith(("!", "！"))),
             }
         )
     return features
+
+
+def _followers(
+    sentences: Sequence[SaidSentence], terms_of: Sequence[frozenset[str]], messages: Counter[str]
+) -> list[int]:
+    """Return how many sentences of later messages share a rare term with each."""
+    rare = max(_RARE, len({sentence.message.id for sentence in sentences}) // _RARE_SHARE)
+    having: dict[str, set[int]] = {}
+    followers = []
+    own: set[int] = set()
+    message = ""
+    for place in range(len(sentences) - 1, -1, -1):
+        if sentences[place].message.id != message:
+            message = sentences[place].message.id
+            for earlier in own:
+                for term in terms_of[earlier]:
+                    having.setdefault(term, set()).add(earlier)
+            own = set()
+        own.add(place)
+        terms = [term for term in terms_of[place] if messages[term] <= rare]
+        followers.append(len(set().union(*(having.get(term, ()) for term in terms))))
+    return followers[::-1]
 
 
 def _share_of_signs(text: str) -> float:
@@ -167,7 +224,7 @@ def chance_of(features: Mapping[str, float]) -> float:
 
 
 def in_order(
-    sentences: Sequence[SaidSentence], exchanges: Iterable[Exchange], elsewhere: Iterable[str]
+    sentences: Sequence[SaidSentence], state: TaskState, elsewhere: Iterable[str]
 ) -> list[int]:
     """Return the places of sentences in the order in which they get room.
 
@@ -175,7 +232,7 @@ def in_order(
     sentence on. One that says hardly anything comes last, and an older one that only asks not at
     all, while nothing of the answer to it is shown.
     """
-    chances = [chance_of(features) for features in features_of(sentences, exchanges)]
+    chances = [chance_of(features) for features in features_of(sentences, state)]
     terms = [telling_words(sentence.text) for sentence in sentences]
     seen = {term for text in elsewhere for term in telling_words(text)}
     shown: set[tuple[int, bool]] = set()
@@ -183,6 +240,8 @@ def in_order(
 
     def worth(place: int) -> float:
         sentence = sentences[place]
+        if chances[place] < _LEAST and not sentence.is_prompt:
+            return 0
         own, other = (
             (sentence.turn, is_prompt) in shown
             for is_prompt in (sentence.is_prompt, not sentence.is_prompt)

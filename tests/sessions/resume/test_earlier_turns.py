@@ -48,7 +48,7 @@ def lines_of(state: TaskState, max_tokens: int, now: str = "") -> list[str]:
 
 def order_of(state: TaskState) -> list[str]:
     whole = earlier_sentences(state)
-    return [whole[place].text for place in in_order(whole, state.exchanges, [])]
+    return [whole[place].text for place in in_order(whole, state, [])]
 
 
 def test_a_message_is_one_line_with_a_mark_where_sentences_are_left_out() -> None:
@@ -71,14 +71,14 @@ def test_an_answer_whose_prompt_is_not_shown_is_told_to_be_the_agents() -> None:
 
 def test_a_line_says_how_old_it_is_where_others_are_newer() -> None:
     said = turns(
-        ("Port the reader of rows.py", "Row 12 was wrong. Row 14 is wrong."),
+        ("Port the reader of rows.py", "Row 12 was wrong. Row 14 of rows.py is wrong."),
         ("Port the writer of rows.py", "It takes 9 ms now."),
         ("Test it all", ""),
         apart=5 * HOUR,
     )
     lines = lines_of(after(said), 700, now=said[-1].origin.when)
     assert "- Port the reader of rows.py (10 h old)" in lines
-    assert "- → Row 12 was wrong. Row 14 is wrong. (10 h old)" in lines
+    assert "- → Row 12 was wrong. Row 14 of rows.py is wrong. (10 h old)" in lines
     assert "- → It takes 9 ms now. (5 h old)" in lines
 
 
@@ -87,9 +87,9 @@ def test_a_sentence_that_says_what_stands_in_the_block_comes_behind_one_that_doe
     other = "The writer of the archive keeps broken lines until page nine."
     state = after(turns(("Port the tables of it", f"{told} {other}"), ("Test it", "")))
     whole = earlier_sentences(state)
-    order = [whole[place].text for place in in_order(whole, state.exchanges, [told])]
+    order = [whole[place].text for place in in_order(whole, state, [told])]
     assert order.index(other) < order.index(told)
-    order = [whole[place].text for place in in_order(whole, state.exchanges, [other])]
+    order = [whole[place].text for place in in_order(whole, state, [other])]
     assert order.index(told) < order.index(other)
 
 

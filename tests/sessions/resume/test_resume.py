@@ -17,8 +17,10 @@ from gitguard.sessions.resume.building import LEAST_TOKENS, Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, Filled, fill, length
 from gitguard.state.items import (
     FAILED,
+    HOOK,
     PASSED,
     RAN,
+    UNFINISHED,
     Artifact,
     Command,
     Decision,
@@ -28,6 +30,7 @@ from gitguard.state.items import (
     Note,
     Origin,
     PlanStep,
+    ToolOutput,
     texts,
 )
 from gitguard.state.prompts import gist
@@ -333,7 +336,7 @@ def test_of_many_earlier_turns_the_block_shows_some_each_with_its_answer_and_cou
             prompt,
             said_by_agent(f"Ported {prompt.text[5:14]}, 12 tests pass.", prompt.origin),
         ]
-    block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)))
+    block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)), max_tokens=500)
     assert re.search(r"Earlier turns, oldest first \([123]\d of 39\):\n", block)
     assert f"- {prompts[-2]}\n- → Ported {prompts[-2][5:14]}, 12 tests pass.\n" in block
 
@@ -479,16 +482,36 @@ def test_in_a_short_block_newer_prompts_stand_with_their_answers_before_older_on
     assert len(lone) * 4 <= len(lines)
 
 
-def test_a_goal_that_nobody_noted_is_cut_short_once_much_else_was_asked_for() -> None:
-    goal = "Port the parser, " + "row by row, " * 30 + "and then stop"
+def test_a_first_request_is_one_of_the_turns_once_much_else_was_asked_for() -> None:
+    goal = "Port the parser, row by row"
     state = new_task("main", NOW)
     few = said(goal, *(f"Document page {n}" for n in range(3)))
     many = said(goal, *(f"Document page {n} in docs/page_{n}.md" for n in range(9)))
     begun = state.replace(goal=goal, goal_from=few[0].origin)
-    assert "and then stop" in block_of(begun.replace(exchanges=few))
-    former = block_of(begun.replace(exchanges=many), max_tokens=2000)
-    assert "First request: Port the parser" in former
-    assert "and then stop" not in former
+    assert f"First request: {goal}\n" in block_of(begun.replace(exchanges=few))
+    block = block_of(begun.replace(exchanges=many))
+    assert "First request" not in block
+    assert f"Earlier turns, oldest first:\n- {goal}\n" in block
+
+
+def test_what_a_sub_agent_reported_stands_beside_the_words_that_announced_it() -> None:
+    report = "The build step overrides the version in release.yml."
+    (prompt,) = said("Map the wiring")
+    announced = said_by_agent("Let me map it first.", prompt.origin).replace(kind=UNFINISHED)
+    output = ToolOutput("sub-agent a1", report, id="o1", origin=prompt.origin.replace(by=HOOK))
+    state = new_task("main", NOW).replace(exchanges=(prompt, announced), tool_outputs=(output,))
+    assert f"Reported since:\n- sub-agent a1: {report}\n" in block_of(state)
+    told = said_by_agent("The wiring is simple: the build step sets it.", prompt.origin)
+    later = told.replace(origin=told.origin.replace(when="2026-07-01T09:00:00Z"))
+    assert "Reported since" not in block_of(state.replace(exchanges=(prompt, later)))
+
+
+def test_a_check_that_ran_before_a_file_was_written_says_so() -> None:
+    runs = (checked("pytest tests/a.py", minute=1), checked("ruff check .", minute=5))
+    file = Artifact("a.py", "file", origin=checked("", minute=3).origin)
+    block = block_of(new_task("main", NOW).replace(commands=runs, artifacts=(file,)))
+    assert "- pytest tests/a.py: passed (before the last edits)\n" in block
+    assert "- ruff check .: passed\n" in block
 
 
 def test_failed_calls_on_the_way_to_a_commit_are_over_when_it_was_made() -> None:
