@@ -134,16 +134,26 @@ def question_answered(answer: str, prompt: str) -> str:
         return ""
     whole = sentences(without_code(answer[-READ:]))
     is_long = length_of(answer) > LONG_ANSWER
-    questions = [sentence for sentence in whole[-_CLOSING:] if is_question(sentence)]
+    questions = _closing_questions(whole)
     choice = _choice_picked(answer, prompt)
     if questions:
-        shares = telling_terms(questions[-1]) & telling_terms(prompt)
+        asked = " ".join(questions)
+        shares = telling_terms(asked) & telling_terms(prompt)
         if not (is_long or shares or choice):
             return ""
-        return _BEFORE_QUESTION.join(filter(None, (choice, shorten(questions[-1], _QUESTION))))
+        return _BEFORE_QUESTION.join(filter(None, (choice, shorten(asked, _QUESTION))))
     if choice:
         return choice
     return shorten(whole[-1], _QUESTION) if is_long and length_of(prompt) <= FEW_WORDS else ""
+
+
+def _closing_questions(whole: list[str]) -> list[str]:
+    """Return the last question of an answer, with one right before it: a reply may mean either."""
+    for place in range(len(whole) - 1, max(len(whole) - 1 - _CLOSING, -1), -1):
+        if is_question(whole[place]):
+            is_second = place > 0 and is_question(whole[place - 1])
+            return whole[place - is_second : place + 1]
+    return []
 
 
 def _choice_picked(answer: str, prompt: str) -> str:

@@ -129,3 +129,12 @@ def test_one_line_says_what_is_checked_out_committed_and_pushed(tmp_path: Path) 
 def test_a_branch_without_an_upstream_has_none_in_that_line(talk: Conversation) -> None:
     talk.prompt("Stack the hay in the barn")
     assert "; no upstream; HEAD " in git_line(talk)
+
+
+def test_the_subject_of_a_commit_ends_before_what_git_advises(talk: Conversation) -> None:
+    run(talk, "git commit -q --allow-empty -m 'Stack the hay'")
+    commit = talk.git("rev-parse", "--short", "HEAD").strip()
+    advice = "After doing this, you may fix the identity used for this commit with:"
+    run(talk, "git show --stat", f"[main {commit}] Stack the hay\n{advice}\n    git commit")
+    talk.send("Stop", last_assistant_message="Done.")
+    assert commits(talk) == [(commit, "Stack the hay")]

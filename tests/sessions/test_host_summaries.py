@@ -118,6 +118,18 @@ def test_the_conversation_that_was_compacted_is_not_given_its_summary_again(tmp_
     assert "host's summary" not in block
 
 
+def test_what_was_under_way_is_over_once_the_agent_has_acted(tmp_path: Path) -> None:
+    talk = compacted(tmp_path)
+    talk.send(
+        "PostToolUse.Bash",
+        tool_input={"command": "pytest -q"},
+        tool_response={"stdout": "12 passed in 0.31s", "stderr": "", "interrupted": False},
+    )
+    block = block_of_another(talk)
+    assert "Current Work:" not in block
+    assert "Document the encoding" in block
+
+
 def test_what_passed_since_is_not_repeated_from_the_summary(tmp_path: Path) -> None:
     talk = compacted(tmp_path)
     talk.prompt("Are they fine?")

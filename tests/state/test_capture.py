@@ -135,6 +135,12 @@ def test_a_reply_that_picks_a_choice_by_its_number_is_kept_with_the_choice(
     assert question_answered(answer, reply) == settled
 
 
+def test_a_few_words_may_answer_either_of_two_questions_at_the_end() -> None:
+    answer = f"{LONG_ANSWER} Do you agree with this grammar? Or should it have other names?"
+    settled = "Do you agree with this grammar? Or should it have other names?"
+    assert question_answered(answer, "yes") == settled
+
+
 @pytest.mark.parametrize(
     ("answer", "reply"),
     [

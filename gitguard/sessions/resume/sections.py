@@ -42,6 +42,7 @@ from gitguard.sessions.resume.summary_sections import of_host_summary
 from gitguard.sessions.resume.turns import (
     EARLIER_WORDS,
     REQUEST,
+    heaviest,
     said_item,
     turns_of,
 )
@@ -83,7 +84,7 @@ _NOTE_AND_REASON = 340
 _PLAIN_NAME = late_pattern(r"[^\W\d_][\w:-]*")
 """An argument that is no option, no path and no value."""
 _COMMAND = 80
-"""Characters that are ever shown of a check's command."""
+"""Characters that are ever shown of the command of a check, or of a call that failed."""
 _BEFORE_EDITS = " (before the last edits)"
 _SHORTEST_ENDING = 30
 """Quarters of what a check said, from which on its first and its last words are shown."""
@@ -251,17 +252,20 @@ def _reported_since(state: TaskState, reader: BlockReader) -> BlockSection:
         for o in reversed(state.tool_outputs)
         if is_untold(o, state)
     )
-    return BlockSection("Reported since", items, 16, has_stub=False, paragraph=_REPORT)
+    return BlockSection("Reported since", items, 16, paragraph=_REPORT, cut=heaviest)
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
-    """Return the commands that check the work: what fails now first, then what is run most."""
+    """Return the commands that check the work, first those that ran since a file was written.
+
+    Of these, what fails comes first, then what is run most.
+    """
     checks = [c for c in _newest_bare(state.commands) if c.outcome != RAN or c.ending]
     runs = tuple(Run(command.command, command.outcome, command.when) for command in checks)
     telling = told_by_no_other(runs)
     commands = [command for command in checks if command.command in telling]
-    commands.sort(key=lambda c: (c.outcome != FAILED, -c.runs))
     edited = max((a.when for a in state.artifacts if a.kind == "file"), default="")
+    commands.sort(key=lambda c: (c.when < edited, c.outcome != FAILED, -c.runs))
     return present(_checked(command, edited) for command in commands[:_MOST_CHECKS])
 
 
@@ -352,7 +356,8 @@ def _tells(check: Command, failure: Failure) -> bool:
 
 
 def _failed_call(failure: Failure, reader: BlockReader) -> BlockItem:
-    text = f"{without_folder(failure.what)}: {failure.error}"
+    # A long command must not push why it failed out of sight.
+    text = f"{shorten(without_folder(failure.what), _COMMAND)}: {failure.error}"
     return item_of(text, failure.origin, reader, is_derived=True)
 
 
@@ -373,7 +378,7 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
     return (
         *_noted(state, roles.DONE_WORK, 10, reader),
         *_noted(state, roles.ASSUMPTION, 10, reader),
-        BlockSection("Tool outputs", items_of(outputs), 6),
+        BlockSection("Tool outputs", items_of(outputs), 6, cut=heaviest),
         *_noted(state, roles.LESSON, 10, reader),
         *_noted(state, roles.REMARK, 10, reader),
         BlockSection("Earlier on this branch", present(earlier), 3),

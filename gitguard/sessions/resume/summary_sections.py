@@ -31,8 +31,8 @@ _MOST_GONE_ON = 15
 """The most percent of the block for a summary after which the work has gone on."""
 _GOES_ON = 2
 """Turns that the agent has ended since, after which what was under way or left then is over."""
-_OVER_AT_REQUEST, _OVER = (CURRENT, NEXT), (CURRENT, NEXT, PENDING)
-"""What is over once the user asked for something else, and once the work has gone on."""
+_OVER_AT_ACTION, _OVER = (CURRENT, NEXT), (CURRENT, NEXT, PENDING)
+"""What is over once the agent acted or the user asked for more, and once turns have ended."""
 _PARAGRAPH = 160
 """Characters that are shown of each section, until all sections of the block have as much."""
 
@@ -55,7 +55,11 @@ def of_host_summary(
     has_gone_on = len(ended) >= _GOES_ON
     request = newest_request(state)
     is_asked = request is not None and request.kind == REQUEST and request.when > summary.when
-    over = _OVER if has_gone_on else _OVER_AT_REQUEST if is_asked else ()
+    has_acted = any(
+        item.when > summary.when
+        for item in (*state.failed_attempts, *state.artifacts, *state.commands)
+    )
+    over = _OVER if has_gone_on else _OVER_AT_ACTION if has_acted or is_asked else ()
     standing: list[BlockItem] = []
     passing: list[BlockItem] = []
     for section in by_worth(sections):

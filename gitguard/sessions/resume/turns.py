@@ -33,7 +33,7 @@ from gitguard.state.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.state.sentences import is_question, sentences, words_of
+from gitguard.state.sentences import is_question, sentences, shape_of, words_of
 from gitguard.state.subjects import Subjects
 from gitguard.state.thread import is_full, is_heard, is_refusal, is_talk
 
@@ -125,6 +125,8 @@ def _last_answer(
     for unnoted in _not_noted([answer] if answer else [], state):
         # What stands as the next action is not said once more.
         text = unnoted.text.replace(awaited(state), "").strip()
+        if unnoted.kind == UNFINISHED:
+            text = _without_announcement(text)
         if text:
             item = said_item(unnoted.replace(text=text), reader)
     is_cut_off = answer is not None and answer.kind == UNFINISHED
@@ -132,12 +134,18 @@ def _last_answer(
     if is_cut_off and reader.may_go_on:
         title = "Said in an open turn"
     section = single(title, item, _SHARE_OF_ANSWER, paragraph=_CONCLUSION)
-    section = section.replace(has_stub=False, cut=_heaviest)
+    section = section.replace(has_stub=False, cut=heaviest)
     if answer is None or not last.middle:
         return (section,)
     told = " ".join(exchange.text for exchange in last.middle)
     item = item_of(told, answer.origin, reader, is_derived=True)
     return (section.replace(title="Said before it", items=present([item]), share=20), section)
+
+
+def _without_announcement(text: str) -> str:
+    """Return what was said in the middle of a turn without the call that its end announces."""
+    parts = sentences(text)
+    return " ".join(parts[:-1]) if shape_of(parts[-1]).is_plain else text
 
 
 def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:
@@ -410,5 +418,6 @@ def _hardly_ended(exchanges: Iterable[Exchange]) -> frozenset[str]:
     return frozenset(ids | middle)
 
 
-def _heaviest(text: str, quarters: int, *, is_open: bool = True) -> str:
+def heaviest(text: str, quarters: int, *, is_open: bool = True) -> str:
+    """Cut a text to the sentences that weigh most."""
     return conclusions(text, quarters, size_of=quarters_of, cut=fit, is_open=is_open)

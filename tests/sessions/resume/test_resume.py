@@ -514,6 +514,33 @@ def test_a_check_that_ran_before_a_file_was_written_says_so() -> None:
     assert "- ruff check .: passed\n" in block
 
 
+def test_a_long_command_does_not_push_out_why_it_failed() -> None:
+    what = f"Bash: export PATH=$PATH:{'/a/long/folder' * 20} && make"
+    failure = Failure(what, "Exit code 3", id="f", origin=BY_HOOK)
+    state = new_task("main", NOW).replace(exchanges=said("Make it"), failed_attempts=(failure,))
+    assert re.search(r"- Bash: export PATH=.*…: Exit code 3\n", block_of(state))
+
+
+def test_checks_since_the_last_edits_come_before_older_ones() -> None:
+    older = [checked(f"pytest tests/test_{n}.py", minute=1) for n in range(12)]
+    newer = checked("pytest tests/new.py", PASSED, "12 passed", minute=5)
+    file = Artifact("a.py", "file", origin=checked("", minute=3).origin)
+    state = new_task("main", NOW).replace(commands=(*older, newer), artifacts=(file,))
+    assert "Checks:\n- pytest tests/new.py: passed — 12 passed\n" in block_of(state)
+
+
+def test_words_that_only_announce_a_call_that_ran_are_not_shown() -> None:
+    (prompt,) = said("Map the wiring of app.py")
+    origin = prompt.origin
+    told = said_by_agent("Row 12 of app.py is wrong. Let me look at it.", origin)
+    only = said_by_agent("Let me look at it first.", origin)
+    state = new_task("main", NOW)
+    block = block_of(state.replace(exchanges=(prompt, told.replace(kind=UNFINISHED))))
+    assert ": Row 12 of app.py is wrong.\n" in block
+    block = block_of(state.replace(exchanges=(prompt, only.replace(kind=UNFINISHED))))
+    assert "Said" not in block
+
+
 def test_failed_calls_on_the_way_to_a_commit_are_over_when_it_was_made() -> None:
     failures = (
         failed('cd "/a b" && git add x.py "!/y.md" && git status --short | grep …', minute=1),
