@@ -367,7 +367,8 @@ def _row(line: str, columns: list[str]) -> str:
         for name, cell in zip(names[1:], cells[1:], strict=True)
         if cell
     ]
-    return f"{cells[0]}: {', '.join(values)}." if cells[0] else f"{', '.join(values)}."
+    heading = f"{cells[0]}: " if cells[0] else ""
+    return f"{heading}{', '.join(values)}."
 
 
 def _cells_of(line: str) -> list[str]:

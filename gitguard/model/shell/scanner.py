@@ -126,11 +126,10 @@ def with_short_bodies(line: str, most: int) -> str:
     parts: list[str] = []
     at = 0
     for begin, end in ShellLine(line).bodies:
-        kept = max(end - begin - excess - len(_CUT), 0)
-        kept = line.rfind("\n", begin, begin + kept) + 1 or begin
-        if excess > 0 and end - kept > len(_CUT):
-            parts += line[at:kept], _CUT
-            excess -= end - kept - len(_CUT)
+        cut = line.rfind("\n", begin, max(end - excess - len(_CUT), begin)) + 1 or begin
+        if excess > 0 and end - cut > len(_CUT):
+            parts += line[at:cut], _CUT
+            excess -= end - cut - len(_CUT)
             at = end
     return "".join((*parts, line[at:]))
 

@@ -53,7 +53,7 @@ def has_later_request(state: TaskState) -> bool:
 
 
 def is_former_goal(state: TaskState) -> bool:
-    """Whether the goal is a prompt, and the user asked for so much since that it is a turn's."""
+    """Whether the goal is a prompt behind so many others that it is one of the turns."""
     if state.is_noted("goal") or not has_later_request(state):
         return False
     return sum(is_heard(e) and not is_talk(e) for e in state.exchanges) > _FORMER
@@ -71,7 +71,7 @@ def says(text: str, exchange: Exchange) -> bool:
 
 
 def is_untold(output: ToolOutput, state: TaskState) -> bool:
-    """Whether the agent has said nothing since a tool, or a sub-agent, told it something."""
+    """Whether the agent has said nothing since a tool or a sub-agent told it something."""
     answer = newest_answer(state)
     if answer is None or output.origin.when > answer.origin.when:
         return True

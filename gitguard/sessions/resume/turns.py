@@ -66,6 +66,7 @@ _FEWEST_WORDS = 3
 """Words of an answer that is worth a line when it is not the last."""
 _ANSWERED = "→ "
 """What an answer begins with that stands below its prompt."""
+_ANSWER_LEFT_OUT = " (answered)"
 _BY_AGENT = "Agent: "
 """What an answer begins with whose prompt is not shown."""
 _SHARE, _SHARE_OF_ANSWER = 34, 40
@@ -202,10 +203,26 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     words = _earlier_words(state, last.request, subjects) if last.request else []
     kept = {exchange.id: exchange for exchange in (*words, *telling)}
     whole: list[SaidSentence] = []
+    answered = _answered(state.exchanges)
     for number, turn in enumerate(_turns(state.exchanges, kept)):
         for exchange in turn:
-            whole += _sentences_shown(number, exchange)
+            is_answered = exchange.id in answered
+            shown = _sentences_shown(number, exchange)
+            whole += [sentence.replace(is_answered=is_answered) for sentence in shown]
     return whole
+
+
+def _answered(exchanges: Iterable[Exchange]) -> frozenset[str]:
+    """Return the ids of prompts whose turn the agent ended with an answer."""
+    answered: set[str] = set()
+    prompts: set[str] = set()
+    for exchange in exchanges:
+        if exchange.kind == CONCLUSION:
+            answered |= prompts
+            prompts = set()
+        elif exchange.origin.by == USER:
+            prompts = {exchange.id}
+    return frozenset(answered)
 
 
 def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
@@ -219,9 +236,14 @@ def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
 
 
 def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLines:
-    """Return a line for each message, its sentences with a mark where some are left out."""
+    """Return a line for each message, its sentences with a mark where some are left out.
+
+    A prompt of which no answer is shown says that there was one, so that nobody takes it for open.
+    """
     lines: list[str] = []
     turns: set[int] = set()
+    items = list(items)
+    told = {whole[item.part].turn for item in items if not whole[item.part].is_prompt}
     for _, group in groupby(items, key=lambda item: whole[item.part].message.id):
         shown = list(group)
         before = whole[shown[0].part]
@@ -233,6 +255,8 @@ def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLine
             is_next = sentence.place == before.place + 1 or line.endswith(GAP)
             line += f" {item.text}" if is_next else f" {GAP} {item.text}"
             before = sentence
+        if before.is_answered and before.turn not in told:
+            line += _ANSWER_LEFT_OUT
         lines.append(line + shown[0].remark)
         turns.add(before.turn)
     return JoinedLines(tuple(lines), len(turns))

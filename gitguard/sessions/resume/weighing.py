@@ -87,6 +87,8 @@ class SaidSentence(Value):
     """What it weighs within an answer, by its shape and place."""
     says_little: bool = False
     """Whether it says hardly anything without the other half of its turn."""
+    is_answered: bool = False
+    """Whether it is a prompt, and the agent ended the turn with an answer."""
 
     @property
     def is_prompt(self) -> bool:

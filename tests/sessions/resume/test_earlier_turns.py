@@ -69,6 +69,18 @@ def test_an_answer_whose_prompt_is_not_shown_is_told_to_be_the_agents() -> None:
     assert lines[1:] == ["- Agent: The reader of rows.py takes 12 ms now."]
 
 
+def test_an_answered_prompt_says_so_where_no_answer_is_shown() -> None:
+    said = turns(
+        ("Move rows.py to the folder of readers", "All done!"),
+        ("Port the writer of rows.py", ""),
+        ("Test it all", ""),
+    )
+    assert lines_of(after(said), 700)[1:] == [
+        "- Move rows.py to the folder of readers (answered)",
+        "- Port the writer of rows.py",
+    ]
+
+
 def test_a_line_says_how_old_it_is_where_others_are_newer() -> None:
     said = turns(
         ("Port the reader of rows.py", "Row 12 was wrong. Row 14 of rows.py is wrong."),
