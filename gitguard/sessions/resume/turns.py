@@ -33,7 +33,7 @@ from gitguard.state.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.state.sentences import is_question, sentences, shape_of, words_of
+from gitguard.state.sentences import is_question, sentences, words_of
 from gitguard.state.subjects import Subjects
 from gitguard.state.thread import is_full, is_heard, is_refusal, is_talk
 
@@ -126,8 +126,6 @@ def _last_answer(
     for unnoted in _not_noted([answer] if answer else [], state):
         # What stands as the next action is not said once more.
         text = unnoted.text.replace(awaited(state), "").strip()
-        if unnoted.kind == UNFINISHED:
-            text = _without_announcement(text)
         if text:
             item = said_item(unnoted.replace(text=text), reader)
     is_cut_off = answer is not None and answer.kind == UNFINISHED
@@ -141,12 +139,6 @@ def _last_answer(
     told = " ".join(exchange.text for exchange in last.middle)
     item = item_of(told, answer.origin, reader, is_derived=True)
     return (section.replace(title="Said before it", items=present([item]), share=20), section)
-
-
-def _without_announcement(text: str) -> str:
-    """Return what was said in the middle of a turn without the call that its end announces."""
-    parts = sentences(text)
-    return " ".join(parts[:-1]) if shape_of(parts[-1]).is_plain else text
 
 
 def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:

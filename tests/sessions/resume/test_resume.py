@@ -529,18 +529,6 @@ def test_checks_since_the_last_edits_come_before_older_ones() -> None:
     assert "Checks:\n- pytest tests/new.py: passed — 12 passed\n" in block_of(state)
 
 
-def test_words_that_only_announce_a_call_that_ran_are_not_shown() -> None:
-    (prompt,) = said("Map the wiring of app.py")
-    origin = prompt.origin
-    told = said_by_agent("Row 12 of app.py is wrong. Let me look at it.", origin)
-    only = said_by_agent("Let me look at it first.", origin)
-    state = new_task("main", NOW)
-    block = block_of(state.replace(exchanges=(prompt, told.replace(kind=UNFINISHED))))
-    assert ": Row 12 of app.py is wrong.\n" in block
-    block = block_of(state.replace(exchanges=(prompt, only.replace(kind=UNFINISHED))))
-    assert "Said" not in block
-
-
 def test_failed_calls_on_the_way_to_a_commit_are_over_when_it_was_made() -> None:
     failures = (
         failed('cd "/a b" && git add x.py "!/y.md" && git status --short | grep …', minute=1),
