@@ -447,7 +447,7 @@ class _ChangeSet:
             filed = _pick(part, self.values[part]) if part in self.values else task
             if part not in self.values or filed.goal != task.goal:  # restated after its end
                 tasks[part] = filed.replace(goal=task.goal)
-        return {**tasks, **self._noted_late()}
+        return {**tasks, **self._noted_late(), **self._other_variants(), **self._other_goals()}
 
     def _noted_late(self) -> dict[Part, EarlierNote]:
         """Return what was noted for tasks that somebody ended who had not heard of it."""
@@ -463,18 +463,49 @@ class _ChangeSet:
             for note in notes_of(task_id, _noted_in(items), tuple(items.get("exchanges", ())))
         }
 
+    def _other_variants(self) -> dict[Part, EarlierNote]:
+        """Return what else was noted of items of ended tasks: nobody settles these any more."""
+        variants: dict[Part, EarlierNote] = {}
+        for part, dots in self.values.items():
+            is_filed = part[0] == "earlier_notes"
+            if len(dots) < 2 or not part[1] or (self._shown_of(part) and not is_filed):
+                continue
+            *older, newest = sorted(_ranked(part, dots))
+            for _, counter, writer, item in older:
+                task_id, _ = self._task_of(writer, counter)
+                noted = _noted_in({part[0]: (item,)})
+                for note in (item,) if is_filed else notes_of(task_id, noted, ()):
+                    note_id = derived_id(note.id, "earlier_notes", note.text)
+                    if item != newest[-1]:
+                        variants["earlier_notes", note_id] = note.replace(id=note_id)
+        return variants
+
     def tasks_beside(self) -> dict[Part, EarlierTask]:
         """Return the tasks that writers began while others began the one that the state shows.
 
         The conversation of each goes on with it (`task.as_of`).
         """
+        return {("earlier", task.id): task for task in self._tasks_and_goals()}
+
+    def _other_goals(self) -> dict[Part, EarlierNote]:
+        """Return the goals that such a task was given beside the one in force."""
+        tasks = self.tasks_beside()
+        notes: dict[Part, EarlierNote] = {}
+        for task in self._tasks_and_goals():
+            if task.goal != tasks["earlier", task.id].goal:
+                note_id = derived_id(task.task_id, "earlier_notes", task.goal)
+                note = EarlierNote(task.task_id, "goal", task.goal, id=note_id, origin=task.origin)
+                notes["earlier_notes", note_id] = note
+        return notes
+
+    def _tasks_and_goals(self) -> Iterator[EarlierTask]:
+        """Yield the tasks beside the one that is shown, for each goal, the one in force last."""
         goals, steps = self.values.get(_GOAL, {}), self.values.get(_NEXT_ACTION, {})
         session = self.values.get(_SESSION)
         if len(goals) < 2 or not steps or not session:
-            return {}
+            return
         (session_key,) = _pick(_SESSION, session)
         shown = named_values("goal", _pick(_GOAL, self._shown_of(_GOAL)))
-        tasks: dict[Part, EarlierTask] = {}
         for _, _, writer, value in sorted(_ranked(_GOAL, goals)):
             begun = named_values("goal", value)
             task_id, goal, origin = begun["task_id"], begun["goal"], begun["goal_from"]
@@ -482,9 +513,7 @@ class _ChangeSet:
                 continue
             step = steps[writer][1] if writer in steps else _pick(_NEXT_ACTION, steps)
             status = named_values("next_action", step)["status"]
-            task = earlier_task(session_key, task_id, goal, status=status, origin=origin)
-            tasks["earlier", task.id] = task
-        return tasks
+            yield earlier_task(session_key, task_id, goal, status=status, origin=origin)
 
 
 def _noted_in(items: Mapping[str, Iterable[Any]]) -> Iterator[tuple[str, Item]]:

@@ -6,7 +6,7 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from gitguard.errors import InvalidDocument, InvalidInput
@@ -636,6 +636,9 @@ def test_the_order_and_the_number_of_joins_do_not_matter(
         )
 
 
+@example(3900, 4, 13, True)  # two goals of a task that a third writer ended
+@example(1616210201, 4, 48, True)  # two texts of an item of such a task
+@example(2736469505, 2, 17, True)  # two texts of it that were filed
 @settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(0, 2**32), st.integers(2, 5), st.integers(0, 60), st.booleans())
 def test_nothing_that_a_writer_noted_is_lost(
