@@ -10,27 +10,21 @@ States come without the marks of what another machine wrote (`Origin.elsewhere`)
 from __future__ import annotations
 
 from bisect import bisect_right
-from functools import cache, cached_property, reduce
+from functools import cached_property, reduce
 
 from gitguard.model import fields
 from gitguard.model.record import Record
-from gitguard.model.text import timestamp
-from gitguard.model.transcript import AGENT
 from gitguard.model.value import Value
 from gitguard.state.earlier import earlier_task, notes_of
 from gitguard.state.items import (
-    HOOK,
-    PERSON,
     Conflict,
     EarlierNote,
     EarlierTask,
     Item,
-    Origin,
     Variant,
     derived_id,
 )
 from gitguard.state.parts import (
-    LISTING,
     named_values,
     part_of,
     parts_of,
@@ -38,7 +32,8 @@ from gitguard.state.parts import (
     state_of,
     write_value,
 )
-from gitguard.state.task import START, TaskState, new_task
+from gitguard.state.shown_changes import conflict_of, pick, ranked
+from gitguard.state.task import START, TaskState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,9 +41,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitguard.state.parts import Part
+    from gitguard.state.shown_changes import Dots
 
-    Dots = dict[str, tuple[int, Any]]
-    """By writer, the counter of its change, and what it made of a part."""
     Tasks = dict[tuple[str, int], tuple[str, str]]
     """By writer and counter, the task for which it made its changes from then on, and the one since
     which the lists were kept."""
@@ -212,7 +206,7 @@ def renamed(lane: LaneState, writer: str) -> LaneState:
 def _renamed_value(part: Part, dots: Dots, earlier: str, writer: str) -> Dots:
     """Return changes under the new id, or as they are where the state would show another one."""
     under_new_id = _renamed(dots, earlier, writer)
-    return under_new_id if _pick(part, under_new_id) == _pick(part, dots) else dots
+    return under_new_id if pick(part, under_new_id) == pick(part, dots) else dots
 
 
 def _renamed(dots: Dots, earlier: str, writer: str) -> Dots:
@@ -411,8 +405,8 @@ class _ChangeSet:
 
     def _state(self) -> TaskState:
         in_order = sorted(self.values, key=self._place)
-        shown = {part: _pick(part, dots) for part in in_order if (dots := self._shown_of(part))}
-        conflicts = (_conflict(part, self._shown_of(part)) for part in sorted(self.values))
+        shown = {part: pick(part, dots) for part in in_order if (dots := self._shown_of(part))}
+        conflicts = (conflict_of(part, self._shown_of(part)) for part in sorted(self.values))
         return state_of(
             {**shown, **self.computed()},
             tuple(conflict for conflict in conflicts if conflict is not None),
@@ -444,7 +438,7 @@ class _ChangeSet:
         """Return what the state shows of earlier tasks beside what writers put there."""
         tasks: dict[Part, EarlierTask] = {}
         for part, task in self.tasks_beside().items():
-            filed = _pick(part, self.values[part]) if part in self.values else task
+            filed = pick(part, self.values[part]) if part in self.values else task
             if part not in self.values or filed.goal != task.goal:  # restated after its end
                 tasks[part] = filed.replace(goal=task.goal)
         return {**tasks, **self._noted_late(), **self._other_variants(), **self._other_goals()}
@@ -454,7 +448,7 @@ class _ChangeSet:
         late: dict[str, dict[str, list[Any]]] = {}
         for part in sorted(self.values, key=self._place):
             if part[1] and not self._shown_of(part):
-                _, counter, writer, value = max(_ranked(part, self.values[part]))
+                _, counter, writer, value = max(ranked(part, self.values[part]))
                 task_id, _ = self._task_of(writer, counter)
                 late.setdefault(task_id, {}).setdefault(part[0], []).append(value)
         return {
@@ -470,7 +464,7 @@ class _ChangeSet:
             is_filed = part[0] == "earlier_notes"
             if len(dots) < 2 or not part[1] or (self._shown_of(part) and not is_filed):
                 continue
-            *older, newest = sorted(_ranked(part, dots))
+            *older, newest = sorted(ranked(part, dots))
             for _, counter, writer, item in older:
                 task_id, _ = self._task_of(writer, counter)
                 noted = _noted_in({part[0]: (item,)})
@@ -504,14 +498,14 @@ class _ChangeSet:
         session = self.values.get(_SESSION)
         if len(goals) < 2 or not steps or not session:
             return
-        (session_key,) = _pick(_SESSION, session)
-        shown = named_values("goal", _pick(_GOAL, self._shown_of(_GOAL)))
-        for _, _, writer, value in sorted(_ranked(_GOAL, goals)):
+        (session_key,) = pick(_SESSION, session)
+        shown = named_values("goal", pick(_GOAL, self._shown_of(_GOAL)))
+        for _, _, writer, value in sorted(ranked(_GOAL, goals)):
             begun = named_values("goal", value)
             task_id, goal, origin = begun["task_id"], begun["goal"], begun["goal_from"]
             if task_id == shown["task_id"] or origin is None or goal.strip() == START:
                 continue
-            step = steps[writer][1] if writer in steps else _pick(_NEXT_ACTION, steps)
+            step = steps[writer][1] if writer in steps else pick(_NEXT_ACTION, steps)
             status = named_values("next_action", step)["status"]
             yield earlier_task(session_key, task_id, goal, status=status, origin=origin)
 
@@ -556,74 +550,3 @@ def _same(dot: tuple[int, Any], other: tuple[int, Any]) -> tuple[int, Any]:
 
 def _filled(changes: dict[Part, Dots]) -> dict[Part, Dots]:
     return {part: dots for part, dots in changes.items() if dots}
-
-
-# Which change is shown
-
-
-_BEGINNING, _GATHERED, _NOTED = range(3)
-
-
-def _pick(part: Part, changes: Dots) -> Any:
-    """Return what a state shows of a part.
-
-    Noted comes before gathered, and this before what a task begins with; then the later version.
-    """
-    return max(_ranked(part, changes))[-1]
-
-
-def _ranked(part: Part, changes: Dots) -> Iterator[tuple[int, int, str, Any]]:
-    for writer, (counter, value) in changes.items():
-        yield _weight(part[0], value), counter, writer, value
-
-
-def _weight(field: str, value: Any) -> int:
-    if _is_noted(field, value):
-        return _NOTED
-    is_beginning = isinstance(value, tuple) and value[:1] == (getattr(_untouched(), field, None),)
-    return _BEGINNING if is_beginning else _GATHERED
-
-
-def _is_noted(field: str, value: Any) -> bool:
-    """Say whether an agent or a person noted it.
-
-    What hooks gathered contradicts nothing, nor what a task begins with, nor what happened last.
-    """
-    kind = TaskState.kinds.get(field)
-    if kind is None or kind.is_fixed or kind.shape == "record":
-        return False
-    if isinstance(value, Item):
-        return value.is_noted
-    if not isinstance(value, tuple):
-        return True
-    origins = [
-        at for name, at in named_values(field, value).items() if TaskState.kinds[name].of is Origin
-    ]
-    if origins:
-        return all(origin is not None and origin.by in (AGENT, PERSON) for origin in origins)
-    return bool(value[0] != getattr(_untouched(), field))
-
-
-@cache
-def _untouched() -> TaskState:
-    """Return a state that says what nobody noted."""
-    return new_task("", timestamp(0))
-
-
-def _conflict(part: Part, changes: Dots) -> Conflict | None:
-    """Return the conflict about a part, None where at most one thing was noted of it."""
-    field, key = part
-    variants: dict[str, list[str]] = {}
-    for weight, _, writer, value in sorted(_ranked(part, changes), reverse=True):
-        if weight == _NOTED:
-            variants.setdefault(write_value(part, value), []).append(writer)
-    if len(variants) < 2:
-        return None
-    versions = (f"{writer} {counter}" for writer, (counter, _) in sorted(changes.items()))
-    return Conflict(
-        field,
-        tuple(Variant(tuple(sorted(writers)), value) for value, writers in variants.items()),
-        key,
-        id=derived_id(LISTING, field, key, *versions),
-        origin=Origin(HOOK),
-    )
