@@ -24,7 +24,7 @@ _LONGEST_ABBREVIATED = 12
 _NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _ORDINAL = late_pattern(r"^((?:#+\s+)?(?:\*\*)?\d{1,2})\.\s+")
 _NUMBER_IN_LINE = late_pattern(r"(?<!\S)(\d{1,2})[.)]\s")
-_BEFORE_LIST = late_pattern(r"(?:^|[.:;!?…。：；！？]\s)$")
+_BEFORE_LIST = frozenset(".:;!?…。：；！？")
 _FEWEST_ITEMS = 2
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _ENDS = frozenset(".:;,!?…。｡．！？：；，؟۔।॥།።፧։။។៕")
@@ -82,8 +82,9 @@ def _items_of(line: str) -> list[str]:
     """Return the items of a numbered list within a line, what leads to it first."""
     places: list[int] = []
     for number in _NUMBER_IN_LINE.finditer(line):
-        place = len(places) + 1
-        if int(number[1]) == place and (place > 1 or _BEFORE_LIST.search(line[: number.start()])):
+        begin, place = number.start(), len(places) + 1
+        begins_list = begin == 0 or line[begin - 2 : begin - 1] in _BEFORE_LIST
+        if int(number[1]) == place and (place > 1 or begins_list):
             places.append(number.start(1))
     if len(places) < _FEWEST_ITEMS:
         return [line]
