@@ -181,14 +181,18 @@ def talk_for_long(host: Host) -> None:
 def assert_of_the_task(block: str, most: int) -> None:
     """What every block of the task has, and what none has."""
     assert tokens_of(block) <= most, block
-    assert GOAL in next(line for line in block.splitlines() if line.startswith("Goal"))
+    assert GOAL in block, block
     assert LIMIT in block, block
     assert NEWER in block, block
     # Turns stand oldest first; the request and the answer behind them are the newest.
     newer, former = block.rfind("mesecno.json"), block.rfind("mesecno.xml")
     assert former < newer, block
     fields = [line.partition(": ") for line in block.splitlines()]
-    talk = [text for name, _, text in fields if name.startswith(("Goal", "Last request", "Next"))]
+    talk = [
+        text
+        for name, _, text in fields
+        if name.startswith(("Goal", "First", "Last request", "Next"))
+    ]
     assert not set(talk) & set(TALK), block
 
 

@@ -58,7 +58,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
         f"Last request: {REQUEST}",
         "Said before the cut-off: Waiting for the loader.",
         "Checks:",
-        f"- {FAILING}: passed — Ran 1 test in 0.000s OK",
+        f"- {FAILING}: passed — Ran 1 test in 0.000s OK (before the last edits)",
         "Files:",
         "- totals.csv",
         "- report.py",
