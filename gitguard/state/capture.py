@@ -78,7 +78,7 @@ BOUNDS = {
 """With at most 26 KiB of the thread all of it stays below 70 KiB."""
 _COMMITTED = late_pattern(
     r"\[[^\s\]]+ (?:\(root-commit\) )?(?P<id>[0-9a-f]{7,40})\] (?P<subject>.+?)"
-    r"(?= \d+ files? changed| (?:Author|Committer|Date): | After doing this, you may|\s{2}|$)"
+    r"(?= \d+ files? changed| After doing this, you may fix the identity|\s{2}|$)"
 )
 """What `git commit` says: the branch, the commit and its subject."""
 _SCRIPT = late_pattern(r"[^<>]*>\s*[^\s<>&|;]+\s*<<")

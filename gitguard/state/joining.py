@@ -466,12 +466,13 @@ class _ChangeSet:
                 continue
             *older, newest = sorted(ranked(part, dots))
             for _, counter, writer, item in older:
+                if item == newest[-1]:
+                    continue
                 task_id, _ = self._task_of(writer, counter)
                 noted = _noted_in({part[0]: (item,)})
                 for note in (item,) if is_filed else notes_of(task_id, noted, ()):
                     note_id = derived_id(note.id, "earlier_notes", note.text)
-                    if item != newest[-1]:
-                        variants["earlier_notes", note_id] = note.replace(id=note_id)
+                    variants["earlier_notes", note_id] = note.replace(id=note_id)
         return variants
 
     def tasks_beside(self) -> dict[Part, EarlierTask]:

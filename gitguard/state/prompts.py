@@ -137,11 +137,11 @@ def question_answered(answer: str, prompt: str) -> str:
     questions = _closing_questions(whole)
     choice = _choice_picked(answer, prompt)
     if questions:
-        asked = " ".join(questions)
-        shares = telling_terms(asked) & telling_terms(prompt)
+        closing = " ".join(questions)
+        shares = telling_terms(closing) & telling_terms(prompt)
         if not (is_long or shares or choice):
             return ""
-        return _BEFORE_QUESTION.join(filter(None, (choice, shorten(asked, _QUESTION))))
+        return _BEFORE_QUESTION.join(filter(None, (choice, shorten(closing, _QUESTION))))
     if choice:
         return choice
     return shorten(whole[-1], _QUESTION) if is_long and length_of(prompt) <= FEW_WORDS else ""

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 _TOLD = 400
 """Characters that stay of what a sub-agent found in an earlier turn, at whose end it was told."""
-_SUB_AGENT = "sub-agent "
 
 
 def with_reports(
@@ -31,21 +30,23 @@ def with_reports(
             id_parts = (entry.host_session, entry.at, entry.id, entry.sub_agent, entry.summary)
             item_id = derived_id(state.session_id, "tool_outputs", *id_parts)
             origin = Origin(HOOK, entry.at, entry.host_session, entry.turn).at_commit(code)
-            name = f"{_SUB_AGENT}{entry.sub_agent}"
+            name = f"sub-agent {entry.sub_agent}"
             outputs[item_id] = ToolOutput(name, entry.summary, id=item_id, origin=origin)
-    newest = max(outputs.values(), key=lambda output: output.origin.when, default=None)
+    newest_turns: dict[str, int] = {}
+    for output in outputs.values():
+        origin = output.origin
+        if not output.is_noted:
+            newest = newest_turns.get(origin.conversation, 0)
+            newest_turns[origin.conversation] = max(newest, origin.turn)
     return tuple(
-        output if newest is None or _is_of_turn(output, newest.origin) else _as_told(output)
+        _as_told(output)
+        if not output.is_noted and output.origin.turn < newest_turns[output.origin.conversation]
+        else output
         for output in outputs.values()
     )
 
 
-def _is_of_turn(output: ToolOutput, newest: Origin) -> bool:
-    turn = (output.origin.conversation, output.origin.turn)
-    return turn == (newest.conversation, newest.turn)
-
-
 def _as_told(output: ToolOutput) -> ToolOutput:
-    if not output.tool.startswith(_SUB_AGENT) or len(output.summary) <= _TOLD:
+    if len(output.summary) <= _TOLD:
         return output
     return output.replace(summary=conclusions(output.summary, _TOLD))

@@ -264,8 +264,8 @@ def _checks(state: TaskState) -> tuple[BlockItem, ...]:
     runs = tuple(Run(command.command, command.outcome, command.when) for command in checks)
     telling = told_by_no_other(runs)
     commands = [command for command in checks if command.command in telling]
-    edited = max((a.when for a in state.artifacts if a.kind == "file"), default="")
-    commands.sort(key=lambda c: (c.when < edited, c.outcome != FAILED, -c.runs))
+    edited = _last_edit(state)
+    commands.sort(key=lambda c: (_is_before(c, edited), c.outcome != FAILED, -c.runs))
     return present(_checked(command, edited) for command in commands[:_MOST_CHECKS])
 
 
@@ -291,6 +291,17 @@ def _what_checks(command: Command) -> str:
     return " ".join((target.folder, target.program, *names))
 
 
+def _last_edit(state: TaskState) -> str:
+    """Return when a file was last seen to be written here, empty if that is not known."""
+    files = (a for a in state.artifacts if a.kind == "file")
+    return max((a.when for a in files if not (a.is_noted or a.origin.elsewhere)), default="")
+
+
+def _is_before(command: Command, edited: str) -> bool:
+    """Whether a check is known to have run before; another machine has another clock and files."""
+    return bool(command.when) and not command.origin.elsewhere and command.when < edited
+
+
 def _checked(command: Command, edited: str) -> BlockItem:
     """Return a check with its outcome, which a long command must not push out of sight.
 
@@ -298,7 +309,7 @@ def _checked(command: Command, edited: str) -> BlockItem:
     """
     ending = f" — {command.ending}" if command.ending else ""
     text = f"{shorten(command.command, _COMMAND)}{label(command)}: {command.outcome}{ending}"
-    remark = _BEFORE_EDITS if command.when < edited else ""
+    remark = _BEFORE_EDITS if _is_before(command, edited) else ""
     return BlockItem(safe(text), is_derived=True, remark=remark)
 
 

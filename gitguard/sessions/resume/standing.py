@@ -56,7 +56,9 @@ def is_former_goal(state: TaskState) -> bool:
     """Whether the goal is a prompt behind so many others that it is one of the turns."""
     if state.is_noted("goal") or not has_later_request(state):
         return False
-    return sum(is_heard(e) and not is_talk(e) for e in state.exchanges) > _FORMER
+    goal = one_line(state.stated_goal)
+    prompts = [e for e in state.exchanges if is_heard(e) and not is_talk(e)]
+    return len(prompts) > _FORMER and any(says(goal, prompt) for prompt in prompts)
 
 
 def says(text: str, exchange: Exchange) -> bool:
@@ -71,7 +73,9 @@ def says(text: str, exchange: Exchange) -> bool:
 
 
 def is_untold(output: ToolOutput, state: TaskState) -> bool:
-    """Whether the agent has said nothing since a tool or a sub-agent told it something."""
+    """Whether the agent has said nothing since a hook saw what a sub-agent told it."""
+    if output.is_noted:
+        return False
     answer = newest_answer(state)
     if answer is None or output.origin.when > answer.origin.when:
         return True

@@ -207,13 +207,13 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
 def _answered(exchanges: Iterable[Exchange]) -> frozenset[str]:
     """Return the ids of prompts whose turn the agent ended with an answer."""
     answered: set[str] = set()
-    prompts: set[str] = set()
+    open_prompts: dict[str, str] = {}  # of each conversation, for several may speak at once
     for exchange in exchanges:
-        if exchange.kind == CONCLUSION:
-            answered |= prompts
-            prompts = set()
-        elif exchange.origin.by == USER:
-            prompts = {exchange.id}
+        conversation = exchange.origin.conversation
+        if exchange.origin.by == USER:
+            open_prompts[conversation] = exchange.id
+        elif exchange.kind == CONCLUSION and conversation in open_prompts:
+            answered.add(open_prompts.pop(conversation))
     return frozenset(answered)
 
 
@@ -235,7 +235,8 @@ def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLine
     lines: list[str] = []
     turns: set[int] = set()
     items = list(items)
-    told = {whole[item.part].turn for item in items if not whole[item.part].is_prompt}
+    sentences_shown = [whole[item.part] for item in items]
+    turns_told = {sentence.turn for sentence in sentences_shown if not sentence.is_prompt}
     for _, group in groupby(items, key=lambda item: whole[item.part].message.id):
         shown = list(group)
         before = whole[shown[0].part]
@@ -247,7 +248,7 @@ def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLine
             is_next = sentence.place == before.place + 1 or line.endswith(GAP)
             line += f" {item.text}" if is_next else f" {GAP} {item.text}"
             before = sentence
-        if before.is_answered and before.turn not in told:
+        if before.is_answered and before.turn not in turns_told:
             line += _ANSWER_LEFT_OUT
         lines.append(line + shown[0].remark)
         turns.add(before.turn)

@@ -199,16 +199,16 @@ def _followers(
     rare = max(_RARE, len({sentence.message.id for sentence in sentences}) // _RARE_SHARE)
     having: dict[str, set[int]] = {}
     followers = []
-    own: set[int] = set()
+    of_message: set[int] = set()
     message = ""
     for place in range(len(sentences) - 1, -1, -1):
         if sentences[place].message.id != message:
             message = sentences[place].message.id
-            for earlier in own:
+            for earlier in of_message:
                 for term in terms_of[earlier]:
                     having.setdefault(term, set()).add(earlier)
-            own = set()
-        own.add(place)
+            of_message = set()
+        of_message.add(place)
         terms = [term for term in terms_of[place] if messages[term] <= rare]
         followers.append(len(set().union(*(having.get(term, ()) for term in terms))))
     return followers[::-1]

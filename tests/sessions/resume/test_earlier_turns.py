@@ -81,6 +81,14 @@ def test_an_answered_prompt_says_so_where_no_answer_is_shown() -> None:
     ]
 
 
+def test_the_answer_of_another_conversation_answers_no_prompt() -> None:
+    moved, done, newest = turns(
+        ("Move rows.py to the folder of readers", "All done!"), ("Test it all", "")
+    )
+    beside = done.replace(origin=done.origin.replace(conversation="another"))
+    assert lines_of(after((moved, beside, newest)), 700)[1] == f"- {moved.text}"
+
+
 def test_a_line_says_how_old_it_is_where_others_are_newer() -> None:
     said = turns(
         ("Port the reader of rows.py", "Row 12 was wrong. Row 14 of rows.py is wrong."),

@@ -514,6 +514,17 @@ def test_a_check_that_ran_before_a_file_was_written_says_so() -> None:
     assert "- ruff check .: passed\n" in block
 
 
+def test_a_check_is_not_said_to_be_older_than_edits_of_which_that_is_not_known() -> None:
+    file = Artifact("a.py", "file", origin=checked("", minute=3).origin)
+    noted = file.replace(origin=file.origin.replace(by="agent"))
+    theirs = file.replace(origin=file.origin.replace(elsewhere=True))
+    check = checked("pytest", minute=1)
+    undated = check.replace(origin=check.origin.replace(when=""))
+    for run, artifact in ((check, noted), (check, theirs), (undated, file)):
+        state = new_task("main", NOW).replace(commands=(run,), artifacts=(artifact,))
+        assert "before the last edits" not in block_of(state)
+
+
 def test_a_long_command_does_not_push_out_why_it_failed() -> None:
     what = f"Bash: export PATH=$PATH:{'/a/long/folder' * 20} && make"
     failure = Failure(what, "Exit code 3", id="f", origin=BY_HOOK)
