@@ -5,6 +5,8 @@ from __future__ import annotations
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.value import Value
 from gitguard.state.sentences import (
+    BULLET,
+    LEADS,
     READ,
     Shape,
     is_question,
@@ -38,8 +40,8 @@ _AROUND_NAME = "`*_#"
 """What may stand around a name in the words of a link."""
 _HEADING = late_pattern(r"#{1,6}\s|\*\*[^*]+\*\*:?$")
 _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
+_BULLETED = late_pattern(r"[-*+•]\s")
 _CUT_END = late_pattern(rf"(?<=\S{_GAP})\s+")
-_LEADS = (":", "：")
 _RULER = late_pattern(r"[-:|=_*+~─━\s]+")
 _FENCE = "```"
 _LINE_BREAK = " ⏎ "
@@ -97,10 +99,17 @@ def findings(messages: Iterable[str], limit: int) -> str:
     """
     passages: list[Passage] = []
     for message in messages:
-        own = passages_of(message)
+        own = [_behind(passage, len(passages)) for passage in passages_of(message)]
         is_announced = bool(own) and not own[-1].features.shape.has_number
         passages += [*own[:-1], _LEFT_OUT] if is_announced else own
     return _evident(passages, limit)
+
+
+def _behind(passage: Passage, lines: int) -> Passage:
+    """Return a passage of a message that stands behind another one, of so many lines at most."""
+    if passage is _LEFT_OUT:
+        return passage
+    return passage.replace(line=passage.line + lines, section=passage.section + lines)
 
 
 def newest_of(messages: Sequence[str]) -> list[str]:
@@ -118,7 +127,7 @@ def newest_of(messages: Sequence[str]) -> list[str]:
 def _evident(passages: list[Passage], limit: int) -> str:
     evident = [p if p.features.is_evident else _LEFT_OUT for p in passages]
     text = _heaviest(evident, limit, len, shorten)
-    return text.removeprefix(f"{_GAP} ").removesuffix(f" {_GAP}")
+    return text.removeprefix(f"{_GAP}\n").removesuffix(f"\n{_GAP}")
 
 
 def _heaviest(
@@ -130,29 +139,49 @@ def _heaviest(
     """Return the passages that weigh most, as many as fit in, and part of the next one."""
     order = sorted(range(len(passages)), key=lambda i: -weight_of(passages[i].features))
     chosen: dict[int, Passage] = {}
-    joint = size_of(f" {_GAP} ")
+    headings: set[int] = set()
+    joint = size_of(f"\n{_GAP}\n{BULLET}")
     room, is_one_cut = limit - joint, False
     for i in order:
         passage = passages[i]
         if passage is _LEFT_OUT:
             continue
-        if size_of(passage.text) + joint > room:
-            least = size_of(passage.heading) + _WORTH_A_CUT
-            if is_one_cut or passage.features.is_cut or room < least:
+        above = 0
+        if passage.heading and passage.section not in headings:
+            above = size_of(f"{passage.heading}\n")
+        if size_of(passage.sentence) + above + joint > room:
+            if is_one_cut or passage.features.is_cut or room < above + _WORTH_A_CUT:
                 continue
-            passage, is_one_cut = passage.replace(text=cut(passage.text, room - joint)), True
+            shortened = cut(passage.sentence, room - above - joint)
+            passage, is_one_cut = passage.replace(sentence=shortened), True
         chosen[i] = passage
-        room -= size_of(passage.text) + joint
+        headings.add(passage.section)
+        room -= size_of(passage.sentence) + above + joint
     return _joined([chosen.get(i, _LEFT_OUT) for i in range(len(passages))])
 
 
 def _joined(passages: Iterable[Passage]) -> str:
-    """Return passages in one line; of gaps side by side there is one mark."""
-    parts: list[str] = []
+    """Return passages in the lines that they are of; what is left out between them has one mark.
+
+    What leads to a list stands above the first of its items that is there.
+    """
+    lines: list[str] = []
+    headings: set[int] = set()
+    before, is_gap = Passage(""), False
     for passage in passages:
-        if passage is not _LEFT_OUT or not (parts and parts[-1].endswith(_GAP)):
-            parts.append(passage.text)
-    return "" if parts == [_GAP] else " ".join(parts)
+        if passage is _LEFT_OUT:
+            is_gap = True
+            continue
+        if lines and passage.line == before.line:
+            lines[-1] += f" {_GAP} {passage.sentence}" if is_gap else f" {passage.sentence}"
+        else:
+            lines += [_GAP] * is_gap
+            if passage.heading and passage.section not in headings:
+                headings.add(passage.section)
+                lines.append(passage.heading)
+            lines.append(f"{passage.marker}{passage.sentence}")
+        before, is_gap = passage, False
+    return "\n".join([*lines, _GAP] if lines and is_gap else lines)
 
 
 # What is weighed
@@ -214,12 +243,23 @@ def weight_of(features: Features) -> float:
 
 
 class Passage(Value):
-    """A sentence of an answer, behind the heading that it follows."""
+    """A sentence of an answer, with the heading or what else leads to it."""
 
-    text: str
+    sentence: str
     features: Features = Features()
     heading: str = ""
-    """The heading with which the text begins."""
+    """The heading right above it, or what leads to the list that it is of."""
+    section: int = 0
+    """Which of the answer's headings that is."""
+    line: int = -1
+    """Which of the answer's lines it is of."""
+    marker: str = ""
+    """What its line begins with in a list."""
+
+    @property
+    def text(self) -> str:
+        """The sentence, behind its heading if it is the first below it."""
+        return f"{self.heading} {self.sentence}" if self.features.is_headed else self.sentence
 
 
 _LEFT_OUT = Passage(_GAP)
@@ -247,25 +287,29 @@ def passages_of(answer: str, *, has_code: bool = False) -> list[Passage]:
     first, last = min(sizes, default=0), max(sizes, default=0)
     passages: list[Passage] = []
     places = dict.fromkeys(sizes, 0)
-    for line in lines:
+    section = 0
+    for line_number, line in enumerate(lines):
+        section += line.is_headed
         for number, sentence in enumerate(line.sentences):
             place = places[line.paragraph]
             places[line.paragraph] += 1
             if sentence == _GAP:
                 passages.append(_LEFT_OUT)
                 continue
-            heading = f"{line.heading} " if line.heading and number == 0 else ""
+            is_headed = line.is_headed and number == 0
             features = Features(
                 _shape_of(sentence, spans),
                 opens=_nearness(place) * (line.paragraph == first),
                 closes=_nearness(sizes[last] - 1 - place) * (line.paragraph == last),
                 is_first=number == 0,
                 is_listed=line.is_listed,
-                is_headed=bool(heading),
+                is_headed=is_headed,
                 is_long=len(sentence) > _LONG,
                 is_cut=sentence.endswith(_GAP),
             )
-            passages.append(Passage(heading + sentence, features, heading))
+            heading = line.heading if is_headed or line.is_listed else ""
+            marker = line.marker if number == 0 else ""
+            passages.append(Passage(sentence, features, heading, section, line_number, marker))
     return passages
 
 
@@ -302,12 +346,16 @@ def _shape_of(sentence: str, spans: frozenset[str]) -> Shape:
 
 
 class _SentenceLine(Value):
-    """A line of an answer: the paragraph that it is of, and the heading right above it."""
+    """A line of an answer: the paragraph that it is of, and what stands above it."""
 
     paragraph: int
-    heading: str
-    is_listed: bool
     sentences: tuple[str, ...]
+    heading: str = ""
+    """The heading right above it, or what leads to the list that it is of."""
+    is_headed: bool = False
+    """Whether it is the first below the heading."""
+    is_listed: bool = False
+    marker: str = ""
 
 
 def _lines_of(text: str) -> list[_SentenceLine]:
@@ -318,34 +366,43 @@ def _lines_of(text: str) -> list[_SentenceLine]:
     """
     lines: list[_SentenceLine] = []
     paragraph, heading = 0, ""
+    is_new, is_behind_gap = False, False
     columns: list[str] = []
     raw_lines = [line.strip() for line in text.splitlines()]
     for number, line in enumerate(raw_lines):
+        own: tuple[str, ...] = ()
+        lead, is_listed, marker = "", bool(_LISTED.match(line)), ""
         if not line:
             paragraph += bool(lines) and lines[-1].paragraph == paragraph
         elif _RULER.fullmatch(line):
             continue
         elif line.startswith(_FENCE):
-            lines.append(_SentenceLine(paragraph, heading, False, (line,)))
-            heading = ""
+            own = (line,)
         elif _HEADING.match(line):
-            heading = f"{' '.join(sentences(line)).rstrip(':：')}:"
+            title = " ".join(sentences(line)).rstrip("".join(LEADS))
+            lead = f"{title}:" if _has_letters(title) else ""
         elif line.startswith("|"):
-            is_above_ruler = any(map(_is_ruler_of_table, raw_lines[number + 1 : number + 2]))
-            if is_above_ruler:
+            if any(map(_is_ruler_of_table, raw_lines[number + 1 : number + 2])):
                 columns = _cells_of(line)
                 continue
-            row = _row(line, columns)
-            if row:
-                lines.append(_SentenceLine(paragraph, heading, True, (row,)))
-                heading = ""
-        elif parts := tuple(_parts_of(line)):
+            own, is_listed, marker = _row(line, columns), True, BULLET
+        else:
+            own = tuple(_parts_of(line))
+            marker = BULLET if _BULLETED.match(line) else ""
             # What leads to the next line is a heading, and what stands before it is none.
-            lead = parts[-1] if parts[-1].endswith(_LEADS) else ""
-            if own := parts[:-1] if lead else parts:
-                lines.append(_SentenceLine(paragraph, heading, bool(_LISTED.match(line)), own))
-                heading = ""
-            heading = lead or heading
+            if own and own[-1].endswith(LEADS):
+                own, lead = own[:-1], own[-1]
+        if own == (_GAP,):
+            is_behind_gap = True
+            lines.append(_SentenceLine(paragraph, own))
+        elif own:
+            # A heading leads beyond a gap to the items of its list alone.
+            if not is_listed and (is_behind_gap or not is_new):
+                heading, is_new = "", False
+            lines.append(_SentenceLine(paragraph, own, heading, is_new, is_listed, marker))
+            is_new, is_behind_gap = False, False
+        if lead:
+            heading, is_new, is_behind_gap = lead, True, False
     return lines
 
 
@@ -353,14 +410,14 @@ def _is_ruler_of_table(line: str) -> bool:
     return line.startswith("|") and bool(_RULER.fullmatch(line))
 
 
-def _row(line: str, columns: list[str]) -> str:
-    """Return a row of a table as a sentence, empty if but one cell has words.
+def _row(line: str, columns: list[str]) -> tuple[str, ...]:
+    """Return a row of a table as a sentence, none if but one cell has words.
 
     Of three cells and more, only the name of its column tells what a number or a mark is.
     """
     cells = _cells_of(line)
     if len(list(filter(None, cells))) < 2 or not any(_has_letters(cell) for cell in cells):
-        return ""
+        return ()
     names = columns if len(columns) == len(cells) > 2 else [""] * len(cells)
     values = [
         cell if _has_letters(cell) or len(name) > _LONGEST_COLUMN else f"{name} {cell}".lstrip()
@@ -368,7 +425,7 @@ def _row(line: str, columns: list[str]) -> str:
         if cell
     ]
     heading = f"{cells[0]}: " if cells[0] else ""
-    return f"{heading}{', '.join(values)}."
+    return (f"{heading}{', '.join(values)}.",)
 
 
 def _cells_of(line: str) -> list[str]:
@@ -420,7 +477,7 @@ def without_offer(answer: str) -> str:
     if asked == len(parts):
         return answer
     begin = answer.rfind(parts[asked])
-    return answer[:begin].strip() if begin >= 0 else " ".join(parts[:asked])
+    return answer[:begin].rstrip(f"{BULLET}\n") if begin >= 0 else " ".join(parts[:asked])
 
 
 def _place_of_question(parts: list[str]) -> int:

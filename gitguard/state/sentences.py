@@ -5,6 +5,10 @@ from __future__ import annotations
 from gitguard.model.text import late_pattern, one_line
 from gitguard.model.value import Value
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 READ = 16_384
 """Characters of a text that are looked at, half of them at its end."""
 _WORD = late_pattern(r"[\w']+")
@@ -24,6 +28,10 @@ _LONGEST_ABBREVIATED = 12
 _NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _ORDINAL = late_pattern(r"^((?:#+\s+)?(?:\*\*)?\d{1,2})\.\s+")
 _NUMBER_IN_LINE = late_pattern(r"(?<!\S)(\d{1,2})[.)]\s")
+LEADS = (":", "：")
+"""What a line ends with that leads to the next ones."""
+BULLET = "- "
+"""What an item of a list begins with where texts are kept, if it has no number."""
 _BEFORE_LIST = frozenset(".:;!?…。：；！？")
 _FEWEST_ITEMS = 2
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
@@ -78,6 +86,26 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in whole if sentence] or [one_line(text[:READ])]
 
 
+def without_sentences(text: str, is_out: Callable[[str], bool], mark: str) -> str:
+    """Return a text without some of its sentences, and with a mark in place of each whole line.
+
+    What leads to a list stays, and is over where nothing of the list is left.
+    """
+    lines: list[str] = []
+    for line in text.splitlines():
+        own = sentences(line)
+        kept = [s for s in own if s.endswith(LEADS) or not is_out(s)]
+        if len(kept) == len(own):
+            lines.append(line)
+        elif kept:
+            marker = BULLET if line.startswith(BULLET) else ""
+            lines.append(f"{marker}{' '.join(kept)}")
+        elif lines[-1:] != [mark]:
+            lines.append(mark)
+    says_something = any(line != mark and not line.endswith(LEADS) for line in lines)
+    return "\n".join(lines) if says_something else ""
+
+
 def _items_of(line: str) -> list[str]:
     """Return the items of a numbered list within a line, what leads to it first."""
     places: list[int] = []
@@ -112,6 +140,11 @@ def _goes_on(before: str, after: str) -> bool:
     if _INITIAL.search(word) or _SHORT_OR_NUMBER.fullmatch(before):
         return True
     return (after.islower() or after.isdigit()) and bool(_ABBREVIATED.search(word))
+
+
+def in_one_line(text: str) -> str:
+    """Return a text in one line, without the marks of lists."""
+    return one_line("\n".join(line.removeprefix(BULLET) for line in text.splitlines()))
 
 
 def is_question(sentence: str) -> bool:

@@ -272,10 +272,10 @@ def test_a_snapshots_thread_has_the_first_the_last_and_turning_points_between() 
     assert len(shown) <= 8
 
 
-def test_headings_and_list_items_of_an_answer_read_well_in_one_paragraph() -> None:
+def test_headings_and_list_items_of_an_answer_keep_their_lines() -> None:
     answer = "## Findings\n- The first row is left out\n1. It takes 310 ms\n\n**Next:** write it"
     assert said_by_agent(answer, origin()).text == (
-        "Findings: The first row is left out. 1) It takes 310 ms. Next: write it"
+        "Findings:\n- The first row is left out.\n1) It takes 310 ms.\nNext: write it"
     )
 
 

@@ -50,6 +50,8 @@ class BlockItem(Value):
     """Its place among the derived items of its section when room is given, the lowest first."""
     paragraph: int = 0
     """Quarters that are shown before anything is shown whole, if not the section's."""
+    lines: str = ""
+    """The text with its lines, where the section's cut reads them."""
     part: int = 0
     """Which part of its section it is, where the section joins its items."""
 
@@ -286,8 +288,12 @@ class _SectionFilling:
         room = limit - quarters_of(item.remark)
         if room < _FEW_WORDS <= quarters_of(item.text):
             return fit(item.text, limit)
-        cut = self._section.cut or fit
-        text = item.text if quarters_of(item.text) <= room else cut(item.text, room)
+        if quarters_of(item.text) <= room:
+            text = item.text
+        elif self._section.cut is not None:
+            text = self._section.cut(item.lines or item.text, room)
+        else:
+            text = fit(item.text, room)
         return text + item.remark
 
     def filled(self) -> Filled:

@@ -20,7 +20,6 @@ from gitguard.sessions.resume.reader import (
     BlockReader,
     each_line_once,
     item_of,
-    items_of,
     label,
     line,
     present,
@@ -42,6 +41,7 @@ from gitguard.sessions.resume.summary_sections import of_host_summary
 from gitguard.sessions.resume.turns import (
     EARLIER_WORDS,
     REQUEST,
+    agents_item,
     heaviest,
     said_item,
     turns_of,
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         EarlierNote,
         EarlierTask,
         Failure,
+        ToolOutput,
     )
     from gitguard.state.snapshot import Work
     from gitguard.state.task import TaskState
@@ -248,11 +249,15 @@ def _where_things_stand(
 def _reported_since(state: TaskState, reader: BlockReader) -> BlockSection:
     """Return what tools and sub-agents told the agent that it has said nothing of since."""
     items = present(
-        item_of(f"{o.tool}: {o.summary}", o.origin, reader, is_derived=not o.is_noted)
+        agents_item(_told(o), o.origin, reader).replace(is_derived=not o.is_noted)
         for o in reversed(state.tool_outputs)
         if is_untold(o, state)
     )
     return BlockSection("Reported since", items, 16, paragraph=_REPORT, cut=heaviest)
+
+
+def _told(output: ToolOutput) -> str:
+    return f"{output.tool}: {output.summary}"
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
@@ -376,9 +381,10 @@ def _failed_call(failure: Failure, reader: BlockReader) -> BlockItem:
 
 
 def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSection, ...]:
-    outputs = [
-        (f"{o.tool}: {o.summary}{label(o)}", not o.is_noted) for o in reversed(state.tool_outputs)
-    ]
+    outputs = present(
+        agents_item(_told(o) + label(o), None, reader).replace(is_derived=not o.is_noted)
+        for o in reversed(state.tool_outputs)
+    )
     noted_paths = {artifact.path for artifact in state.artifacts}
     read = [path for path in reversed(work.files_read) if path not in noted_paths]
     earlier = [
@@ -389,7 +395,7 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
     return (
         *_noted(state, roles.DONE_WORK, 10, reader),
         *_noted(state, roles.ASSUMPTION, 10, reader),
-        BlockSection("Tool outputs", items_of(outputs), 6, cut=heaviest),
+        BlockSection("Tool outputs", outputs, 6, cut=heaviest),
         *_noted(state, roles.LESSON, 10, reader),
         *_noted(state, roles.REMARK, 10, reader),
         BlockSection("Earlier on this branch", present(earlier), 3),

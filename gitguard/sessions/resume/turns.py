@@ -14,7 +14,7 @@ from gitguard.model.tokens import fit, quarters_of
 from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, JoinedLines
-from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present, single
+from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present, safe, single
 from gitguard.sessions.resume.standing import (
     awaited,
     is_before_request,
@@ -33,7 +33,13 @@ from gitguard.state.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.state.sentences import is_question, sentences, words_of
+from gitguard.state.sentences import (
+    in_one_line,
+    is_question,
+    sentences,
+    without_sentences,
+    words_of,
+)
 from gitguard.state.subjects import Subjects
 from gitguard.state.thread import is_full, is_heard, is_refusal, is_talk
 
@@ -41,6 +47,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
+    from gitguard.state.items import Origin
     from gitguard.state.task import TaskState
 
 REQUEST, EARLIER_WORDS = 320, 135
@@ -127,7 +134,7 @@ def _last_answer(
         # What stands as the next action is not said once more.
         text = unnoted.text.replace(awaited(state), "").strip()
         if text:
-            item = said_item(unnoted.replace(text=text), reader)
+            item = agents_item(text, unnoted.origin, reader)
     is_cut_off = answer is not None and answer.kind == UNFINISHED
     title = "Said before the cut-off" if is_cut_off else "Last answer"
     if is_cut_off and reader.may_go_on:
@@ -136,8 +143,8 @@ def _last_answer(
     section = section.replace(has_stub=False, cut=heaviest)
     if answer is None or not last.middle:
         return (section,)
-    told = " ".join(exchange.text for exchange in last.middle)
-    item = item_of(told, answer.origin, reader, is_derived=True)
+    told = "\n".join(exchange.text for exchange in last.middle)
+    item = agents_item(told, answer.origin, reader)
     return (section.replace(title="Said before it", items=present([item]), share=20), section)
 
 
@@ -239,20 +246,31 @@ def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLine
     turns_told = {sentence.turn for sentence in sentences_shown if not sentence.is_prompt}
     for _, group in groupby(items, key=lambda item: whole[item.part].message.id):
         shown = list(group)
-        before = whole[shown[0].part]
-        line = shown[0].text
-        if not before.is_prompt:
-            line = f"{_ANSWERED if before.turn in turns else _BY_AGENT}{line}"
-        for item in shown[1:]:
-            sentence = whole[item.part]
-            is_next = sentence.place == before.place + 1 or line.endswith(GAP)
-            line += f" {item.text}" if is_next else f" {GAP} {item.text}"
-            before = sentence
-        if before.is_answered and before.turn not in turns_told:
+        message, line = whole[shown[0].part], _joined_sentences(whole, shown)
+        if not message.is_prompt:
+            line = f"{_ANSWERED if message.turn in turns else _BY_AGENT}{line}"
+        if message.is_answered and message.turn not in turns_told:
             line += _ANSWER_LEFT_OUT
         lines.append(line + shown[0].remark)
-        turns.add(before.turn)
+        turns.add(message.turn)
     return JoinedLines(tuple(lines), len(turns))
+
+
+def _joined_sentences(whole: list[SaidSentence], shown: Iterable[BlockItem]) -> str:
+    """Return sentences of a message in one line, what leads to a list before the first of it."""
+    line = ""
+    before: SaidSentence | None = None
+    sections: set[int] = set()
+    for item in shown:
+        sentence = whole[item.part]
+        is_next = before is None or sentence.place == before.place + 1 or line.endswith(GAP)
+        text = item.text
+        if sentence.heading and sentence.section not in sections:
+            text, is_next = f"{safe(sentence.heading)} {GAP} {text}", before is None
+        sections.add(sentence.section)
+        line += f" {text}" if is_next else f" {GAP} {text}"
+        before = sentence
+    return line.strip()
 
 
 def _turns(exchanges: Iterable[Exchange], kept: Mapping[str, Exchange]) -> list[list[Exchange]]:
@@ -306,15 +324,16 @@ def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects
     statements = dict.fromkeys(s for exchange in newer for s in sentences(exchange.text))
     in_force = []
     for exchange in earlier:
+        is_out = partial(
+            _is_outdated,
+            newer=tuple(statements),
+            subjects=subjects,
+            is_by_agent=exchange.kind in AGENT_KINDS,
+        )
+        text = exchange.text if exchange.settles else without_sentences(exchange.text, is_out, GAP)
+        if text:
+            in_force.append(exchange.replace(text=text))
         own = sentences(exchange.text)
-        is_by_agent = exchange.kind in AGENT_KINDS
-        parts = [
-            s for s in own if not _is_outdated(s, statements, subjects, is_by_agent=is_by_agent)
-        ]
-        if exchange.settles or len(parts) == len(own):
-            in_force.append(exchange)
-        elif parts:
-            in_force.append(exchange.replace(text=" ".join(parts)))
         statements.update(dict.fromkeys(s for s in own if not is_question(s)))
     return in_force
 
@@ -371,15 +390,21 @@ def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange
         if exchange.settles:
             left.append(exchange)
             continue
-        parts = [s for s in sentences(exchange.text) if plain(s) not in noted]
-        if parts:
-            left.append(exchange.replace(text=" ".join(parts)))
+        text = without_sentences(exchange.text, lambda s: plain(s) in noted, GAP)
+        if text:
+            left.append(exchange.replace(text=text))
     return left
 
 
 def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
     """Return what was said as it is shown, with the question that it answers or what it follows."""
     return item_of(_said(exchange, exchange.settles), exchange.origin, reader, is_derived=True)
+
+
+def agents_item(text: str, origin: Origin | None, reader: BlockReader) -> BlockItem:
+    """Return what the agent, or a sub-agent, said as it is shown in one line."""
+    item = item_of(in_one_line(text), origin, reader, is_derived=True)
+    return item.replace(lines=text)
 
 
 def _said(exchange: Exchange, about: str) -> str:
@@ -409,15 +434,15 @@ def _telling(answers: Iterable[Exchange], hardly_ended: frozenset[str]) -> list[
 def _without_commits(answers: Iterable[Exchange], state: TaskState) -> list[Exchange]:
     """Return earlier answers without the sentences that tell of commits, which are listed."""
     commits = [a.path[:_SHORT_ID] for a in state.artifacts if a.kind == "commit"]
+
+    def tells_of_commit(sentence: str) -> bool:
+        return any(commit in sentence for commit in commits)
+
     left = []
     for answer in answers:
-        own = sentences(answer.text)
-        parts = [GAP if any(commit in s for commit in commits) else s for s in own]
-        if parts != own:
-            parts = [s for s, before in zip(parts, ["", *parts], strict=False) if s != before]
-            answer = answer.replace(text=" ".join(parts))
-        if any(words_of(part) for part in parts):
-            left.append(answer)
+        text = without_sentences(answer.text, tells_of_commit, GAP)
+        if words_of(text):
+            left.append(answer.replace(text=text))
     return left
 
 
@@ -436,5 +461,6 @@ def _hardly_ended(exchanges: Iterable[Exchange]) -> frozenset[str]:
 
 
 def heaviest(text: str, quarters: int, *, is_open: bool = True) -> str:
-    """Cut a text to the sentences that weigh most."""
-    return conclusions(text, quarters, size_of=quarters_of, cut=fit, is_open=is_open)
+    """Cut a text to the sentences that weigh most, in one line."""
+    stated = conclusions(text, quarters, size_of=quarters_of, cut=fit, is_open=is_open)
+    return safe(in_one_line(stated))

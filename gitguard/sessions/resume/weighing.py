@@ -87,6 +87,10 @@ class SaidSentence(Value):
     """What it weighs within an answer, by its shape and place."""
     says_little: bool = False
     """Whether it says hardly anything without the other half of its turn."""
+    heading: str = ""
+    """What leads to the list that it is of, where it neither says that nor names a thing itself."""
+    section: int = 0
+    """Which of the message's headings is above it."""
     is_answered: bool = False
     """Whether it is a prompt, and the agent ended the turn with an answer."""
 
@@ -118,12 +122,25 @@ def sentences_of(turn: int, message: Exchange) -> list[SaidSentence]:
         before = ""
         if part.text == GAP:
             place += 1
-        elif following is not None and _is_hollow(part.text, _FEWEST_TERMS):
+        elif _is_hollow(part.text, _FEWEST_TERMS) and _goes_with(part, following):
             before = text
         else:
-            whole.append(SaidSentence(text, turn, message, place, weight=weight_of(part.features)))
+            sentence = SaidSentence(text, turn, message, place, weight=weight_of(part.features))
+            if part.heading not in text and not _names_something(text):
+                sentence = sentence.replace(heading=part.heading)
+            whole.append(sentence.replace(section=part.section))
             place += 1
     return whole
+
+
+def _names_something(text: str) -> bool:
+    shape = shape_of(text)
+    return shape.has_identifier or shape.has_path
+
+
+def _goes_with(part: Passage, following: Passage | None) -> bool:
+    """Say whether what hardly says anything stands with the next sentence: not beyond its list."""
+    return following is not None and (not part.heading or part.section == following.section)
 
 
 def says_little(prompt: str) -> bool:
@@ -238,6 +255,7 @@ def in_order(
     terms = [telling_words(sentence.text) for sentence in sentences]
     seen = {term for text in elsewhere for term in telling_words(text)}
     shown: set[tuple[int, bool]] = set()
+    headed: set[tuple[str, int]] = set()
     newest = max((sentence.turn for sentence in sentences), default=0)
 
     def worth(place: int) -> float:
@@ -256,6 +274,8 @@ def in_order(
         told = len(terms[place] & seen) / max(len(terms[place]), 1)
         pair = _PAIR if other and not own else 1
         cost = quarters_of(sentence.text) + _OVERHEAD
+        if (sentence.message.id, sentence.section) not in headed:
+            cost += quarters_of(sentence.heading)
         return pair * chances[place] * (1 - _NOVELTY * told) / cost
 
     # What is shown makes others worth less, and only what pairs with it more; so the worth of the
@@ -274,6 +294,7 @@ def in_order(
         order[place] = None
         seen |= terms[place]
         sentence = sentences[place]
+        headed.add((sentence.message.id, sentence.section))
         half = (sentence.turn, sentence.is_prompt)
         if half not in shown:
             shown.add(half)
