@@ -15,6 +15,7 @@ from typing import Any
 
 from gitguard import Guard
 from gitguard.hosts.claude_code import hooks
+from gitguard.model.shell.programs import programs_of
 from gitguard.state.task import TaskState
 from gitguard.store.session.workspace import UserDirs
 
@@ -30,10 +31,14 @@ _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 
 _ABSOLUTE = re.compile(r"(?:[A-Za-z]:)?[\\/]+")
 """How a path begins that names a place on a machine, of Windows too."""
+_LONGEST_NAME = 200
 _BEHIND_SUMMARY = (
     "\nIf you need specific details from before compaction",
     "\nPlease continue the conversation from where we left it off",
 )
+_REFUSED = "The user doesn't want to proceed with this tool use."
+_REASON = re.compile(r"reason for the rejection:|the user said:\n")
+"""How results of refused calls begin, and what stands before the user's words in them."""
 _INTERRUPTED = "[Request interrupted"
 _OPENED_IN_EDITOR = "<ide_"
 """How a part begins that the editor adds to what the user typed; no hook carries it."""
@@ -70,8 +75,26 @@ def entries_of(path: Path) -> list[tuple[str, Entry]]:
         except ValueError:
             continue
         if isinstance(entry, dict):
-            entries.append((line, entry))
+            refused = _marked_as_refused(entry)
+            entries.append((json.dumps(refused, ensure_ascii=False) if refused else line, entry))
+            entry.update(refused)
     return entries
+
+
+def _marked_as_refused(entry: Entry) -> Entry:
+    """Return a refusal of an older host as Claude Code 2.1.330 writes it; empty for anything else.
+
+    The older ones write in the result's words alone that the user refused, and why.
+    """
+    results = [_plain(r.get("content")) for r in _results(entry) if r.get("is_error")]
+    if not results or "toolDenialKind" in entry or not results[0].startswith(_REFUSED):
+        return {}
+    return {
+        **entry,
+        "toolDenialKind": "user-rejected",
+        "toolDenialBeforeRun": True,
+        "userFeedback": "".join(_REASON.split(results[0], maxsplit=1)[1:]).strip(),
+    }
 
 
 def moved_in_time(entries: list[tuple[str, Entry]], end: float) -> list[tuple[str, Entry]]:
@@ -234,6 +257,7 @@ class _Teller:
                     "tool_name": part.get("name"),
                     "tool_input": part.get("input") or {},
                     "tool_use_id": part.get("id"),
+                    "cwd": entry.get("cwd"),
                 }
                 self._calls[str(part.get("id"))] = call
                 self._answer = ""  # what was said before a call does not end the turn
@@ -242,8 +266,8 @@ class _Teller:
     def _ended(self, entry: Entry) -> Iterator[Entry]:
         for result in _results(entry):
             call = self._calls.pop(str(result.get("tool_use_id")), None)
-            if call is None:
-                continue
+            if call is None or entry.get("toolDenialKind") == "user-rejected":
+                continue  # of a refusal no hook tells
             if result.get("is_error"):
                 error = _plain(result.get("content"))
                 yield {"hook_event_name": "PostToolUseFailure", **call, "error": error}
@@ -336,6 +360,7 @@ class Replay:
                 self._written = max(self._written, event.lines)
                 payload = self._here(event.payload)
                 self._write(payload)
+                self._put_away(event.payload)
                 self._send(payload, SESSION)
 
     def state(self) -> TaskState:
@@ -379,9 +404,46 @@ class Replay:
             path.touch()
             os.utime(path, (self._clock.now, self._clock.now))
 
+    def _put_away(self, payload: Entry) -> None:
+        """Remove and move the files that a command of the source did, as far as they exist here."""
+        command = payload.get("tool_input", {}).get("command", "")
+        if payload["hook_event_name"] != "PostToolUse" or not isinstance(command, str):
+            return
+        folder = str(payload.get("cwd") or self._there())
+        for program in programs_of(command):
+            words = [w for w in program.words if not w.startswith("-") and len(w) < _LONGEST_NAME]
+            if program.name == "git" and words[:1] in (["rm"], ["mv"]):
+                name, *words = words
+            else:
+                name = program.name
+            paths = [path for word in words for path in self._files(folder, word)]
+            if name == "cd" and len(words) == 1:
+                folder = os.path.join(folder, words[0])
+            elif name == "rm":
+                for path in paths:
+                    shutil.rmtree(path) if path.is_dir() else path.unlink()
+            elif name == "mv" and len(words) > 1:
+                target = Path(self._path(os.path.join(folder, words[-1]), self._there()))
+                if target.is_relative_to(self._folder):
+                    target.parent.mkdir(parents=True, exist_ok=True)
+                    for path in paths:
+                        if path != target:
+                            shutil.move(path, target)
+
+    def _files(self, folder: str, word: str) -> list[Path]:
+        """Return the files below the replay's own folder that a word of a command names."""
+        path = Path(self._path(os.path.join(folder, word), self._there()))
+        if not path.is_relative_to(self._folder) or path in (self._folder, self._root):
+            return []
+        return sorted(path.parent.glob(path.name)) if path.name and path.parent.is_dir() else []
+
+    def _there(self) -> str:
+        """Return the folder of the source's machine in which the conversation began."""
+        return next((str(entry["cwd"]) for _, entry in self._entries if entry.get("cwd")), "")
+
     def _here(self, payload: Entry) -> Entry:
         """Let paths of the source's machine point into the throw-away folder."""
-        there = next((str(entry["cwd"]) for _, entry in self._entries if entry.get("cwd")), "")
+        there = self._there()
         if not there or "tool_input" not in payload:
             return payload
         given = {

@@ -9,7 +9,16 @@ from pathlib import Path
 import pytest
 
 from .real_conversations import chosen, random_sentences, sources
-from .real_replay import Entry, Event, Replay, events_of, moved_in_time, moved_path, without_end
+from .real_replay import (
+    Entry,
+    Event,
+    Replay,
+    entries_of,
+    events_of,
+    moved_in_time,
+    moved_path,
+    without_end,
+)
 
 NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"
 
@@ -178,3 +187,41 @@ def test_files_outside_of_the_sources_folder_exist_beside_the_repository(
     block = replay.block_of_new_conversation(700)
     assert "notes.md" in block
     assert "(gone)" not in block
+
+
+def test_files_that_a_command_removed_or_moved_are_not_where_they_were(tmp_path: Path) -> None:
+    calls = {
+        "c1": ("Write", {"file_path": "/repo/src/old.md", "content": "x"}),
+        "c2": ("Write", {"file_path": "/repo/src/rows.md", "content": "x"}),
+        "c3": ("Bash", {"command": "cd src && rm -f old.* && git mv rows.md ../docs/lines.md"}),
+    }
+    lines = [user(1, "Note it")]
+    for second, (call, (name, given)) in enumerate(calls.items()):
+        use = {"type": "tool_use", "id": call, "name": name, "input": given}
+        entry = {"type": "assistant", "cwd": "/repo", "message": {"content": [use]}}
+        lines += [at(2 + 2 * second, entry), result(3 + 2 * second, call)]
+    entries = [(json.dumps(line), line) for line in [*lines, agent(9, "Noted.")]]
+    replay = Replay(tmp_path, entries)
+    replay.begin(0)
+    replay.tell(events_of(entries))
+    assert (tmp_path / "replay" / "repo" / "docs" / "lines.md").is_file()
+    assert "src/{rows.md,old.md} (gone)" in replay.block_of_new_conversation(700)
+
+
+def test_a_refusal_of_an_older_host_is_the_users_word_and_no_failure(tmp_path: Path) -> None:
+    said = (
+        "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user"
+    )
+    refused = {"type": "tool_result", "tool_use_id": "c1", "is_error": True}
+    refused["content"] = f"{said} said:\nNever port it to Zig"
+    lines = [user(1, "Port it"), agent(2, call="c1"), at(3, {**result(3, "c1")})]
+    lines[2]["message"] = {"role": "user", "content": [refused]}
+    path = tmp_path / "old.jsonl"
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in [*lines, agent(9, "It stays.")]))
+    entries = entries_of(path)
+    events = events_of(entries)
+    assert "PostToolUseFailure" not in names(events)
+    replay = Replay(tmp_path, entries)
+    replay.begin(0)
+    replay.tell(events)
+    assert "Never port it to Zig — Bash" in replay.block_of_new_conversation(700)

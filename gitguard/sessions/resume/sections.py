@@ -10,7 +10,7 @@ import itertools
 
 from gitguard.model.checks import checks_of
 from gitguard.model.text import late_pattern, one_line, shorten
-from gitguard.model.tokens import beginning, fit, quarters_of
+from gitguard.model.tokens import QUARTERS, beginning, fit, quarters_of
 from gitguard.sessions.beside import without_folder
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
 from gitguard.sessions.resume.files import files_of, folded_items
@@ -319,14 +319,20 @@ def _checked(command: Command, edited: str) -> BlockItem:
 
 
 def _ends_of_check(text: str, quarters: int) -> str:
-    """Cut the middle of what a check said: a verdict comes first, and why it failed last."""
+    """Cut the middle of what a check said: a verdict comes first, and why it failed last.
+
+    Where its beginning was cut before, no verdict is known to stand there.
+    """
     heading, dash, ending = text.partition(" — ")
     room = quarters - quarters_of(heading + dash)
     if room < _SHORTEST_ENDING:
         return fit(text, quarters)
-    last = beginning(ending[::-1], room * 2 // 3)[::-1]
-    last = last.partition(" ")[2] or last
-    return f"{heading}{dash}{fit(ending, room - quarters_of(last) - 1)} {last}"
+    is_cut = ending.startswith("…")
+    last = beginning(ending[::-1], room - QUARTERS if is_cut else room // 3)[::-1]
+    last = last.partition(" ")[2]
+    if is_cut and last:
+        return f"{heading}{dash}…{last}"
+    return f"{heading}{dash}{fit(ending, room - quarters_of(last) - 1)} {last}".rstrip()
 
 
 def _open_failures(state: TaskState, reader: BlockReader) -> tuple[BlockItem, ...]:

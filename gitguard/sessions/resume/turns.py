@@ -33,6 +33,7 @@ from gitguard.state.items import (
     UNFINISHED,
     Exchange,
 )
+from gitguard.state.prompts import gist
 from gitguard.state.sentences import (
     in_one_line,
     is_question,
@@ -76,6 +77,8 @@ _ANSWERED = "→ "
 _ANSWER_LEFT_OUT = " (answered)"
 _BY_AGENT = "Agent: "
 """What an answer begins with whose prompt is not shown."""
+_SINCE_REQUEST = "Since the last request: "
+"""What an answer begins with that came behind the last request, which stands below."""
 _SHARE, _SHARE_OF_ANSWER = 34, 40
 """Shares of the earlier turns and of the last answer."""
 
@@ -121,7 +124,13 @@ def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> 
     if newest is not None and (newest.settles or not says(one_line(state.stated_goal), newest)):
         text = _without_pastes(newest.text, _NEWEST_PASTE)
         item = said_item(newest.replace(text=text), reader)
-    return single("Last request", item, 14, paragraph=REQUEST)
+    section = single("Last request", item, 14, paragraph=REQUEST)
+    return section.replace(cut=_weightiest_words)
+
+
+def _weightiest_words(text: str, quarters: int) -> str:
+    """Cut a prompt to its beginning and the sentences behind it that weigh most."""
+    return fit(gist(text, len(fit(text, quarters))), quarters)
 
 
 def _last_answer(
@@ -202,13 +211,24 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     words = _earlier_words(state, last.request, subjects) if last.request else []
     kept = {exchange.id: exchange for exchange in (*words, *telling)}
     whole: list[SaidSentence] = []
-    answered = _answered(state.exchanges)
+    answered, since_request = _answered(state.exchanges), _since(last.request, state.exchanges)
     for number, turn in enumerate(_turns(state.exchanges, kept)):
         for exchange in turn:
-            is_answered = exchange.id in answered
             shown = _sentences_shown(number, exchange)
-            whole += [sentence.replace(is_answered=is_answered) for sentence in shown]
+            whole += [
+                sentence.replace(
+                    is_answered=exchange.id in answered,
+                    is_since_request=exchange.id in since_request,
+                )
+                for sentence in shown
+            ]
     return whole
+
+
+def _since(request: Exchange | None, exchanges: tuple[Exchange, ...]) -> frozenset[str]:
+    """Return the ids of the answers that ended turns since the last request."""
+    place = exchanges.index(request) if request is not None else len(exchanges)
+    return frozenset(e.id for e in exchanges[place:] if e.kind == CONCLUSION)
 
 
 def _answered(exchanges: Iterable[Exchange]) -> frozenset[str]:
@@ -248,7 +268,8 @@ def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLine
         shown = list(group)
         message, line = whole[shown[0].part], _joined_sentences(whole, shown)
         if not message.is_prompt:
-            line = f"{_ANSWERED if message.turn in turns else _BY_AGENT}{line}"
+            before = _ANSWERED if message.turn in turns else _BY_AGENT
+            line = f"{_SINCE_REQUEST if message.is_since_request else before}{line.lstrip('→ ')}"
         if message.is_answered and message.turn not in turns_told:
             line += _ANSWER_LEFT_OUT
         lines.append(line + shown[0].remark)

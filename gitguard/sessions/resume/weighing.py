@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 WEIGHTS = {
-    "is_prompt": 0.45,
+    "is_prompt": 0.35,
     "age": -0.07,
-    "length": 0.3,
-    "terms": 0.4,
-    "new": -0.08,
-    "new_in_prompt": 0.07,
-    "signs_in_prompt": -4.33,
-    "long_in_prompt": -0.98,
+    "length": 0.37,
+    "terms": 0.37,
+    "new": -0.18,
+    "new_in_prompt": 0.27,
+    "signs_in_prompt": -4.8,
+    "long_in_prompt": -0.44,
     "of_prompt": 0.64,
-    "shape": 0.08,
-    "written": 0.3,
-    "followers": -0.16,
-    "identifier": 0.31,
-    "end": -0.39,
-    "steps": -0.29,
-    "exclaims": -1.38,
+    "shape": 0.09,
+    "written": 0.31,
+    "followers": -0.23,
+    "identifier": 0.32,
+    "end": -0.3,
+    "steps": -0.37,
+    "exclaims": -1.17,
 }
-BIAS = -3.2
+BIAS = -3.46
 _LONG_PROMPT = 60
 """Words of a prompt's sentence from which on it is mostly pasted."""
 _RARE, _RARE_SHARE = 2, 6
@@ -93,6 +93,8 @@ class SaidSentence(Value):
     """Which of the message's headings is above it."""
     is_answered: bool = False
     """Whether it is a prompt, and the agent ended the turn with an answer."""
+    is_since_request: bool = False
+    """Whether it answers the last request, or is of a turn that the host began since."""
 
     @property
     def is_prompt(self) -> bool:
