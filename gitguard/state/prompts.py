@@ -31,6 +31,8 @@ _GAP = " … "
 """What stands for the words between two sentences that are kept."""
 _SHORT_SENTENCE = 120
 """Characters below which a sentence within a longer prompt is taken for a rule or a wish."""
+_LAST_SENTENCE = 2
+"""What a prompt's last sentence weighs more than its shape says."""
 _CHOICE_SHOWN = 160
 """Characters of a choice that a short reply picks."""
 _BEFORE_QUESTION = " — "
@@ -94,10 +96,13 @@ def gist(text: str, limit: int) -> str:
     if len(line) <= limit:
         return line
     beginning = shorten(line, limit // 2).rstrip("…")
-    own = [s for s in _own_sentences(text) if s not in beginning and not is_question(s)]
+    own = [s for s in _own_sentences(text) if not (_is_begun(s, line, beginning) or is_question(s))]
     chosen: set[int] = set()
     room = limit - len(beginning)
-    for place in sorted(range(len(own)), key=lambda place: (-_weight(own[place]), -place)):
+    weights = [_weight(sentence) for sentence in own]
+    if weights:
+        weights[-1] += _LAST_SENTENCE  # where a long prompt often says what it asks
+    for place in sorted(range(len(own)), key=lambda place: (-weights[place], -place)):
         if len(own[place]) + len(_GAP) <= room:
             chosen.add(place)
             room -= len(own[place]) + len(_GAP)
@@ -105,6 +110,11 @@ def gist(text: str, limit: int) -> str:
         return shorten(line, limit)
     beginning = shorten(line, len(beginning) + room).rstrip("…")
     return _GAP.join([beginning, *(own[place] for place in sorted(chosen))])
+
+
+def _is_begun(sentence: str, line: str, beginning: str) -> bool:
+    """Whether a sentence of a line stands in its beginning, at least in part."""
+    return sentence in beginning or 0 <= line.find(sentence) < len(beginning)
 
 
 def _own_sentences(text: str) -> list[str]:

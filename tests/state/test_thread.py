@@ -272,6 +272,14 @@ def test_a_snapshots_thread_has_the_first_the_last_and_turning_points_between() 
     assert len(shown) <= 8
 
 
+def test_a_long_prompt_keeps_its_last_sentence_and_says_nothing_twice() -> None:
+    built = "I built: 1) The reader of rows.py with 12 tests and 3 columns. 2) The writer of it."
+    prompt = f"Help me with the form. {built} 3) The layer between. Write all of the answer now."
+    kept = gist(prompt, 120)
+    assert kept.endswith("Write all of the answer now.")
+    assert kept.count("The reader") == 1
+
+
 def test_headings_and_list_items_of_an_answer_keep_their_lines() -> None:
     answer = "## Findings\n- The first row is left out\n1. It takes 310 ms\n\n**Next:** write it"
     assert said_by_agent(answer, origin()).text == (

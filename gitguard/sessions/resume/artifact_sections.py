@@ -22,7 +22,7 @@ def commits_and_addresses(state: TaskState) -> tuple[BlockSection, ...]:
     addresses = [(_described(a), not a.is_noted) for a in newest_first if a.kind == "url"]
     return (
         BlockSection("Commits", items_of(commits), 4, has_stub=False),
-        BlockSection("Addresses", items_of(addresses), 4, has_stub=False),
+        BlockSection("Addresses", items_of(addresses), 4, is_whole=True),
     )
 
 

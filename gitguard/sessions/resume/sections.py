@@ -82,6 +82,10 @@ _REPORT = 900
 """Quarters that are shown of a report that nobody has told of, until all sections have as much."""
 _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
+_WITH_DIGIT = late_pattern(r"\S*\d\S*")
+"""Ids, times, counts and lines, which differ where the same fails once more."""
+_TELLING_ERROR = 24
+"""Characters from which on an error says what failed."""
 _PLAIN_NAME = late_pattern(r"[^\W\d_][\w:-]*")
 """An argument that is no option, no path and no value."""
 _COMMAND = 80
@@ -358,17 +362,30 @@ def _passed_by(state: TaskState) -> str:
 def _unmended_calls(state: TaskState) -> list[Failure]:
     """Return failures of tools, newest first, without waits and what the checks tell already.
 
-    Nor those on the way to a commit that was made in the end.
+    Nor those on the way to a commit that was made in the end, and of those that failed alike the
+    newest alone.
     """
     committed = max((a.when for a in state.artifacts if a.kind == "commit"), default="")
-    return [
-        failure
-        for failure in reversed(state.failed_attempts)
-        if not failure.is_noted
-        and not _WAITING.fullmatch(failure.what)
-        and not (failure.when < committed and leads_to_commit(failure.what.partition(": ")[2]))
-        and not any(_tells(check, failure) for check in state.commands)
-    ]
+    newest: dict[tuple[str, str], Failure] = {}
+    for failure in reversed(state.failed_attempts):
+        if (
+            not failure.is_noted
+            and not _WAITING.fullmatch(failure.what)
+            and not (failure.when < committed and leads_to_commit(failure.what.partition(": ")[2]))
+            and not any(_tells(check, failure) for check in state.commands)
+        ):
+            newest.setdefault(_how_it_failed(failure), failure)
+    return list(newest.values())
+
+
+def _how_it_failed(failure: Failure) -> tuple[str, str]:
+    """Return the tool of a failed call and its error without what differs from try to try.
+
+    Of a short error, such as an exit code alone, nobody knows that two calls failed alike.
+    """
+    tool, _, call = failure.what.partition(": ")
+    error = _WITH_DIGIT.sub("", failure.error)
+    return tool, error if len(error) >= _TELLING_ERROR else f"{call}: {failure.error}"
 
 
 def _tells(check: Command, failure: Failure) -> bool:

@@ -193,7 +193,7 @@ def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> Bl
         has_stub=False,
         most_items=_MOST_SENTENCES,
         is_whole=True,
-        joined=partial(_joined, whole),
+        joined=partial(joined, whole),
     )
 
 
@@ -254,7 +254,7 @@ def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
     return [SaidSentence(text, turn, exchange, 0, says_little=is_little)]
 
 
-def _joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLines:
+def joined(whole: list[SaidSentence], items: Iterable[BlockItem]) -> JoinedLines:
     """Return a line for each message, its sentences with a mark where some are left out.
 
     A prompt of which no answer is shown says that there was one, so that nobody takes it for open.

@@ -57,7 +57,7 @@ _STEPS = late_pattern(r"(?:^|\s)\d{1,2}[.)]\s")
 """The number of a list's item."""
 GAP = "…"
 """What stands for the sentences that are left out."""
-_OVERHEAD = 90
+_OVERHEAD = 120
 """Quarters that count for a sentence besides its own, so that no fragment wins by being short."""
 _LEAST = 0.12
 """The chance below which a sentence of the agent's is not shown, whatever room there is."""

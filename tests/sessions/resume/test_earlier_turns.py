@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from gitguard.model.text import seconds, timestamp
 from gitguard.sessions.resume.building import Header, build_resume
-from gitguard.sessions.resume.turns import earlier_sentences
+from gitguard.sessions.resume.filling import BlockItem
+from gitguard.sessions.resume.turns import earlier_sentences, joined
 from gitguard.sessions.resume.weighing import BIAS, WEIGHTS, in_order
 from gitguard.state.items import SMALL_TALK, Exchange, Origin
 from gitguard.state.snapshot import Work
@@ -61,6 +62,29 @@ def test_a_message_is_one_line_with_a_mark_where_sentences_are_left_out() -> Non
     gaps = sum(after - before > 1 for before, after in pairwise((-1, *shown, 40)))
     assert lines[2].count(" … ") == gaps > 0
     assert lines[2].endswith(" The reader of b.py is locked by 7 rows.")
+
+
+def test_an_item_of_a_list_stands_behind_what_leads_to_it() -> None:
+    items = ["lists of rows that are empty by now", "tables of an older form without columns"]
+    listed = "\n".join(f"- {item}" for item in items)
+    answer = f"It works for lists of many rows.\n\nNot done for these:\n{listed}"
+    state = after(turns(("Port the readers", answer), ("Test it", "")))
+    told = f"It works for lists of many rows. Not done for these: {items[0]}. {items[1]}."
+    assert lines_of(state, 700)[2] == f"- → {told}"
+    whole = earlier_sentences(state)
+    shown = BlockItem(whole[-1].text, part=len(whole) - 1)
+    assert joined(whole, [shown]).texts == (f"Agent: Not done for these: … {items[1]}.",)
+
+
+def test_what_the_host_began_since_the_last_request_is_told_apart() -> None:
+    port, done, test, tested = turns(
+        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
+        ("Test the writer", "The writer of rows.py loses 7 rows."),
+    )
+    notified = said_by_agent("The build of rows.py passed, too.", origin_at(200, 3))
+    lines = lines_of(after((port, done, test, tested, notified)), 700)
+    assert "- → Row 12 of rows.py was wrong." in lines
+    assert "- Since the last request: The writer of rows.py loses 7 rows." in lines
 
 
 def test_an_answer_whose_prompt_is_not_shown_is_told_to_be_the_agents() -> None:

@@ -562,6 +562,49 @@ def failed(line: str, *, minute: int) -> Failure:
     return Failure(f"Bash: {line}", "Exit code 128", id=line, origin=origin)
 
 
+def test_of_calls_that_failed_alike_the_newest_alone_is_told() -> None:
+    alike = [
+        failed(f"step {n}", minute=n).replace(
+            error=f"shell-{n}: No such file or directory, {n} times"
+        )
+        for n in (1, 2, 3)
+    ]
+    bare = [failed(f"other {n}", minute=n) for n in (4, 5)]
+    state = new_task("main", NOW).replace(failed_attempts=(*alike, *bare))
+    failures = block_of(state).partition("Open failures:\n")[2].splitlines()[:3]
+    assert [line.partition(":")[2].partition(":")[0] for line in failures] == [
+        " other 5",
+        " other 4",
+        " step 3",
+    ]
+
+
+def test_an_address_is_whole_or_not_shown() -> None:
+    addresses = [f"https://forge.example/{'team/' * 20}pull/{n}" for n in range(9)]
+    urls = tuple(
+        Artifact(address, "url", id=address, origin=Origin("hook", NOW)) for address in addresses
+    )
+    state = new_task("main", NOW).replace(artifacts=urls)
+    for budget in range(90, 400, 10):
+        lines = block_of(state, max_tokens=budget).splitlines()
+        shown = [line[2:] for line in lines if line.startswith("- https")]
+        assert set(shown) <= set(addresses)
+
+
+def test_of_a_check_its_verdict_stays_and_why_it_failed() -> None:
+    ending = f"1074 passed, 79 errors; {'and so on ' * 30}ERROR in rows.py"
+    cut = f"…{'row passed. ' * 30}RUN PASSED"
+    checks = tuple(
+        Command(f"check {n}", outcome, ending=of, id=f"{n}", origin=Origin("hook", NOW))
+        for n, (outcome, of) in enumerate((("failed", ending), ("ran", cut)))
+    )
+    block = block_of(new_task("main", NOW).replace(commands=checks), max_tokens=120)
+    assert "- check 0: failed — 1074 passed, 79 errors;" in block
+    assert "ERROR in rows.py\n" in block
+    assert "- check 1: ran — …" in block
+    assert "RUN PASSED\n" in block
+
+
 def test_questions_of_the_user_give_way_to_what_was_noted_and_limits_do_not() -> None:
     questions = tuple(f"Why are the rows of page {n} {'so ' * 30}slow?" for n in range(6))
     exchanges = said("Port it", "Never drop a row of the ledger", *questions, "Test it")
