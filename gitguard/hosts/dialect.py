@@ -109,6 +109,8 @@ class DialectHost(Value):
     """Names what a writing call writes, where its parameters hold no path of their own."""
     answers: Callable[[dict[str, Any]], tuple[str, ...]] | None = None
     """Returns what the user answered to questions, out of the result of `asking`."""
+    questions: Callable[[dict[str, Any]], str] | None = None
+    """Returns what is asked, with the choices, out of the parameters of `asking`."""
     readings: Callable[[dict[str, Any], float], Reading | None] | None = None
     """Returns how full the context is, where payloads say so."""
     report: Callable[[dict[str, Any]], SubAgentReport | None] | None = None
@@ -209,7 +211,8 @@ class DialectHost(Value):
         if name in self.planning:
             plan, is_whole = self._plan(name, parameters, payload)
         response = read.mapping(payload, "tool_response")
-        summary = command or path or read.parameters(parameters)
+        asked = self.questions(parameters) if self.questions and name == self.asking else ""
+        summary = command or path or asked or read.parameters(parameters)
         return ToolCall(
             name=name,
             id=_first(payload, self.ids) or _invented_id(name, parameters),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import SessionStore
 
 _GOAL, _CALL = 120, 80
-_CHANGE_OF_FOLDER = late_pattern(r"^(\w+: )?cd (?:\"[^\"]*\"|'[^']*'|\S+) && ")
+_PREPARATION = late_pattern(r"^(\w+: )?(?:(?:cd|export \w+=) ?(?:\"[^\"]*\"|'[^']*'|\S+) && )+")
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
 
 
@@ -63,7 +63,9 @@ def conversations_beside(
     )
     calls = store.journal.open_calls() if at_work else ()
     named = (f"{call.tool}: {call.summary}" for call in calls if call.host_session in at_work)
-    return Beside(at_work, tuple(shorten(without_folder(one_line(call)), _CALL) for call in named))
+    return Beside(
+        at_work, tuple(shorten(without_preparation(one_line(call)), _CALL) for call in named)
+    )
 
 
 def _last_sign(store: SessionStore, key: str) -> float:
@@ -83,6 +85,6 @@ def line_about(beside: Beside, state: TaskState) -> str:
     )
 
 
-def without_folder(call: str) -> str:
-    """Return a call without the change of folder that it begins with."""
-    return _CHANGE_OF_FOLDER.sub(r"\1", call)
+def without_preparation(call: str) -> str:
+    """Return a call without the changes of folder and environment that it begins with."""
+    return _PREPARATION.sub(r"\1", call)

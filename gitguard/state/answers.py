@@ -43,6 +43,7 @@ _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _BULLETED = late_pattern(r"[-*+•]\s")
 _CUT_END = late_pattern(rf"(?<=\S{_GAP})\s+")
 _RULER = late_pattern(r"[-:|=_*+~─━\s]+")
+_CELL_BORDER = late_pattern(r"(?<!\\)\|")
 _FENCE = "```"
 _LINE_BREAK = " ⏎ "
 """What stands for the end of a line of code, whose lines are not one command."""
@@ -429,7 +430,8 @@ def _row(line: str, columns: list[str]) -> tuple[str, ...]:
 
 
 def _cells_of(line: str) -> list[str]:
-    return [" ".join(sentences(cell)) for cell in line.strip("|").split("|")]
+    cells = _CELL_BORDER.split(line.strip("|"))
+    return [" ".join(sentences(cell.replace("\\|", "|"))) for cell in cells]
 
 
 def _parts_of(line: str) -> Iterator[str]:

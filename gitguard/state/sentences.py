@@ -15,7 +15,9 @@ _WORD = late_pattern(r"[\w']+")
 _CLOSERS = "\"'”’»)\\]」』】》）*_"
 _SENTENCE_ENDS = late_pattern(
     # `.!?` end a sentence before a blank, `!?` also between characters of scripts without blanks.
-    rf"(?<![.!?])[.!?]++[{_CLOSERS}]*+(?:\s++|(?<=[^\x00-\x7f][!?])(?=[^\x00-\x7f\W]))"
+    # Not the `!` that negates in a shell: `if ! grep`, `a && ! b`.
+    rf"(?<![.!?])(?<!if |&& |\|\| )[.!?]++[{_CLOSERS}]*+"
+    r"(?:\s++|(?<=[^\x00-\x7f][!?])(?=[^\x00-\x7f\W]))"
     # The marks of other scripts end one wherever they stand; those of full width not in numbers.
     rf"|(?:[。｡！？؟۔।॥།።፧։။។៕‼⁇⁈⁉]|．(?!\d))++[{_CLOSERS}]*+\s*+"
 )

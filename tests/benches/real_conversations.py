@@ -166,6 +166,7 @@ def blocks(entries: list[tuple[str, Entry]]) -> Iterator[tuple[str, str]]:
         for budget in BUDGETS:
             yield f"killed {budget}", replay.block_of_new_conversation(budget)
         replay.tell(events[len(before) :])
+        replay.end()
         for budget in BUDGETS:
             yield f"new {budget}", replay.block_of_new_conversation(budget)
             yield f"compacted {budget}", replay.block_after_compaction(budget)

@@ -363,6 +363,12 @@ class Replay:
                 self._put_away(event.payload)
                 self._send(payload, SESSION)
 
+    def end(self) -> None:
+        """Write down what the transcript has behind the last event: no hook was told of it."""
+        with self._transcript.open("a", encoding="utf-8") as file:
+            file.writelines(f"{line}\n" for line, _ in self._entries[self._written :])
+        self._written = len(self._entries)
+
     def state(self) -> TaskState:
         """Return the task state in force."""
         return self._guard().state()

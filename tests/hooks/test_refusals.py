@@ -152,3 +152,14 @@ def test_a_call_that_ran_cannot_be_refused_afterwards(talk: Conversation) -> Non
     result(talk, **REJECTED, userFeedback="Always push by force")
     talk.prompt("go on")
     assert refusals(talk) == []
+
+
+def test_a_dialog_that_the_user_closed_is_kept_with_what_it_asked(tmp_path: Path) -> None:
+    talk = Conversation(tmp_path)
+    talk.prompt("Port the parser")
+    options = [{"label": "Reader", "description": "x"}, {"label": "Writer"}]
+    asked = {"questions": [{"question": "What comes first?", "options": options}]}
+    talk.send("PreToolUse.Bash", tool_name="AskUserQuestion", tool_input=asked, tool_use_id=CALL)
+    result(talk, **REJECTED)
+    [refusal] = refusals(talk)
+    assert refusal.settles == "AskUserQuestion: What comes first? (Reader | Writer)"

@@ -392,3 +392,8 @@ def test_a_number_in_a_row_of_three_cells_stands_with_the_name_of_its_column() -
     assert [passage.text for passage in passages_of(table)] == ["reader: rows 12, ported."]
     pairs = "| part | rows |\n|---|---|\n| reader | 12 |"
     assert [passage.text for passage in passages_of(pairs)] == ["reader: 12."]
+
+
+def test_a_sign_within_a_cell_is_no_border_of_it() -> None:
+    table = "| tool | call |\n|---|---|\n| search | grep 'a\\|b' |"
+    assert [passage.text for passage in passages_of(table)] == ["search: grep 'a|b'."]

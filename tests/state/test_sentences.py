@@ -143,3 +143,8 @@ def test_a_number_in_a_line_stands_with_the_item_that_it_begins(
     text: str, expected: list[str]
 ) -> None:
     assert sentences(text) == expected
+
+
+def test_the_negation_of_a_shell_ends_no_sentence() -> None:
+    text = "It runs if ! command -v entire; then it stops! Then a && ! b."
+    assert sentences(text) == ["It runs if ! command -v entire; then it stops!", "Then a && ! b."]

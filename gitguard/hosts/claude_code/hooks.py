@@ -98,6 +98,16 @@ def _answers(response: dict[str, Any]) -> tuple[str, ...]:
     return tuple(islice(shown, _MOST_ANSWERS))
 
 
+def _questions(parameters: dict[str, Any]) -> str:
+    """Return what the agent asks the user by a dialog, each question with its choices."""
+    asked = []
+    for question in read.objects(parameters, "questions")[:_MOST_ANSWERS]:
+        labels = [read.text(option, "label") for option in read.objects(question, "options")]
+        choices = f" ({' | '.join(filter(None, labels))})" if any(labels) else ""
+        asked.append(f"{read.text(question, 'question')}{choices}")
+    return " ".join(filter(None, asked))
+
+
 def _with_notes(answer: str, annotation: dict[str, Any]) -> str:
     """Return the chosen option with what the user typed beside it, or alone what they typed."""
     notes = read.text(annotation, "notes").strip()
@@ -175,6 +185,7 @@ HOST = ClaudeCode(
     version=_version,
     words=_words_of_the_user,
     answers=_answers,
+    questions=_questions,
     readings=_reading,
     report=_report,
     obeys_continue=True,

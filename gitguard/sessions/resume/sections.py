@@ -11,7 +11,7 @@ import itertools
 from gitguard.model.checks import checks_of
 from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.tokens import QUARTERS, beginning, fit, quarters_of
-from gitguard.sessions.beside import without_folder
+from gitguard.sessions.beside import without_preparation
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
 from gitguard.sessions.resume.files import files_of, folded_items
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
@@ -78,8 +78,10 @@ _WAITING = late_pattern(r"\w+: (?:\s*(?:sleep|echo|wait|true)\b[^;&|]*(?:;|&&|\|
 """Calls that only wait: whoever takes over has nothing to try again."""
 _CHECK, _FAILURE = 120, 200
 """Characters that are shown of a check and of a failure, until all sections have as much."""
-_REPORT = 900
+_REPORT = 600
 """Quarters that are shown of a report that nobody has told of, until all sections have as much."""
+_LEAST_REPORT = 160
+"""Quarters of a report below which no sentence of it fits in beside its name."""
 _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
 _WITH_DIGIT = late_pattern(r"\S*\d\S*")
@@ -138,7 +140,7 @@ def sections_of(
 
 
 def _task(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSection, ...]:
-    last_call = f"{work.last_tool}: {without_folder(work.last_tool_params)}"
+    last_call = f"{work.last_tool}: {without_preparation(work.last_tool_params)}"
     running = last_call if work.interrupted else ""
     return (
         *_goal(state, reader),
@@ -257,7 +259,8 @@ def _reported_since(state: TaskState, reader: BlockReader) -> BlockSection:
         for o in reversed(state.tool_outputs)
         if is_untold(o, state)
     )
-    return BlockSection("Reported since", items, 16, paragraph=_REPORT, cut=heaviest)
+    section = BlockSection("Reported since", items, 40, paragraph=_REPORT, cut=heaviest)
+    return section.replace(has_stub=False, least=_LEAST_REPORT)
 
 
 def _told(output: ToolOutput) -> str:
@@ -396,7 +399,7 @@ def _tells(check: Command, failure: Failure) -> bool:
 
 def _failed_call(failure: Failure, reader: BlockReader) -> BlockItem:
     # A long command must not push why it failed out of sight.
-    text = f"{shorten(without_folder(failure.what), _COMMAND)}: {failure.error}"
+    text = f"{shorten(without_preparation(failure.what), _COMMAND)}: {failure.error}"
     return item_of(text, failure.origin, reader, is_derived=True)
 
 

@@ -33,11 +33,12 @@ from gitguard.state.items import (
     UNFINISHED,
     Exchange,
 )
-from gitguard.state.prompts import gist
+from gitguard.state.prompts import gist, is_few_words
 from gitguard.state.sentences import (
     in_one_line,
     is_question,
     sentences,
+    telling_terms,
     without_sentences,
     words_of,
 )
@@ -66,7 +67,7 @@ _MOST_SENTENCES = 160
 """Sentences of earlier turns that are shown."""
 _LONGEST_SENTENCE = 400
 """Quarters to which a sentence is cut."""
-_SHORT_PROMPT = 40
+_SHORT_PROMPT = 100
 """Characters up to which a prompt is shown with what it answers."""
 _SHORT_ID = 7
 """Characters of a commit's id by which an answer names it."""
@@ -432,9 +433,14 @@ def _said(exchange: Exchange, about: str) -> str:
     text = exchange.text
     if about and is_refusal(exchange):
         return f"{text} — {about}"
-    if _QUESTION_MARKS & set(about):
+    if _QUESTION_MARKS & set(about) and _answers(text, about):
         return f"{text} — to: {about}"
     return f"{text} — after: {shorten(about, _AFTER)}" if about else text
+
+
+def _answers(text: str, question: str) -> bool:
+    """Whether a prompt is known to answer a question: few words, or some that the question has."""
+    return is_few_words(text) or not telling_terms(text).isdisjoint(telling_terms(question))
 
 
 def _telling(answers: Iterable[Exchange], hardly_ended: frozenset[str]) -> list[Exchange]:

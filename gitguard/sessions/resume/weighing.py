@@ -31,24 +31,24 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 WEIGHTS = {
-    "is_prompt": 0.35,
-    "age": -0.07,
-    "length": 0.37,
-    "terms": 0.37,
-    "new": -0.18,
-    "new_in_prompt": 0.27,
-    "signs_in_prompt": -4.8,
-    "long_in_prompt": -0.44,
-    "of_prompt": 0.64,
+    "is_prompt": 0.39,
+    "age": -0.05,
+    "length": 0.36,
+    "terms": 0.38,
+    "new": -0.15,
+    "new_in_prompt": 0.18,
+    "signs_in_prompt": -4.9,
+    "long_in_prompt": -0.41,
+    "of_prompt": 0.69,
     "shape": 0.09,
-    "written": 0.31,
-    "followers": -0.23,
+    "written": 0.33,
+    "followers": -0.21,
     "identifier": 0.32,
-    "end": -0.3,
-    "steps": -0.37,
-    "exclaims": -1.17,
+    "end": -0.32,
+    "steps": -0.38,
+    "exclaims": -1.13,
 }
-BIAS = -3.46
+BIAS = -3.53
 _LONG_PROMPT = 60
 """Words of a prompt's sentence from which on it is mostly pasted."""
 _RARE, _RARE_SHARE = 2, 6

@@ -526,10 +526,38 @@ def test_a_check_is_not_said_to_be_older_than_edits_of_which_that_is_not_known()
 
 
 def test_a_long_command_does_not_push_out_why_it_failed() -> None:
-    what = f"Bash: export PATH=$PATH:{'/a/long/folder' * 20} && make"
+    what = f"Bash: make {'/a/long/folder' * 20}"
     failure = Failure(what, "Exit code 3", id="f", origin=BY_HOOK)
     state = new_task("main", NOW).replace(exchanges=said("Make it"), failed_attempts=(failure,))
-    assert re.search(r"- Bash: export PATH=.*…: Exit code 3\n", block_of(state))
+    assert re.search(r"- Bash: make .*…: Exit code 3\n", block_of(state))
+
+
+def test_what_prepares_a_command_does_not_take_its_room() -> None:
+    what = 'Bash: cd "/a b/c" && export PATH=/usr/bin:$PATH && cd src && make all && cd ..'
+    failure = Failure(what, "Exit code 3", id="f", origin=BY_HOOK)
+    state = new_task("main", NOW).replace(failed_attempts=(failure,))
+    assert "- Bash: make all && cd ..: Exit code 3\n" in block_of(state)
+
+
+@pytest.mark.parametrize("budget", range(90, 400, 15))
+def test_a_report_is_not_shown_by_its_name_alone(budget: int) -> None:
+    report = " ".join(f"Row {n} of rows.py is read by two readers." for n in range(20))
+    output = ToolOutput("sub-agent a1", report, id="t", origin=BY_HOOK)
+    prompts = said(*(f"Port the module part_{n}.py to the parser" for n in range(20)))
+    state = new_task("main", NOW).replace(exchanges=prompts, tool_outputs=(output,))
+    block = block_of(state, max_tokens=budget)
+    assert ("sub-agent a1" in block) == ("is read by two readers." in block)
+
+
+def test_what_the_user_says_is_an_answer_only_where_it_is_known_for_one() -> None:
+    asked = "Shall the reader or the writer be ported first?"
+    prompts = said(
+        "Port it", "the reader goes first then", "and save it all to the memory", "go on"
+    )
+    exchanges = [e.replace(settles=asked if n in (1, 2) else "") for n, e in enumerate(prompts)]
+    block = block_of(new_task("main", NOW).replace(exchanges=tuple(exchanges)))
+    assert f"- the reader goes first then — to: {asked}\n" in block
+    assert f"- and save it all to the memory — after: {asked}\n" in block
 
 
 def test_checks_since_the_last_edits_come_before_older_ones() -> None:
