@@ -289,6 +289,8 @@ def _joined_sentences(whole: list[SaidSentence], shown: Iterable[BlockItem]) -> 
         text = item.text
         if sentence.heading and sentence.section not in sections:
             text, is_next = f"{safe(sentence.heading)} {GAP} {text}", before is None
+        elif before is None and sentence.place and not sentence.is_prompt:
+            text = f"{GAP} {text}"
         sections.add(sentence.section)
         line += f" {text}" if is_next else f" {GAP} {text}"
         before = sentence

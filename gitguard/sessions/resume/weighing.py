@@ -31,24 +31,25 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 WEIGHTS = {
-    "is_prompt": 0.39,
+    "is_prompt": 0.25,
     "age": -0.05,
     "length": 0.36,
     "terms": 0.38,
     "new": -0.15,
-    "new_in_prompt": 0.18,
-    "signs_in_prompt": -4.9,
-    "long_in_prompt": -0.41,
-    "of_prompt": 0.69,
-    "shape": 0.09,
-    "written": 0.33,
-    "followers": -0.21,
-    "identifier": 0.32,
+    "new_in_prompt": 0.17,
+    "signs_in_prompt": -4.91,
+    "long_in_prompt": -0.4,
+    "of_prompt": 0.71,
+    "shape": 0.05,
+    "written": 0.32,
+    "followers": -0.2,
+    "identifier": 0.26,
+    "plain": -0.27,
     "end": -0.32,
-    "steps": -0.38,
-    "exclaims": -1.13,
+    "steps": -0.41,
+    "exclaims": -1.08,
 }
-BIAS = -3.53
+BIAS = -3.35
 _LONG_PROMPT = 60
 """Words of a prompt's sentence from which on it is mostly pasted."""
 _RARE, _RARE_SHARE = 2, 6
@@ -187,6 +188,7 @@ def features_of(sentences: Sequence[SaidSentence], state: TaskState) -> list[dic
         of_prompt = frozenset() if is_prompt else asked.get(sentence.turn, frozenset())
         number = max(len(terms), 1)
         new = sum(first_said.get(term, message.id) == message.id for term in terms) / number
+        shape = shape_of(sentence.text)
         of_turn = written[message.origin.conversation, message.origin.turn]
         features.append(
             {
@@ -202,7 +204,8 @@ def features_of(sentences: Sequence[SaidSentence], state: TaskState) -> list[dic
                 "shape": sentence.weight,
                 "written": math.log1p(of_turn) * (not is_prompt),
                 "followers": math.log1p(later) * (not is_prompt),
-                "identifier": float(shape_of(sentence.text).has_identifier and not is_prompt),
+                "identifier": float(shape.has_identifier and not is_prompt),
+                "plain": float(shape.is_plain and not is_prompt),
                 "end": (not is_prompt) * sentence.place / max(lengths[message.id] - 1, 1),
                 "steps": float(not is_prompt and bool(_STEPS.search(sentence.text))),
                 "exclaims": float(not is_prompt and sentence.text.endswith(("!", "！"))),
