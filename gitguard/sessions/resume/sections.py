@@ -82,6 +82,8 @@ _REPORT = 600
 """Quarters that are shown of a report that nobody has told of, until all sections have as much."""
 _LEAST_REPORT = 160
 """Quarters of a report below which no sentence of it fits in beside its name."""
+_LEAST_OUTPUT = 80
+"""The same of what another tool said."""
 _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
 _WITH_DIGIT = late_pattern(r"\S*\d\S*")
@@ -259,12 +261,19 @@ def _reported_since(state: TaskState, reader: BlockReader) -> BlockSection:
         for o in reversed(state.tool_outputs)
         if is_untold(o, state)
     )
-    section = BlockSection("Reported since", items, 40, paragraph=_REPORT, cut=heaviest)
+    section = BlockSection("Reported since", items, 40, paragraph=_REPORT, cut=_heaviest_told)
     return section.replace(has_stub=False, least=_LEAST_REPORT)
 
 
 def _told(output: ToolOutput) -> str:
     return f"{output.tool}: {output.summary}"
+
+
+def _heaviest_told(text: str, quarters: int) -> str:
+    """Cut what a tool told to the sentences that weigh most, behind the tool's name."""
+    name, mark, told = text.partition(": ")
+    room = quarters - quarters_of(name + mark)
+    return f"{safe(name)}{mark}{heaviest(told, room)}" if room > 0 else fit(text, quarters)
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
@@ -421,7 +430,7 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
     return (
         *_noted(state, roles.DONE_WORK, 10, reader),
         *_noted(state, roles.ASSUMPTION, 10, reader),
-        BlockSection("Tool outputs", outputs, 6, cut=heaviest),
+        BlockSection("Tool outputs", outputs, 6, cut=_heaviest_told, least=_LEAST_OUTPUT),
         *_noted(state, roles.LESSON, 10, reader),
         *_noted(state, roles.REMARK, 10, reader),
         BlockSection("Earlier on this branch", present(earlier), 3),

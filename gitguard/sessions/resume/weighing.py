@@ -31,25 +31,27 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 WEIGHTS = {
-    "is_prompt": 0.25,
-    "age": -0.05,
-    "length": 0.36,
-    "terms": 0.38,
-    "new": -0.15,
-    "new_in_prompt": 0.17,
-    "signs_in_prompt": -4.91,
-    "long_in_prompt": -0.4,
+    "is_prompt": 0.23,
+    "age": -0.04,
+    "length": 0.39,
+    "terms": 0.37,
+    "new": -0.16,
+    "new_in_prompt": 0.14,
+    "signs_in_prompt": -4.95,
+    "long_in_prompt": -0.42,
     "of_prompt": 0.71,
     "shape": 0.05,
     "written": 0.32,
-    "followers": -0.2,
-    "identifier": 0.26,
+    "followers": -0.21,
+    "identifier": 0.25,
     "plain": -0.27,
-    "end": -0.32,
+    "end": -0.33,
     "steps": -0.41,
-    "exclaims": -1.08,
+    "exclaims": -1.07,
 }
-BIAS = -3.35
+BIAS = -3.46
+_WHOLE_PROMPT = 200
+"""Quarters up to which a prompt is not taken apart: its second half is often its point."""
 _LONG_PROMPT = 60
 """Words of a prompt's sentence from which on it is mostly pasted."""
 _RARE, _RARE_SHARE = 2, 6
@@ -106,18 +108,16 @@ class SaidSentence(Value):
 def sentences_of(turn: int, message: Exchange) -> list[SaidSentence]:
     """Return the sentences of a message; what hardly says anything stands with the next one.
 
+    A short prompt is one.
+
     What ends the middle of a turn, without a number, announces a call that has run since: it is
     left out.
     """
-    if message.origin.by == USER:
-        if says_little(message.text):
-            has_words = any(map(str.isalpha, message.text))
-            return [SaidSentence(message.text, turn, message, 0, says_little=True)] * has_words
-        parts = [Passage(text) for text in sentences(message.text)]
-    else:
-        parts = passages_of(message.text, has_code=True)
-        if parts and message.kind == UNFINISHED and not parts[-1].features.shape.has_number:
-            parts.pop()
+    is_prompt = message.origin.by == USER
+    if is_prompt and says_little(message.text):
+        has_words = any(map(str.isalpha, message.text))
+        return [SaidSentence(message.text, turn, message, 0, says_little=True)] * has_words
+    parts = _prompt_parts(message.text) if is_prompt else _answer_parts(message)
     whole: list[SaidSentence] = []
     before, place = "", 0
     for part, following in zip_longest(parts, parts[1:]):
@@ -134,6 +134,19 @@ def sentences_of(turn: int, message: Exchange) -> list[SaidSentence]:
             whole.append(sentence.replace(section=part.section))
             place += 1
     return whole
+
+
+def _prompt_parts(prompt: str) -> list[Passage]:
+    is_short = quarters_of(prompt) <= _WHOLE_PROMPT
+    return [Passage(text) for text in ([prompt] if is_short else sentences(prompt))]
+
+
+def _answer_parts(answer: Exchange) -> list[Passage]:
+    parts = passages_of(answer.text, has_code=True)
+    is_announced = answer.kind == UNFINISHED and parts
+    if is_announced and not parts[-1].features.shape.has_number:
+        parts.pop()
+    return parts
 
 
 def _names_something(text: str) -> bool:

@@ -148,20 +148,23 @@ def test_a_prompt_and_its_answer_get_room_one_after_the_other() -> None:
 
 
 def test_few_words_stand_with_the_next_sentence_of_their_prompt() -> None:
-    prompt = "So. Should the reader take rows_7 or rows_8? 2. Keep the writer of log.py as it is."
+    asked = f"So. Should the reader take rows_7 or rows_8{' of the tables' * 12}?"
+    limit = "2. Keep the writer of log.py as it is."
+    state = after(turns((f"{asked} {limit}", "rows_7 it is."), ("Test it", "")))
+    assert {s.text for s in earlier_sentences(state) if s.is_prompt} == {asked, limit}
+
+
+def test_a_short_prompt_is_shown_whole() -> None:
+    prompt = "I mean the rest of the exploration. Only the plan of rows.py is settled by now."
     state = after(turns((prompt, "rows_7 it is."), ("Test it", "")))
-    assert {s.text for s in earlier_sentences(state) if s.is_prompt} == {
-        "So. Should the reader take rows_7 or rows_8?",
-        "2. Keep the writer of log.py as it is.",
-    }
+    assert [s.text for s in earlier_sentences(state) if s.is_prompt] == [prompt]
 
 
 def test_a_prompt_is_shown_from_its_first_sentence_on() -> None:
-    prompt = "Port all the readers of the old ledger tables. Never drop row_7 of rows.py."
+    first = f"Port all the readers of the old ledger tables{' and what they read' * 10}."
+    prompt = f"{first} Never drop row_7 of rows.py."
     order = order_of(after(turns((prompt, "It takes 12 ms in rows.py."), ("Test it", ""))))
-    assert order.index("Port all the readers of the old ledger tables.") < order.index(
-        "Never drop row_7 of rows.py."
-    )
+    assert order.index(first) < order.index("Never drop row_7 of rows.py.")
 
 
 def test_a_question_long_ago_of_which_no_answer_is_kept_is_not_shown() -> None:

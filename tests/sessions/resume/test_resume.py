@@ -546,7 +546,7 @@ def test_a_report_is_not_shown_by_its_name_alone(budget: int) -> None:
     prompts = said(*(f"Port the module part_{n}.py to the parser" for n in range(20)))
     state = new_task("main", NOW).replace(exchanges=prompts, tool_outputs=(output,))
     block = block_of(state, max_tokens=budget)
-    assert ("sub-agent a1" in block) == ("is read by two readers." in block)
+    assert ("- sub-agent a1: " in block) == ("is read by two readers." in block)
 
 
 def test_what_the_user_says_is_an_answer_only_where_it_is_known_for_one() -> None:
