@@ -75,7 +75,8 @@ def kept_command(command: str) -> str:
 _ERROR = 32 << 10
 """Characters of a long error that are looked at, from its end."""
 _LAST_LINES, _SUMMARY_LINES = 300, 200
-"""Characters of the end of an output, and of lines above it that sum up the run of a check."""
+"""Characters of the end of an output, and of lines above it that sum up a check or a commit."""
+_HEX = "0123456789abcdef"
 _SUMMARY_MARKS = (
     *(" passed", " failed", " errors", " error in", " passing", " failing", " total", " failures"),
     *("test result:", "already formatted", "reformatted", "no issues", ".dll (", "Found "),
@@ -117,9 +118,16 @@ def last_lines(output: str) -> str:
 
 
 def _is_summary(line: str) -> bool:
-    if "All checks passed!" in line:
+    if "All checks passed!" in line or _names_commit(line):
         return True
     return any(mark in line for mark in _SUMMARY_MARKS) and any(map(str.isdigit, line))
+
+
+def _names_commit(line: str) -> bool:
+    """Whether git says that it made a commit: `[main 1234567] Subject`."""
+    head, bracket, _ = line.partition("] ")
+    commit = head.rpartition(" ")[2]
+    return line[:1] == "[" and bool(bracket) and len(commit) >= 7 and not commit.strip(_HEX)
 
 
 def parameters(arguments: dict[str, Any]) -> str:

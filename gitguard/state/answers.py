@@ -308,9 +308,16 @@ def passages_of(answer: str, *, has_code: bool = False) -> list[Passage]:
                 is_long=len(sentence) > _LONG,
                 is_cut=sentence.endswith(_GAP),
             )
-            heading = line.heading if is_headed or line.is_listed else ""
-            marker = line.marker if number == 0 else ""
-            passages.append(Passage(sentence, features, heading, section, line_number, marker))
+            passages.append(
+                Passage(
+                    sentence,
+                    features,
+                    heading=line.heading if is_headed or line.is_listed else "",
+                    section=section,
+                    line=line_number,
+                    marker=line.marker if number == 0 else "",
+                )
+            )
     return passages
 
 
@@ -400,7 +407,16 @@ def _lines_of(text: str) -> list[_SentenceLine]:
             # A heading leads beyond a gap to the items of its list alone.
             if not is_listed and (is_behind_gap or not is_new):
                 heading, is_new = "", False
-            lines.append(_SentenceLine(paragraph, own, heading, is_new, is_listed, marker))
+            lines.append(
+                _SentenceLine(
+                    paragraph,
+                    own,
+                    heading,
+                    is_headed=is_new,
+                    is_listed=is_listed,
+                    marker=marker,
+                )
+            )
             is_new, is_behind_gap = False, False
         if lead:
             heading, is_new, is_behind_gap = lead, True, False

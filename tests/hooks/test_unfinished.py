@@ -232,7 +232,7 @@ def test_the_answer_before_a_cut_off_turn_is_told_beside_its_words(talk: Convers
     talk.clock.pass_by(601)
     block = talk.beside("S2").prompt("What happened?")
     assert "Said before the cut-off: The build ended with 3 errors." in block
-    assert "- Agent: All 19 checks pass; route conflicts are open." in block
+    assert "- Since the last request: All 19 checks pass; route conflicts are open." in block
 
 
 def middles(talk: Conversation) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from gitguard.hosts import find_host
+from gitguard.hosts.payload import last_lines
 from gitguard.model import events
 from gitguard.model.events import HookEvent, HookReply
 
@@ -223,3 +224,11 @@ def test_how_full_the_context_is_comes_with_the_end_of_a_turn() -> None:
     reading = read("qwen", "Stop").reading
     assert reading is not None
     assert (reading.tokens, reading.window) == (9_500, 200_000)
+
+
+def test_a_commit_is_known_from_the_first_line_of_a_long_output() -> None:
+    said = "[main 1421b0b] Port the reader\n" + "".join(
+        f" create mode 100644 a/long/folder/of/files/part_{n}.py\n" for n in range(200)
+    )
+    assert last_lines(said).startswith("[main 1421b0b] Port the reader ")
+    assert "[a list] of" not in last_lines("[a list] of things\n" + "x of y\n" * 200)

@@ -39,11 +39,10 @@ from gitguard.sessions.resume.standing import (
 )
 from gitguard.sessions.resume.summary_sections import of_host_summary
 from gitguard.sessions.resume.turns import (
-    EARLIER_WORDS,
     REQUEST,
     agents_item,
     heaviest,
-    said_item,
+    read_prompts,
     turns_of,
 )
 from gitguard.state import roles
@@ -434,13 +433,7 @@ def _besides(state: TaskState, work: Work, reader: BlockReader) -> tuple[BlockSe
         *_noted(state, roles.LESSON, 10, reader),
         *_noted(state, roles.REMARK, 10, reader),
         BlockSection("Earlier on this branch", present(earlier), 3),
-        BlockSection(
-            "Unheard prompts",
-            present(said_item(e, reader) for e in reversed(state.exchanges) if e.origin.is_read),
-            4,
-            has_stub=False,
-            paragraph=EARLIER_WORDS,
-        ),
+        read_prompts(state, reader),
         BlockSection(
             "Failed earlier",
             _earlier_failures(state, reader),

@@ -235,14 +235,30 @@ def _since(request: Exchange | None, exchanges: tuple[Exchange, ...]) -> frozens
 def _answered(exchanges: Iterable[Exchange]) -> frozenset[str]:
     """Return the ids of prompts whose turn the agent ended with an answer."""
     answered: set[str] = set()
-    open_prompts: dict[str, str] = {}  # of each conversation, for several may speak at once
+    open_prompts: dict[str, list[str]] = {}  # of each conversation, for several may speak at once
     for exchange in exchanges:
-        conversation = exchange.origin.conversation
+        prompts = open_prompts.setdefault(exchange.origin.conversation, [])
         if exchange.origin.by == USER:
-            open_prompts[conversation] = exchange.id
-        elif exchange.kind == CONCLUSION and conversation in open_prompts:
-            answered.add(open_prompts.pop(conversation))
+            if is_heard(exchange):
+                prompts.clear()  # what the transcript alone has joined the turn that ran
+            prompts.append(exchange.id)
+        elif exchange.kind == CONCLUSION:
+            answered.update(prompts)
+            prompts.clear()
     return frozenset(answered)
+
+
+def read_prompts(state: TaskState, reader: BlockReader) -> BlockSection:
+    """Return the prompts that only the transcript has: no event of the host vouches for them."""
+    answered = _answered(state.exchanges)
+    items = []
+    for exchange in reversed(state.exchanges):
+        if exchange.origin.is_read:
+            item = said_item(exchange, reader)
+            remark = _ANSWER_LEFT_OUT if exchange.id in answered else ""
+            items.append(item.replace(remark=remark + item.remark))
+    section = BlockSection("Prompts by the transcript alone", present(items), 4)
+    return section.replace(has_stub=False, paragraph=EARLIER_WORDS)
 
 
 def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
@@ -305,7 +321,9 @@ def _turns(exchanges: Iterable[Exchange], kept: Mapping[str, Exchange]) -> list[
         if exchange.kind == EVENT:
             continue
         # A prompt that is not kept begins a turn as well, also one that the state has dropped.
-        if exchange.origin.by == USER or (last is not None and _is_later_turn(exchange, last)):
+        is_joining = not is_heard(exchange) and last is not None and last.kind != CONCLUSION
+        is_prompt = exchange.origin.by == USER and not is_joining
+        if is_prompt or (last is not None and _is_later_turn(exchange, last)):
             turns.append([])
         if exchange.id in kept:
             turns[-1].append(kept[exchange.id])

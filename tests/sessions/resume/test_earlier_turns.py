@@ -187,3 +187,14 @@ def test_more_room_never_shows_fewer_sentences() -> None:
 
 def test_the_weights_are_those_that_the_measured_sentences_give() -> None:
     assert fitted(read()) == (WEIGHTS, BIAS)
+
+
+def test_a_prompt_by_the_transcript_alone_joins_the_turn_that_ran() -> None:
+    heard, answer, newest = turns(("Port the reader of rows.py", "Row 12 was wrong."), ("Test", ""))
+    read = said_by_user("Keep row 7 as it is", origin_at(5))
+    read = read.replace(origin=read.origin.replace(is_read=True))
+    block = build_resume(
+        after((heard, read, answer, newest)), Work(), Header("main", "cp_001"), max_tokens=700
+    )
+    assert "Prompts by the transcript alone:\n- Keep row 7 as it is (answered)\n" in block
+    assert "- Port the reader of rows.py\n- → Row 12 was wrong.\n" in block
