@@ -83,6 +83,8 @@ _LEAST_REPORT = 160
 """Quarters of a report below which no sentence of it fits in beside its name."""
 _LEAST_OUTPUT = 80
 """The same of what another tool said."""
+_SHORTEST_CHECK = 50
+"""Quarters of a check that tell which command it is, and how it ended."""
 _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
 _WITH_DIGIT = late_pattern(r"\S*\d\S*")
@@ -243,7 +245,13 @@ def _where_things_stand(
     return (
         by_host,
         BlockSection(
-            "Checks", _checks(state), 12, has_stub=False, paragraph=_CHECK, cut=_ends_of_check
+            "Checks",
+            _checks(state),
+            12,
+            has_stub=False,
+            paragraph=_CHECK,
+            least=_SHORTEST_CHECK,
+            cut=_ends_of_check,
         ),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         *_noted(state, roles.OPEN_WORK, 8, reader),
@@ -341,7 +349,8 @@ def _ends_of_check(text: str, quarters: int) -> str:
     heading, dash, ending = text.partition(" — ")
     room = quarters - quarters_of(heading + dash)
     if room < _SHORTEST_ENDING:
-        return fit(text, quarters)
+        command, mark, outcome = heading.rpartition(": ")
+        return f"{fit(command, quarters - quarters_of(mark + outcome))}{mark}{outcome}"
     is_cut = ending.startswith("…")
     last = beginning(ending[::-1], room - QUARTERS if is_cut else room // 3)[::-1]
     last = last.partition(" ")[2]
