@@ -31,25 +31,25 @@ if TYPE_CHECKING:
     from gitguard.state.task import TaskState
 
 WEIGHTS = {
-    "is_prompt": 0.23,
-    "age": -0.04,
-    "length": 0.39,
+    "is_prompt": 0.22,
+    "age": -0.05,
+    "length": 0.4,
     "terms": 0.37,
     "new": -0.16,
-    "new_in_prompt": 0.14,
-    "signs_in_prompt": -4.95,
-    "long_in_prompt": -0.42,
-    "of_prompt": 0.71,
+    "new_in_prompt": 0.18,
+    "signs_in_prompt": -4.85,
+    "long_in_prompt": -0.5,
+    "of_prompt": 0.74,
     "shape": 0.05,
-    "written": 0.32,
-    "followers": -0.21,
+    "written": 0.33,
+    "followers": -0.2,
     "identifier": 0.25,
-    "plain": -0.27,
-    "end": -0.33,
+    "plain": -0.26,
+    "end": -0.32,
     "steps": -0.41,
     "exclaims": -1.07,
 }
-BIAS = -3.46
+BIAS = -3.5
 _WHOLE_PROMPT = 200
 """Quarters up to which a prompt is not taken apart: its second half is often its point."""
 _LONG_PROMPT = 60
