@@ -56,8 +56,9 @@ REQUEST, EARLIER_WORDS = 320, 135
 _CONCLUSION = 900
 """Quarters that are shown of the newest request, of each prompt that nobody heard, and of the last
 answer, until all sections have as much."""
-_FIRST_WORDS = 5
-"""Sentences of earlier prompts that go beside what was noted; others come after it."""
+_FIRST_WORDS, _FIRST_ROOM = 5, 400
+"""Sentences of earlier prompts, and quarters of them, that go beside what was noted; others come
+after it."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
 _AFTER = 100
 """Characters of what the user's words follow, if that is no question."""
@@ -179,8 +180,7 @@ def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> Bl
     if not is_former_goal(state):
         elsewhere.append(state.stated_goal)
     order = in_order(whole, state, elsewhere)
-    words = [place for place in order if whole[place].is_prompt]
-    first = [place for place in words if not is_question(whole[place].text)][:_FIRST_WORDS]
+    first = _first_words(whole, order, state)
     ranks = {place: rank for rank, place in enumerate(order)}
     items = []
     for place in sorted(order):
@@ -196,6 +196,27 @@ def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> Bl
         is_whole=True,
         joined=partial(joined, whole),
     )
+
+
+def _first_words(
+    whole: list[SaidSentence], order: Iterable[int], state: TaskState
+) -> frozenset[int]:
+    """Return the places of what the user said that goes beside what was noted.
+
+    Not of the first request, where the agent has noted the goal in its own words.
+    """
+    begun = next((e.id for e in state.exchanges if is_heard(e)), "")
+    told = {begun} if state.is_noted("goal") else set()
+    first: list[int] = []
+    room = _FIRST_ROOM
+    for place in order:
+        sentence = whole[place]
+        size = quarters_of(sentence.text)
+        is_said = sentence.is_prompt and sentence.message.id not in told
+        if is_said and not is_question(sentence.text) and size <= room:
+            first.append(place)
+            room -= size
+    return frozenset(first[:_FIRST_WORDS])
 
 
 def earlier_sentences(state: TaskState) -> list[SaidSentence]:

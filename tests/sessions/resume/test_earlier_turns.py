@@ -9,7 +9,7 @@ from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem
 from gitguard.sessions.resume.turns import earlier_sentences, joined
 from gitguard.sessions.resume.weighing import BIAS, WEIGHTS, in_order
-from gitguard.state.items import SMALL_TALK, Exchange, Origin
+from gitguard.state.items import SMALL_TALK, Exchange, Note, Origin
 from gitguard.state.snapshot import Work
 from gitguard.state.task import TaskState, new_task
 from gitguard.state.thread import said_by_agent, said_by_user
@@ -198,3 +198,20 @@ def test_a_prompt_by_the_transcript_alone_joins_the_turn_that_ran() -> None:
     )
     assert "Prompts by the transcript alone:\n- Keep row 7 as it is (answered)\n" in block
     assert "- Port the reader of rows.py\n- → Row 12 was wrong.\n" in block
+
+
+def test_a_first_request_whose_goal_was_noted_takes_no_notes_room() -> None:
+    first = f"Port the old parser{' and all that it reads' * 8}."
+    said = turns((first, "It takes 12 ms."), ("Never drop row 7 of rows.py.", ""), ("Test it", ""))
+    noted = Origin("agent", BEGIN)
+    learned = tuple(
+        Note(f"number {n} of the rows".ljust(90, "x"), id=f"{n}", origin=noted) for n in range(4)
+    )
+    state = after(said).replace(goal="Port it", goal_from=noted, learnings=learned)
+    block = build_resume(state, Work(), Header("main", "cp_001"), max_tokens=150)
+    assert "Never drop row 7 of rows.py." in block
+    assert first not in block
+    unnoted = state.replace(goal=first, goal_from=said[0].origin.replace(by="hook"))
+    assert block.count("of the rows") > build_resume(
+        unnoted, Work(), Header("main", "cp_001"), max_tokens=150
+    ).count("of the rows")
