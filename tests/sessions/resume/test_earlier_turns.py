@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
+
 from gitguard.model.text import seconds, timestamp
 from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem
-from gitguard.sessions.resume.turns import earlier_sentences, joined
+from gitguard.sessions.resume.reader import NOBODY
+from gitguard.sessions.resume.turns import earlier_sentences, joined, turns_of
 from gitguard.sessions.resume.weighing import BIAS, WEIGHTS, in_order
-from gitguard.state.items import SMALL_TALK, Exchange, Note, Origin
+from gitguard.state.items import SMALL_TALK, Exchange, Origin
 from gitguard.state.snapshot import Work
 from gitguard.state.task import TaskState, new_task
 from gitguard.state.thread import said_by_agent, said_by_user
@@ -200,18 +203,14 @@ def test_a_prompt_by_the_transcript_alone_joins_the_turn_that_ran() -> None:
     assert "- Port the reader of rows.py\n- → Row 12 was wrong.\n" in block
 
 
-def test_a_first_request_whose_goal_was_noted_takes_no_notes_room() -> None:
-    first = f"Port the old parser{' and all that it reads' * 8}."
-    said = turns((first, "It takes 12 ms."), ("Never drop row 7 of rows.py.", ""), ("Test it", ""))
-    noted = Origin("agent", BEGIN)
-    learned = tuple(
-        Note(f"number {n} of the rows".ljust(90, "x"), id=f"{n}", origin=noted) for n in range(4)
-    )
-    state = after(said).replace(goal="Port it", goal_from=noted, learnings=learned)
-    block = build_resume(state, Work(), Header("main", "cp_001"), max_tokens=150)
-    assert "Never drop row 7 of rows.py." in block
-    assert first not in block
-    unnoted = state.replace(goal=first, goal_from=said[0].origin.replace(by="hook"))
-    assert block.count("of the rows") > build_resume(
-        unnoted, Work(), Header("main", "cp_001"), max_tokens=150
-    ).count("of the rows")
+@pytest.mark.parametrize("is_noted", [True, False])
+def test_a_first_request_gives_way_to_notes_where_the_goal_was_noted(is_noted: bool) -> None:
+    first, limit = "Port the old parser of rows.py.", "Never drop row 7 of rows.py."
+    said = turns((first, "It takes 12 ms."), (limit, ""), ("Test it", ""))
+    goal_from = Origin("agent" if is_noted else "hook", BEGIN)
+    state = after(said).replace(goal="Port it", goal_from=goal_from)
+    earlier, *_ = turns_of(state, NOBODY)
+    assert {item.text for item in earlier.items if item.is_derived} == {
+        "It takes 12 ms.",
+        *([first] if is_noted else []),
+    }
