@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from gitguard.store.session.store import SessionStore
 
 _GOAL, _CALL = 120, 80
-_PREPARATION = late_pattern(r"^(\w+: )?(?:(?:cd|export \w+=) ?(?:\"[^\"]*\"|'[^']*'|\S+) && )+")
+_PREPARATION = late_pattern(
+    r"^(\w+: )?(?:(?:cd |export \w+=)(?:\"[^\"]*\"|'[^']*'|[^\s\"'`()]+) && )+"
+)
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
 
 

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from gitguard.state.items import Origin
     from gitguard.state.task import TaskState
 
-REQUEST, EARLIER_WORDS = 320, 135
+REQUEST, _READ_PROMPT = 320, 135
 _CONCLUSION = 900
 """Quarters that are shown of the newest request, of each prompt that nobody heard, and of the last
 answer, until all sections have as much."""
@@ -279,7 +279,7 @@ def read_prompts(state: TaskState, reader: BlockReader) -> BlockSection:
             remark = _ANSWER_LEFT_OUT if exchange.id in answered else ""
             items.append(item.replace(remark=remark + item.remark))
     section = BlockSection("Prompts by the transcript alone", present(items), 4)
-    return section.replace(has_stub=False, paragraph=EARLIER_WORDS)
+    return section.replace(has_stub=False, paragraph=_READ_PROMPT)
 
 
 def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
@@ -474,12 +474,12 @@ def _said(exchange: Exchange, about: str) -> str:
     text = exchange.text
     if about and is_refusal(exchange):
         return f"{text} — {about}"
-    if _QUESTION_MARKS & set(about) and _answers(text, about):
+    if _QUESTION_MARKS & set(about) and _is_answer(text, about):
         return f"{text} — to: {about}"
     return f"{text} — after: {shorten(about, _AFTER)}" if about else text
 
 
-def _answers(text: str, question: str) -> bool:
+def _is_answer(text: str, question: str) -> bool:
     """Whether a prompt is known to answer a question: few words, or some that the question has."""
     return is_few_words(text) or not telling_terms(text).isdisjoint(telling_terms(question))
 

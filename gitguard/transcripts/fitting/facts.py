@@ -17,6 +17,7 @@ from gitguard.model.text import shorten
 from gitguard.state.answers import findings, newest_of
 from gitguard.state.items import REQUEST, SMALL_TALK, Exchange, Origin
 from gitguard.state.prompts import question_answered
+from gitguard.state.sentences import in_one_line
 from gitguard.state.thread import SHORT, read_prompt, said_by_agent, shortened
 from gitguard.transcripts.fitting.chunks import Unit
 
@@ -57,7 +58,7 @@ def _line_of(exchange: Exchange) -> str:
         return ""
     settles = f" (to: {exchange.settles})" if exchange.settles else ""
     who = SAID_BY_USER if exchange.origin.by == USER else "- Agent: "
-    return f"{who}{exchange.text}{settles}"
+    return f"{who}{in_one_line(exchange.text)}{settles}"
 
 
 def _exchanges_in(units: Iterable[Unit], redactor: Redactor) -> Iterator[Exchange]:

@@ -537,6 +537,8 @@ def test_what_prepares_a_command_does_not_take_its_room() -> None:
     failure = Failure(what, "Exit code 3", id="f", origin=BY_HOOK)
     state = new_task("main", NOW).replace(failed_attempts=(failure,))
     assert "- Bash: make all && cd ..: Exit code 3\n" in block_of(state)
+    nested = failure.replace(what="Bash: export A=$(cd x && make) && make all")
+    assert f"- {nested.what}: Exit code 3\n" in block_of(state.replace(failed_attempts=(nested,)))
 
 
 @pytest.mark.parametrize("budget", range(90, 400, 15))
