@@ -6,7 +6,7 @@ from gitguard.model.text import late_pattern, one_line, shorten
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 _READ = 1 << 16
 """Characters of a prompt in which pastes are looked for."""
@@ -16,7 +16,7 @@ _FEWEST_LINES = 3
 """Lines of output that make a paste."""
 _COMMAND = late_pattern(
     r"[ \t]*(?:[$%] |>>> |PS [A-Z]:[^>\n]{0,80}> "
-    r"|(?:\([^)\n]{1,40}\) ?)?(?P<shell>[\w.-]{1,40}@[\w.-]{1,60})[: ][^$%#\n]{0,80}[$%#](?: |$))"
+    r"|(?:\([^)\n]{1,40}\) ?)?[\w.-]{1,40}@[\w.-]{1,60}[: ][^$%#\n]{0,80}[$%#](?: |$))"
     r"(?P<command>.*)"
 )
 _OUTPUT = late_pattern(
@@ -50,30 +50,16 @@ def without_pastes(text: str) -> str:
 def _spans(lines: Sequence[str]) -> list[tuple[int, int]]:
     """Return where pastes begin and end: from a first line of one up to the next empty line."""
     spans, place = [], 0
-    last_signs = _last_signs(lines)
     while place < len(lines):
-        end = _end(lines, place, last_signs)
+        end = _end(lines, place)
         if end - place >= _FEWEST_LINES:
             spans.append((place, end))
         place = max(end, place + 1)
     return spans
 
 
-def _last_signs(lines: Sequence[str]) -> dict[int, int]:
-    """Return, for each line with the prompt sign of a shell, the last line with the same one."""
-    places: dict[str, list[int]] = {}
-    for place, line in enumerate(lines):
-        command = _COMMAND.match(line)
-        if command is not None and command["shell"]:
-            places.setdefault(command["shell"], []).append(place)
-    return {place: same[-1] for same in places.values() for place in same}
-
-
-def _end(lines: Sequence[str], begin: int, last_signs: Mapping[int, int]) -> int:
-    """Return where a paste ends that begins at a line; there, if none does.
-
-    What stands between two prompt signs of a shell is output, whatever it looks like.
-    """
+def _end(lines: Sequence[str], begin: int) -> int:
+    """Return where a paste ends that begins at a line; there, if none does."""
     is_fenced = lines[begin].lstrip().startswith(_FENCE)
     place = begin + is_fenced
     if is_fenced:
@@ -83,7 +69,7 @@ def _end(lines: Sequence[str], begin: int, last_signs: Mapping[int, int]) -> int
         return min(place + 1, len(lines)) if any(map(_is_of_console, inside)) else begin
     if not _is_of_console(lines[begin]):
         return begin
-    last = place = last_signs.get(begin, begin)
+    last = begin
     while place < len(lines) and (lines[place].strip() or _goes_on(lines, place)):
         last = place
         place += 1

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _GOAL, _CALL = 120, 80
 _PREPARATION = late_pattern(
-    r"^(\w+: )?(?:(?:cd |export \w+=)(?:\"[^\"]*\"|'[^']*'|[^\s\"'`()]+) && )+"
+    r"^(\w+: )?(?:(?:cd |export \w+=)(?:\"[^\"`(]*\"|'[^']*'|[^\s\"'`();|&]+) && )+"
 )
 """How many agents begin each command: it tells nothing, and takes the room of what follows."""
 

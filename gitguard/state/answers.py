@@ -156,7 +156,8 @@ def _heaviest(
             shortened = cut(passage.sentence, room - above - joint)
             passage, is_one_cut = passage.replace(sentence=shortened), True
         chosen[i] = passage
-        headings.add(passage.section)
+        if passage.heading:
+            headings.add(passage.section)
         room -= size_of(passage.sentence) + above + joint
     return _joined([chosen.get(i, _LEFT_OUT) for i in range(len(passages))])
 
@@ -495,7 +496,12 @@ def without_offer(answer: str) -> str:
     if asked == len(parts):
         return answer
     begin = answer.rfind(parts[asked])
-    return answer[:begin].rstrip(f"{BULLET}\n") if begin >= 0 else " ".join(parts[:asked])
+    if begin < 0:
+        return " ".join(parts[:asked])
+    lines = answer[:begin].rstrip(f"{BULLET}\n").split("\n")
+    if len(lines) > 1 and lines[-1].endswith(LEADS):
+        lines.pop()  # it led to what was asked alone
+    return "\n".join(lines)
 
 
 def _place_of_question(parts: list[str]) -> int:

@@ -91,10 +91,12 @@ def sentences(text: str) -> list[str]:
 def without_sentences(text: str, is_out: Callable[[str], bool], mark: str) -> str:
     """Return a text without some of its sentences, and with a mark in place of each whole line.
 
-    What leads to a list stays, and is over where nothing of the list is left.
+    What leads to a list stays; the text is empty where nothing else is left.
     """
+    if not any(is_out(s) for s in sentences(text) if not s.endswith(LEADS)):
+        return text
     lines: list[str] = []
-    for line in text.splitlines():
+    for line in filter(str.strip, text.splitlines()):
         own = sentences(line)
         kept = [s for s in own if s.endswith(LEADS) or not is_out(s)]
         if len(kept) == len(own):

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -423,17 +424,18 @@ class Replay:
             else:
                 name = program.name
             paths = [path for word in words for path in self._files(folder, word)]
+            paths = list(dict.fromkeys(path for path in paths if not path.is_symlink()))
             if name == "cd" and len(words) == 1:
                 folder = os.path.join(folder, words[0])
             elif name == "rm":
-                for path in paths:
+                for path in filter(Path.exists, paths):
                     shutil.rmtree(path) if path.is_dir() else path.unlink()
             elif name == "mv" and len(words) > 1:
                 target = Path(self._path(os.path.join(folder, words[-1]), self._there()))
                 if target.is_relative_to(self._folder):
                     target.parent.mkdir(parents=True, exist_ok=True)
-                    for path in paths:
-                        if path != target:
+                    for path in filter(Path.exists, paths):
+                        with suppress(shutil.Error):  # one of that name is there
                             shutil.move(path, target)
 
     def _files(self, folder: str, word: str) -> list[Path]:
@@ -441,7 +443,9 @@ class Replay:
         path = Path(self._path(os.path.join(folder, word), self._there()))
         if not path.is_relative_to(self._folder) or path in (self._folder, self._root):
             return []
-        return sorted(path.parent.glob(path.name)) if path.name and path.parent.is_dir() else []
+        if not path.parent.is_dir() or "**" in path.name:
+            return []
+        return sorted(path.parent.glob(path.name)) if path.name else []
 
     def _there(self) -> str:
         """Return the folder of the source's machine in which the conversation began."""

@@ -397,3 +397,16 @@ def test_a_number_in_a_row_of_three_cells_stands_with_the_name_of_its_column() -
 def test_a_sign_within_a_cell_is_no_border_of_it() -> None:
     table = "| tool | call |\n|---|---|\n| search | grep 'a\\|b' |"
     assert [passage.text for passage in passages_of(table)] == ["search: grep 'a|b'."]
+
+
+def test_a_heading_that_a_later_sentence_did_not_pay_for_is_paid_by_the_first() -> None:
+    heading = "## What the long run of last night has shown of all the tables and their rows"
+    answer = (
+        f"{heading}\nIt ran. The table users in db/prod.sql has 1200 rows.\n\n{'And so on. ' * 40}"
+    )
+    for limit in range(60, 300, 7):
+        assert len(conclusions(answer, limit)) <= limit
+
+
+def test_what_led_to_an_offer_alone_goes_with_it() -> None:
+    assert without_offer("All is done.\nOpen questions:\n- Shall I push?") == "All is done."

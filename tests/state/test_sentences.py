@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitguard.state.sentences import READ, Shape, sentences, shape_of, terms_of
+from gitguard.state.sentences import (
+    READ,
+    Shape,
+    sentences,
+    shape_of,
+    terms_of,
+    without_sentences,
+)
 
 texts = st.text(
     alphabet=st.one_of(st.characters(), st.sampled_from(' .!?。！？؟।\n`"“”「」/_-:1aA漢アのก#>')),
@@ -148,3 +155,10 @@ def test_a_number_in_a_line_stands_with_the_item_that_it_begins(
 def test_the_negation_of_a_shell_ends_no_sentence() -> None:
     text = "It runs if ! command -v entire; then it stops! Then a && ! b."
     assert sentences(text) == ["It runs if ! command -v entire; then it stops!", "Then a && ! b."]
+
+
+def test_a_text_of_which_nothing_is_left_out_stays_as_it_is() -> None:
+    for text in ("Please implement this plan in the parser:", "Mend:\n\n- the parser"):
+        assert without_sentences(text, lambda _: False, "…") == text
+    mend = "Mend these:\n\n- the parser of rows"
+    assert without_sentences(mend, lambda s: "parser" in s, "…") == ""

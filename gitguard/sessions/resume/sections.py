@@ -87,8 +87,8 @@ _SHORTEST_CHECK = 50
 """Quarters of a check that tell which command it is, and how it ended."""
 _NOTE_AND_REASON = 340
 """The same of a decision with its reason, of which agents write each in 40 to 160 characters."""
-_WITH_DIGIT = late_pattern(r"\S*\d\S*")
-"""Ids, times, counts and lines, which differ where the same fails once more."""
+_NUMBER_OR_ID = late_pattern(r"\b(?:\d[\d:.,]*|(?=[a-f]*\d)[0-9a-f]{6,})\b")
+"""Numbers, times and ids, which differ where the same fails once more."""
 _TELLING_ERROR = 24
 """Characters from which on an error says what failed."""
 _PLAIN_NAME = late_pattern(r"[^\W\d_][\w:-]*")
@@ -280,7 +280,7 @@ def _heaviest_told(text: str, quarters: int) -> str:
     """Cut what a tool told to the sentences that weigh most, behind the tool's name."""
     name, mark, told = text.partition(": ")
     room = quarters - quarters_of(name + mark)
-    return f"{safe(name)}{mark}{heaviest(told, room)}" if room > 0 else fit(text, quarters)
+    return f"{safe(name)}{mark}{heaviest(told, room)}" if room > 0 else fit(safe(text), quarters)
 
 
 def _checks(state: TaskState) -> tuple[BlockItem, ...]:
@@ -335,28 +335,30 @@ def _checked(command: Command, edited: str) -> BlockItem:
 
     edited is when a file was written last: what ran before it does not tell of that file.
     """
-    ending = f" — {command.ending}" if command.ending else ""
-    text = f"{shorten(command.command, _COMMAND)}{label(command)}: {command.outcome}{ending}"
+    parts = f"{shorten(command.command, _COMMAND)}{label(command)}", command.outcome, command.ending
+    line, outcome, ending = map(safe, parts)
+    text = f"{line}: {outcome} — {ending}" if ending else f"{line}: {outcome}"
     remark = _BEFORE_EDITS if _is_before(command, edited) else ""
-    return BlockItem(safe(text), is_derived=True, remark=remark)
+    return BlockItem(text, is_derived=True, remark=remark, lines="\n".join((line, outcome, ending)))
 
 
-def _ends_of_check(text: str, quarters: int) -> str:
+def _ends_of_check(lines: str, quarters: int) -> str:
     """Cut the middle of what a check said: a verdict comes first, and why it failed last.
 
-    Where its beginning was cut before, no verdict is known to stand there.
+    Where its beginning was cut before, no verdict is known to stand there. lines are the command,
+    its outcome and what it said.
     """
-    heading, dash, ending = text.partition(" — ")
-    room = quarters - quarters_of(heading + dash)
+    command, outcome, ending = lines.split("\n")
+    heading = f"{command}: {outcome}"
+    room = quarters - quarters_of(f"{heading} — ")
     if room < _SHORTEST_ENDING:
-        command, mark, outcome = heading.rpartition(": ")
-        return f"{fit(command, quarters - quarters_of(mark + outcome))}{mark}{outcome}"
+        return f"{fit(command, quarters - quarters_of(f': {outcome}'))}: {outcome}"
     is_cut = ending.startswith("…")
     last = beginning(ending[::-1], room - QUARTERS if is_cut else room // 3)[::-1]
-    last = last.partition(" ")[2]
-    if is_cut and last:
-        return f"{heading}{dash}…{last}"
-    return f"{heading}{dash}{fit(ending, room - quarters_of(last) - 1)} {last}".rstrip()
+    last = last.partition(" ")[2] or last
+    if is_cut:
+        return f"{heading} — …{last}"
+    return f"{heading} — {fit(ending, room - quarters_of(last) - 1)} {last}"
 
 
 def _open_failures(state: TaskState, reader: BlockReader) -> tuple[BlockItem, ...]:
@@ -399,12 +401,12 @@ def _unmended_calls(state: TaskState) -> list[Failure]:
 
 
 def _how_it_failed(failure: Failure) -> tuple[str, str]:
-    """Return the tool of a failed call and its error without what differs from try to try.
+    """Return the tool of a failed call and its error without numbers, times and ids.
 
     Of a short error, such as an exit code alone, nobody knows that two calls failed alike.
     """
     tool, _, call = failure.what.partition(": ")
-    error = _WITH_DIGIT.sub("", failure.error)
+    error = _NUMBER_OR_ID.sub("", failure.error)
     return tool, error if len(error) >= _TELLING_ERROR else f"{call}: {failure.error}"
 
 

@@ -126,13 +126,19 @@ def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> 
     if newest is not None and (newest.settles or not says(one_line(state.stated_goal), newest)):
         text = _without_pastes(newest.text, _NEWEST_PASTE)
         item = said_item(newest.replace(text=text), reader)
+        item = item.replace(lines=safe(text))
     section = single("Last request", item, 14, paragraph=REQUEST)
-    return section.replace(cut=_weightiest_words)
+    return section.replace(cut=partial(_weightiest_words, item.text))
 
 
-def _weightiest_words(text: str, quarters: int) -> str:
-    """Cut a prompt to its beginning and the sentences behind it that weigh most."""
-    return fit(gist(text, len(fit(text, quarters))), quarters)
+def _weightiest_words(whole: str, prompt: str, quarters: int) -> str:
+    """Cut a prompt to its beginning and the sentences behind it that weigh most.
+
+    whole is the prompt with what it answers, which is the agent's and is cut before.
+    """
+    if quarters_of(prompt) <= quarters:
+        return fit(whole, quarters)
+    return fit(gist(prompt, len(fit(prompt, quarters))), quarters)
 
 
 def _last_answer(
@@ -256,16 +262,13 @@ def _since(request: Exchange | None, exchanges: tuple[Exchange, ...]) -> frozens
 def _answered(exchanges: Iterable[Exchange]) -> frozenset[str]:
     """Return the ids of prompts whose turn the agent ended with an answer."""
     answered: set[str] = set()
-    open_prompts: dict[str, list[str]] = {}  # of each conversation, for several may speak at once
+    open_prompts: dict[str, str] = {}  # of each conversation, for several may speak at once
     for exchange in exchanges:
-        prompts = open_prompts.setdefault(exchange.origin.conversation, [])
+        conversation = exchange.origin.conversation
         if exchange.origin.by == USER:
-            if is_heard(exchange):
-                prompts.clear()  # what the transcript alone has joined the turn that ran
-            prompts.append(exchange.id)
-        elif exchange.kind == CONCLUSION:
-            answered.update(prompts)
-            prompts.clear()
+            open_prompts[conversation] = exchange.id
+        elif exchange.kind == CONCLUSION and conversation in open_prompts:
+            answered.add(open_prompts.pop(conversation))
     return frozenset(answered)
 
 
@@ -324,11 +327,13 @@ def _joined_sentences(whole: list[SaidSentence], shown: Iterable[BlockItem]) -> 
         sentence = whole[item.part]
         is_next = before is None or sentence.place == before.place + 1 or line.endswith(GAP)
         text = item.text
-        if sentence.heading and sentence.section not in sections:
+        is_headed = sentence.has_heading or sentence.section in sections
+        if sentence.heading and not is_headed:
             text, is_next = f"{safe(sentence.heading)} {GAP} {text}", before is None
         elif before is None and sentence.place and not sentence.is_prompt:
             text = f"{GAP} {text}"
-        sections.add(sentence.section)
+        if sentence.heading:
+            sections.add(sentence.section)
         line += f" {text}" if is_next else f" {GAP} {text}"
         before = sentence
     return line.strip()
@@ -342,9 +347,7 @@ def _turns(exchanges: Iterable[Exchange], kept: Mapping[str, Exchange]) -> list[
         if exchange.kind == EVENT:
             continue
         # A prompt that is not kept begins a turn as well, also one that the state has dropped.
-        is_joining = not is_heard(exchange) and last is not None and last.kind != CONCLUSION
-        is_prompt = exchange.origin.by == USER and not is_joining
-        if is_prompt or (last is not None and _is_later_turn(exchange, last)):
+        if exchange.origin.by == USER or (last is not None and _is_later_turn(exchange, last)):
             turns.append([])
         if exchange.id in kept:
             turns[-1].append(kept[exchange.id])

@@ -91,9 +91,11 @@ class SaidSentence(Value):
     says_little: bool = False
     """Whether it says hardly anything without the other half of its turn."""
     heading: str = ""
-    """What leads to the list that it is of, where it neither says that nor names a thing itself."""
+    """The heading right above it, or what leads to the list that it is of."""
+    has_heading: bool = False
+    """Whether the text itself says that."""
     section: int = 0
-    """Which of the message's headings is above it."""
+    """Which of the message's headings is above it, or was last."""
     is_answered: bool = False
     """Whether it is a prompt, and the agent ended the turn with an answer."""
     is_since_request: bool = False
@@ -129,9 +131,13 @@ def sentences_of(turn: int, message: Exchange) -> list[SaidSentence]:
             before = text
         else:
             sentence = SaidSentence(text, turn, message, place, weight=weight_of(part.features))
-            if part.heading not in text and not _names_something(text):
-                sentence = sentence.replace(heading=part.heading)
-            whole.append(sentence.replace(section=part.section))
+            whole.append(
+                sentence.replace(
+                    heading=part.heading,
+                    has_heading=bool(part.heading) and part.heading in text,
+                    section=part.section,
+                )
+            )
             place += 1
     return whole
 
@@ -147,11 +153,6 @@ def _answer_parts(answer: Exchange) -> list[Passage]:
     if is_announced and not parts[-1].features.shape.has_number:
         parts.pop()
     return parts
-
-
-def _names_something(text: str) -> bool:
-    shape = shape_of(text)
-    return shape.has_identifier or shape.has_path
 
 
 def _goes_with(part: Passage, following: Passage | None) -> bool:
@@ -292,12 +293,12 @@ def in_order(
         told = len(terms[place] & seen) / max(len(terms[place]), 1)
         pair = _PAIR if other and not own else 1
         cost = quarters_of(sentence.text) + _OVERHEAD
-        if (sentence.message.id, sentence.section) not in headed:
+        if not sentence.has_heading and (sentence.message.id, sentence.section) not in headed:
             cost += quarters_of(sentence.heading)
         return pair * chances[place] * (1 - _NOVELTY * told) / cost
 
-    # What is shown makes others worth less, and only what pairs with it more; so the worth of the
-    # first in the queue is looked at again, and that of all others is not.
+    # What is shown makes others worth less, and only what pairs with it, or stands below the same
+    # heading, more; so the worth of the first in the queue is looked at again, that of others not.
     queue = [(-worth(place), place) for place in range(len(sentences))]
     heapq.heapify(queue)
     order: dict[int, None] = {}
@@ -312,9 +313,12 @@ def in_order(
         order[place] = None
         seen |= terms[place]
         sentence = sentences[place]
-        headed.add((sentence.message.id, sentence.section))
         half = (sentence.turn, sentence.is_prompt)
-        if half not in shown:
+        section = (sentence.message.id, sentence.section)
+        is_first = half not in shown or (bool(sentence.heading) and section not in headed)
+        if sentence.heading:
+            headed.add(section)
+        if is_first:
             shown.add(half)
             for other, its in enumerate(sentences):
                 if its.turn == sentence.turn and other not in order:

@@ -79,6 +79,29 @@ def test_an_item_of_a_list_stands_behind_what_leads_to_it() -> None:
     assert joined(whole, [shown]).texts == (f"Agent: Not done for these: … {items[1]}.",)
 
 
+def test_what_an_item_is_an_item_of_is_told_also_behind_one_that_names_a_thing() -> None:
+    listed = "- drop_table() in db/clean.sql\n- the documentation of the old form of rows"
+    answer = f"Rejected, do not do any of these:\n- the pages of the login\n{listed}"
+    whole = earlier_sentences(after(turns(("Port the readers", answer), ("Test it", ""))))
+    for shown in ([1], [1, 2], [2]):
+        items = [BlockItem(whole[place + 1].text, part=place + 1) for place in shown]
+        [line] = joined(whole, items).texts
+        assert line.startswith("Agent: Rejected, do not do any of these: … ")
+
+
+def test_the_agents_words_are_never_cut_to_stand_as_the_users() -> None:
+    prompt = "no, please keep the old one for now and go on with the rest"
+    asked = (
+        "Shall I delete it? I drop the table in prod_db.sql afterwards. Shall I delete a.py first?"
+    )
+    first, second = turns(("Port it", "Done."), (prompt, ""))[::2]
+    for budget in range(90, 200, 5):
+        state = after((first, second.replace(settles=asked)))
+        block = build_resume(state, Work(), Header("main", "cp_001"), max_tokens=budget)
+        told, mark, _ = block.partition("I drop the table")
+        assert not mark or " — after: " in told or " — to: " in told
+
+
 def test_what_the_host_began_since_the_last_request_is_told_apart() -> None:
     port, done, test, tested = turns(
         ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
@@ -192,7 +215,7 @@ def test_the_weights_are_those_that_the_measured_sentences_give() -> None:
     assert fitted(read()) == (WEIGHTS, BIAS)
 
 
-def test_a_prompt_by_the_transcript_alone_joins_the_turn_that_ran() -> None:
+def test_a_prompt_by_the_transcript_alone_is_told_apart() -> None:
     heard, answer, newest = turns(("Port the reader of rows.py", "Row 12 was wrong."), ("Test", ""))
     read = said_by_user("Keep row 7 as it is", origin_at(5))
     read = read.replace(origin=read.origin.replace(is_read=True))
@@ -200,7 +223,6 @@ def test_a_prompt_by_the_transcript_alone_joins_the_turn_that_ran() -> None:
         after((heard, read, answer, newest)), Work(), Header("main", "cp_001"), max_tokens=700
     )
     assert "Prompts by the transcript alone:\n- Keep row 7 as it is (answered)\n" in block
-    assert "- Port the reader of rows.py\n- → Row 12 was wrong.\n" in block
 
 
 @pytest.mark.parametrize("is_noted", [True, False])

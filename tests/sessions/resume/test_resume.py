@@ -600,12 +600,16 @@ def test_of_calls_that_failed_alike_the_newest_alone_is_told() -> None:
         for n in (1, 2, 3)
     ]
     bare = [failed(f"other {n}", minute=n) for n in (4, 5)]
-    state = new_task("main", NOW).replace(failed_attempts=(*alike, *bare))
-    failures = block_of(state).partition("Open failures:\n")[2].splitlines()[:3]
+    other = failed("import", minute=0).replace(error="No module named 'py7zr' in the path")
+    another = failed("imports", minute=0).replace(error="No module named 'lz4' in the path")
+    state = new_task("main", NOW).replace(failed_attempts=(other, another, *alike, *bare))
+    failures = block_of(state).partition("Open failures:\n")[2].splitlines()[:5]
     assert [line.partition(":")[2].partition(":")[0] for line in failures] == [
         " other 5",
         " other 4",
         " step 3",
+        " imports",
+        " import",
     ]
 
 
