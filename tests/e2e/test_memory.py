@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from tests.support.waiting import wait_until
+from tests.support.waiting import wait_for_next_second, wait_until
 
 from .guarded import Guarded, block_in, newest_text
 from .report_task import FAILING, GOAL, REQUEST, script_a_task
@@ -36,6 +36,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
     repo = guarded.repo
     report(guarded, model)
     run = guarded.claude.run(GOAL)
+    wait_for_next_second()  # the check ran before the next edit
     model.script(
         Step("I begin the file.", (write(repo / "totals.csv", "a,b\n"),)),
         Step("Waiting for the loader.", (bash("touch started; sleep 60"),)),

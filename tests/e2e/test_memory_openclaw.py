@@ -7,6 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.support.waiting import wait_for_next_second
+
 from .guarded_openclaw import GuardedOpenClaw, Guarding, block_of, kill_in_its_turn, says, shell
 from .openclaw import MAIN_KEY
 from .report_task import FAILING, GOAL, REQUEST, script_a_task
@@ -39,6 +41,7 @@ def test_a_conversation_without_a_note_is_handed_over_after_a_kill(
 ) -> None:
     script_a_task(model, write, shell, read)
     guarded.say(GOAL)
+    wait_for_next_second()  # the check ran before the next edit
     model.script(
         Step("I begin the file.", (write("totals.csv", "a,b\n"),)),
         Step("Waiting for the loader.", (shell("touch started; sleep 60"),)),

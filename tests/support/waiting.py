@@ -24,3 +24,9 @@ def is_alive(pid: int) -> bool:
     except FileNotFoundError:
         return False
     return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_for_next_second() -> None:
+    """Wait until what happens next has a later time than what happened, where seconds are told."""
+    now = int(time.time())
+    wait_until(lambda: int(time.time()) > now)
