@@ -211,8 +211,8 @@ class DialectHost(Value):
         if name in self.planning:
             plan, is_whole = self._plan(name, parameters, payload)
         response = read.mapping(payload, "tool_response")
-        asked = self.questions(parameters) if self.questions and name == self.asking else ""
-        summary = command or path or asked or read.parameters(parameters)
+        questions = self.questions(parameters) if self.questions and name == self.asking else ""
+        summary = command or path or questions or read.parameters(parameters)
         return ToolCall(
             name=name,
             id=_first(payload, self.ids) or _invented_id(name, parameters),

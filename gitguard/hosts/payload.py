@@ -125,9 +125,11 @@ def _is_summary(line: str) -> bool:
 
 def _names_commit(line: str) -> bool:
     """Whether git says that it made a commit: `[main 1234567] Subject`."""
+    if line[:1] != "[":
+        return False
     head, bracket, _ = line.partition("] ")
     commit = head.rpartition(" ")[2]
-    return line[:1] == "[" and bool(bracket) and len(commit) >= 7 and not commit.strip(_HEX)
+    return bool(bracket) and len(commit) >= 7 and not commit.strip(_HEX)
 
 
 def parameters(arguments: dict[str, Any]) -> str:

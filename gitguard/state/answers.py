@@ -100,9 +100,9 @@ def findings(messages: Iterable[str], limit: int) -> str:
     """
     passages: list[Passage] = []
     for message in messages:
-        own = [_behind(passage, len(passages)) for passage in passages_of(message)]
-        is_announced = bool(own) and not own[-1].features.shape.has_number
-        passages += [*own[:-1], _LEFT_OUT] if is_announced else own
+        newer = [_behind(passage, len(passages)) for passage in passages_of(message)]
+        is_announced = bool(newer) and not newer[-1].features.shape.has_number
+        passages += [*newer[:-1], _LEFT_OUT] if is_announced else newer
     return _evident(passages, limit)
 
 
@@ -379,14 +379,14 @@ def _lines_of(text: str) -> list[_SentenceLine]:
     columns: list[str] = []
     raw_lines = [line.strip() for line in text.splitlines()]
     for number, line in enumerate(raw_lines):
-        own: tuple[str, ...] = ()
+        line_sentences: tuple[str, ...] = ()
         lead, is_listed, marker = "", bool(_LISTED.match(line)), ""
         if not line:
             paragraph += bool(lines) and lines[-1].paragraph == paragraph
         elif _RULER.fullmatch(line):
             continue
         elif line.startswith(_FENCE):
-            own = (line,)
+            line_sentences = (line,)
         elif _HEADING.match(line):
             title = " ".join(sentences(line)).rstrip("".join(LEADS))
             lead = f"{title}:" if _has_letters(title) else ""
@@ -394,24 +394,24 @@ def _lines_of(text: str) -> list[_SentenceLine]:
             if any(map(_is_ruler_of_table, raw_lines[number + 1 : number + 2])):
                 columns = _cells_of(line)
                 continue
-            own, is_listed, marker = _row(line, columns), True, BULLET
+            line_sentences, is_listed, marker = _row(line, columns), True, BULLET
         else:
-            own = tuple(_parts_of(line))
+            line_sentences = tuple(_parts_of(line))
             marker = BULLET if _BULLETED.match(line) else ""
             # What leads to the next line is a heading, and what stands before it is none.
-            if own and own[-1].endswith(LEADS):
-                own, lead = own[:-1], own[-1]
-        if own == (_GAP,):
+            if line_sentences and line_sentences[-1].endswith(LEADS):
+                line_sentences, lead = line_sentences[:-1], line_sentences[-1]
+        if line_sentences == (_GAP,):
             is_behind_gap = True
-            lines.append(_SentenceLine(paragraph, own))
-        elif own:
+            lines.append(_SentenceLine(paragraph, line_sentences))
+        elif line_sentences:
             # A heading leads beyond a gap to the items of its list alone.
             if not is_listed and (is_behind_gap or not is_new):
                 heading, is_new = "", False
             lines.append(
                 _SentenceLine(
                     paragraph,
-                    own,
+                    line_sentences,
                     heading,
                     is_headed=is_new,
                     is_listed=is_listed,

@@ -100,12 +100,12 @@ def _answers(response: dict[str, Any]) -> tuple[str, ...]:
 
 def _questions(parameters: dict[str, Any]) -> str:
     """Return what the agent asks the user by a dialog, each question with its choices."""
-    asked = []
+    questions = []
     for question in read.objects(parameters, "questions")[:_MOST_ANSWERS]:
         labels = [read.text(option, "label") for option in read.objects(question, "options")]
         choices = f" ({' | '.join(filter(None, labels))})" if any(labels) else ""
-        asked.append(f"{read.text(question, 'question')}{choices}")
-    return " ".join(filter(None, asked))
+        questions.append(f"{read.text(question, 'question')}{choices}")
+    return " ".join(filter(None, questions))
 
 
 def _with_notes(answer: str, annotation: dict[str, Any]) -> str:

@@ -35,6 +35,7 @@ from gitguard.state.items import (
 )
 from gitguard.state.prompts import gist, is_few_words
 from gitguard.state.sentences import (
+    BULLET,
     in_one_line,
     is_question,
     sentences,
@@ -134,7 +135,7 @@ def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> 
 def _weightiest_words(whole: str, prompt: str, quarters: int) -> str:
     """Cut a prompt to its beginning and the sentences behind it that weigh most.
 
-    whole is the prompt with what it answers, which is the agent's and is cut before.
+    whole is the prompt with what it answers: those are the agent's words, and are cut first.
     """
     if quarters_of(prompt) <= quarters:
         return fit(whole, quarters)
@@ -149,7 +150,7 @@ def _last_answer(
     answer = last.answer
     for unnoted in _not_noted([answer] if answer else [], state):
         # What stands as the next action is not said once more.
-        text = unnoted.text.replace(awaited(state), "").strip()
+        text = unnoted.text.replace(awaited(state), "").strip().rstrip(f"{BULLET}\n")
         if text:
             item = agents_item(text, unnoted.origin, reader)
     is_cut_off = answer is not None and answer.kind == UNFINISHED
@@ -160,8 +161,8 @@ def _last_answer(
     section = section.replace(has_stub=False, cut=heaviest)
     if answer is None or not last.middle:
         return (section,)
-    told = "\n".join(exchange.text for exchange in last.middle)
-    item = agents_item(told, answer.origin, reader)
+    middle_text = "\n".join(exchange.text for exchange in last.middle)
+    item = agents_item(middle_text, answer.origin, reader)
     return (section.replace(title="Said before it", items=present([item]), share=20), section)
 
 
@@ -211,15 +212,16 @@ def _first_words(
 
     Not of the first request, where the agent has noted the goal in its own words.
     """
-    begun = next((e.id for e in state.exchanges if is_heard(e)), "")
-    told = {begun} if state.is_noted("goal") else set()
+    first_request = next((e.id for e in state.exchanges if is_heard(e)), "")
+    has_goal = state.is_noted("goal")
     first: list[int] = []
     room = _FIRST_ROOM
     for place in order:
         sentence = whole[place]
         size = quarters_of(sentence.text)
-        is_said = sentence.is_prompt and sentence.message.id not in told
-        if is_said and not is_question(sentence.text) and size <= room:
+        is_goal = has_goal and sentence.message.id == first_request
+        is_statement = sentence.is_prompt and not is_question(sentence.text)
+        if is_statement and not is_goal and size <= room:
             first.append(place)
             room -= size
     return frozenset(first[:_FIRST_WORDS])
@@ -254,9 +256,14 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
 
 
 def _since(request: Exchange | None, exchanges: tuple[Exchange, ...]) -> frozenset[str]:
-    """Return the ids of the answers that ended turns since the last request."""
-    place = exchanges.index(request) if request is not None else len(exchanges)
-    return frozenset(e.id for e in exchanges[place:] if e.kind == CONCLUSION)
+    """Return the ids of the answers that ended turns of its conversation since a request."""
+    if request is None:
+        return frozenset()
+    conversation = request.origin.conversation
+    later = exchanges[exchanges.index(request) :]
+    return frozenset(
+        e.id for e in later if e.kind == CONCLUSION and e.origin.conversation == conversation
+    )
 
 
 def _answered(exchanges: Iterable[Exchange]) -> frozenset[str]:

@@ -110,10 +110,8 @@ class SaidSentence(Value):
 def sentences_of(turn: int, message: Exchange) -> list[SaidSentence]:
     """Return the sentences of a message; what hardly says anything stands with the next one.
 
-    A short prompt is one.
-
-    What ends the middle of a turn, without a number, announces a call that has run since: it is
-    left out.
+    A short prompt is not taken apart. What ends the middle of a turn, without a number, announces a
+    call that has run since: it is left out.
     """
     is_prompt = message.origin.by == USER
     if is_prompt and says_little(message.text):
@@ -273,8 +271,7 @@ def in_order(
     chances = [chance_of(features) for features in features_of(sentences, state)]
     terms = [telling_words(sentence.text) for sentence in sentences]
     seen = {term for text in elsewhere for term in telling_words(text)}
-    shown: set[tuple[int, bool]] = set()
-    headed: set[tuple[str, int]] = set()
+    shown: set[tuple[int | str, int]] = set()  # halves of turns, and headings of messages
     newest = max((sentence.turn for sentence in sentences), default=0)
 
     def worth(place: int) -> float:
@@ -293,7 +290,7 @@ def in_order(
         told = len(terms[place] & seen) / max(len(terms[place]), 1)
         pair = _PAIR if other and not own else 1
         cost = quarters_of(sentence.text) + _OVERHEAD
-        if not sentence.has_heading and (sentence.message.id, sentence.section) not in headed:
+        if not sentence.has_heading and (sentence.message.id, sentence.section) not in shown:
             cost += quarters_of(sentence.heading)
         return pair * chances[place] * (1 - _NOVELTY * told) / cost
 
@@ -313,13 +310,11 @@ def in_order(
         order[place] = None
         seen |= terms[place]
         sentence = sentences[place]
-        half = (sentence.turn, sentence.is_prompt)
-        section = (sentence.message.id, sentence.section)
-        is_first = half not in shown or (bool(sentence.heading) and section not in headed)
+        parts: set[tuple[int | str, int]] = {(sentence.turn, sentence.is_prompt)}
         if sentence.heading:
-            headed.add(section)
-        if is_first:
-            shown.add(half)
+            parts.add((sentence.message.id, sentence.section))
+        if not parts <= shown:
+            shown |= parts
             for other, its in enumerate(sentences):
                 if its.turn == sentence.turn and other not in order:
                     heapq.heappush(queue, (-worth(other), other))

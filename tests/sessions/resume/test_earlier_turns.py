@@ -113,6 +113,19 @@ def test_what_the_host_began_since_the_last_request_is_told_apart() -> None:
     assert "- Since the last request: The writer of rows.py loses 7 rows." in lines
 
 
+def test_what_another_conversation_answers_is_none_of_what_came_since_the_request() -> None:
+    port, done, test, tested = turns(
+        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
+        ("Test the writer", "The writer of rows.py loses 7 rows."),
+    )
+    other = said_by_agent("The pages of login.py load in 9 ms.", origin_at(150, 2))
+    other = other.replace(origin=other.origin.replace(conversation="S9"))
+    newest = said_by_agent("The build of rows.py passed, too.", origin_at(200, 3))
+    lines = lines_of(after((port, done, test, tested, other, newest)), 700)
+    assert "- Since the last request: The writer of rows.py loses 7 rows." in lines
+    assert any("The pages of login.py" in line and "Since" not in line for line in lines)
+
+
 def test_an_answer_whose_prompt_is_not_shown_is_told_to_be_the_agents() -> None:
     first, answer, newest = turns(("ok", "The reader of rows.py takes 12 ms now."), ("Port it", ""))
     lines = lines_of(after((first.replace(kind=SMALL_TALK), answer, newest)), 700)
@@ -236,3 +249,11 @@ def test_a_first_request_gives_way_to_notes_where_the_goal_was_noted(is_noted: b
         "It takes 12 ms.",
         *([first] if is_noted else []),
     }
+
+
+def test_a_question_that_stands_as_the_next_action_leaves_no_mark_of_its_list() -> None:
+    asked = "All is done in rows.py.\n\n- Shall I push it?"
+    said = turns(("Port the reader", asked))
+    block = build_resume(after(said), Work(), Header("main", "cp_001"), max_tokens=700)
+    assert "(waits for the user's answer): Shall I push it?\n" in block
+    assert "Last answer: All is done in rows.py.\n" in block
