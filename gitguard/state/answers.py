@@ -6,6 +6,7 @@ from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.value import Value
 from gitguard.state.sentences import (
     BULLET,
+    END_MARKS,
     LEADS,
     READ,
     Shape,
@@ -38,7 +39,8 @@ _CODE = late_pattern(r"`([^`\n]{2,120})`")
 _LINK = late_pattern(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,400})\)")
 _AROUND_NAME = "`*_#"
 """What may stand around a name in the words of a link."""
-_HEADING = late_pattern(r"#{1,6}\s|\*\*[^*]+\*\*:?$")
+_HEADING = late_pattern(rf"#{{1,6}}\s|\*\*[^*]*[^*{END_MARKS}]\*\*:?$")
+"""A line of emphasis that ends as a sentence does is one."""
 _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _BULLETED = late_pattern(r"[-*+•]\s")
 _CUT_END = late_pattern(rf"(?<=\S{_GAP})\s+")

@@ -30,6 +30,8 @@ _LONGEST_ABBREVIATED = 12
 _NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _ORDINAL = late_pattern(r"^((?:#+\s+)?(?:\*\*)?\d{1,2})\.\s+")
 _NUMBER_IN_LINE = late_pattern(r"(?<!\S)(\d{1,2})[.)]\s")
+END_MARKS = ".!?…。｡．！？؟۔।॥།።፧։။។៕"
+"""Marks that end a sentence, of any script."""
 LEADS = (":", "：")
 """What a line ends with that leads to the next ones."""
 BULLET = "- "
@@ -37,7 +39,7 @@ BULLET = "- "
 _BEFORE_LIST = frozenset(".:;!?…。：；！？")
 _FEWEST_ITEMS = 2
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
-_ENDS = frozenset(".:;,!?…。｡．！？：；，؟۔।॥།።፧։။។៕")
+_ENDS = frozenset(f"{END_MARKS}:;,：；，")
 _QUESTIONS = ("?", "？", "؟", "፧", "\u037e", "⁇", "⁈")
 _MARKUP = late_pattern(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|`")
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from gitguard.model.tokens import fit, quarters_of
 from gitguard.state.answers import (
     Features,
+    closing_question,
     conclusions,
     findings,
     newest_of,
@@ -410,3 +411,17 @@ def test_a_heading_that_a_later_sentence_did_not_pay_for_is_paid_by_the_first() 
 
 def test_what_led_to_an_offer_alone_goes_with_it() -> None:
     assert without_offer("All is done.\nOpen questions:\n- Shall I push?") == "All is done."
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Both logs are read.\n\n**Nothing is pushed.**\n\n**Next**\n\nI wait.",
+        "Two logs are left.\n\n**¿Aplico estos cambios?**",
+        "두 개가 남았습니다\n\n**남은 프로젝트를 어떻게 처리할까요?**",
+    ],
+)
+def test_a_sentence_that_stands_out_is_no_heading(answer: str) -> None:
+    stressed = answer.split("**")[1]
+    assert stressed in conclusions(answer, 400).splitlines()
+    assert closing_question(answer) == (stressed if stressed.endswith("?") else "")

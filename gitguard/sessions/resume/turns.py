@@ -84,6 +84,8 @@ _SINCE_REQUEST = "Since the last request: "
 """What an answer begins with that came behind the last request, which stands below."""
 _SHARE, _SHARE_OF_ANSWER = 34, 40
 """Shares of the earlier turns and of the last answer."""
+_MOST_UNANSWERED = 3
+"""Prompts right before the running request that are shown if no answer to them is recorded."""
 
 
 class _LastTurn(Value):
@@ -93,6 +95,8 @@ class _LastTurn(Value):
     answer: Exchange | None = None
     middle: tuple[Exchange, ...] = ()
     """What stands beside an answer that says little."""
+    unanswered: tuple[Exchange, ...] = ()
+    """The prompts right before the request to which no answer is recorded, the oldest first."""
 
 
 def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
@@ -100,6 +104,7 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     last = _last_turn(state)
     return (
         _earlier_turns(state, last, reader),
+        _unanswered(last, reader),
         _request(last.request, state, reader),
         *_last_answer(last, state, reader),
     )
@@ -107,10 +112,29 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
 
 def _last_turn(state: TaskState) -> _LastTurn:
     request, answer = newest_request(state), newest_answer(state)
+    unanswered = _unanswered_before(request, state) if request else ()
     if answer is None or _is_of_earlier_turn(answer, request, state):
-        return _LastTurn(request)
+        return _LastTurn(request, unanswered=unanswered)
     middle = [] if is_full(answer) else _middle(answer, state)
-    return _LastTurn(request, answer, tuple(middle))
+    return _LastTurn(request, answer, tuple(middle), unanswered)
+
+
+def _unanswered_before(request: Exchange, state: TaskState) -> tuple[Exchange, ...]:
+    """Return the prompts right before a request behind which the agent said nothing, each once.
+
+    None where the agent said nothing before them either: such a host may tell of no answers.
+    """
+    conversation = request.origin.conversation
+    prompts: list[Exchange] = []
+    for exchange in reversed(state.exchanges[: state.exchanges.index(request)]):
+        if exchange.origin.conversation != conversation:
+            continue
+        if exchange.kind in AGENT_KINDS:
+            waiting = _each_once(_not_noted(_not_the_goal(prompts, state), state), request)
+            return tuple(reversed(waiting[:_MOST_UNANSWERED]))
+        if is_heard(exchange) and not is_talk(exchange) and not is_refusal(exchange):
+            prompts.append(exchange)
+    return ()
 
 
 def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
@@ -130,6 +154,14 @@ def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> 
         item = item.replace(lines=safe(text))
     section = single("Last request", item, 14, paragraph=REQUEST)
     return section.replace(cut=partial(_weightiest_words, item.text))
+
+
+def _unanswered(last: _LastTurn, reader: BlockReader) -> BlockSection:
+    """Return the prompts before the running request that wait for an answer as it does."""
+    without_pastes = (e.replace(text=_without_pastes(e.text)) for e in last.unanswered)
+    items = present(said_item(exchange, reader) for exchange in without_pastes)
+    section = BlockSection("Before it, with no answer recorded", items, 8, has_stub=False)
+    return section.replace(paragraph=_READ_PROMPT, cut=gist)
 
 
 def _weightiest_words(whole: str, prompt: str, quarters: int) -> str:
@@ -239,6 +271,8 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     telling = _telling(_in_force(answers, newer, subjects), _hardly_ended(state.exchanges))
     telling = _not_noted(_without_commits(telling, state), state)
     words = _earlier_words(state, last.request, subjects) if last.request else []
+    waiting = {exchange.id for exchange in last.unanswered}
+    words = [exchange for exchange in words if exchange.id not in waiting]
     kept = {exchange.id: exchange for exchange in (*words, *telling)}
     whole: list[SaidSentence] = []
     answered, since_request = _answered(state.exchanges), _since(last.request, state.exchanges)
@@ -378,14 +412,21 @@ def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> li
         for exchange in reversed(state.exchanges)
         if is_heard(exchange) and not is_talk(exchange) and exchange is not newest
     ]
-    # A task is told by its goal, this one's above and earlier ones' in a section of their own.
+    # A newer word takes the place of an older one even where the agent noted it.
+    earlier = _in_force(_not_the_goal(earlier, state), [newest], subjects)
+    earlier = _each_once(_not_noted(earlier, state), newest)
+    return [exchange.replace(text=_without_pastes(exchange.text)) for exchange in earlier]
+
+
+def _not_the_goal(prompts: Iterable[Exchange], state: TaskState) -> list[Exchange]:
+    """Return prompts without those that stand as a goal.
+
+    This task's stands above, and those of earlier tasks in a section of their own.
+    """
     goals = [task.goal for task in state.earlier if task.goal]
     if not (state.is_noted("goal") or is_former_goal(state)):
         goals.append(one_line(state.stated_goal))
-    earlier = [e for e in earlier if not any(says(goal, e) for goal in goals)]
-    # A newer word takes the place of an older one even where the agent noted it.
-    earlier = _each_once(_not_noted(_in_force(earlier, [newest], subjects), state), newest)
-    return [exchange.replace(text=_without_pastes(exchange.text)) for exchange in earlier]
+    return [prompt for prompt in prompts if not any(says(goal, prompt) for goal in goals)]
 
 
 def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:

@@ -140,6 +140,7 @@ def test_an_answered_prompt_says_so_where_no_answer_is_shown() -> None:
     )
     assert lines_of(after(said), 700)[1:] == [
         "- Move rows.py to the folder of readers (answered)",
+        "Before it, with no answer recorded:",
         "- Port the writer of rows.py",
     ]
 
@@ -257,3 +258,40 @@ def test_a_question_that_stands_as_the_next_action_leaves_no_mark_of_its_list() 
     block = build_resume(after(said), Work(), Header("main", "cp_001"), max_tokens=700)
     assert "(waits for the user's answer): Shall I push it?\n" in block
     assert "Last answer: All is done in rows.py.\n" in block
+
+
+def waiting_lines(state: TaskState) -> list[str]:
+    block = build_resume(state, Work(), Header("main", "cp_001"), max_tokens=700)
+    told = block.partition("Before it, with no answer recorded:\n")[2]
+    return told.partition("\nLast request:")[0].splitlines()
+
+
+def test_prompts_that_got_no_answer_stand_before_the_last_request() -> None:
+    filler = ("Look at the tables of stock.db once more", "Their 12 rows are in order now.")
+    said = turns(
+        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
+        *[filler] * 3,
+        ("The installer of the app says: no access to the repository", ""),
+        ("What am I to do? The login has worked, I believe", ""),
+        ("Use the smaller model", ""),
+    )
+    assert waiting_lines(after(said)) == [
+        "- The installer of the app says: no access to the repository",
+        "- What am I to do? The login has worked, I believe",
+    ]
+
+
+def test_a_prompt_behind_which_the_agent_said_something_is_none_without_an_answer() -> None:
+    said = turns(
+        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
+        ("Build the writer of rows.py as well", ""),
+        ("Push it to the server of the team", ""),
+    )
+    built = said_by_agent("The writer has 7 tests in a.py.", origin_at(100, 2), ends_turn=False)
+    assert len(waiting_lines(after(said))) == 1
+    assert not waiting_lines(after((*said[:3], built, said[3])))
+
+
+def test_without_any_answer_nothing_tells_which_prompts_wait() -> None:
+    said = turns(("Port the reader", ""), ("Port the writer of rows.py", ""), ("Test it", ""))
+    assert not waiting_lines(after(said))

@@ -709,6 +709,13 @@ def test_a_plan_says_its_next_step_once() -> None:
     assert "- Port docs" in block
 
 
+def test_a_plan_of_which_nothing_is_left_says_that_it_is_complete() -> None:
+    steps = (PlanStep("1", "Port the CLI", "done"), PlanStep("2", "Port docs", "done"))
+    state = new_task("main", NOW).replace(plan=steps, exchanges=said("Port it"))
+    assert "\nHost's plan: complete, 2 of 2\n" in block_of(state)
+    assert "Port docs" not in block_of(state)
+
+
 def test_a_failed_call_after_which_two_turns_ended_gives_way_to_everything_else() -> None:
     def at(minute: int, by: str = "agent") -> Origin:
         return Origin(by, timestamp(seconds(NOW) + 60 * minute), "S1")
