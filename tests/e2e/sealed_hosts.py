@@ -67,9 +67,12 @@ def opencode(home: Path, project: Path, model_url: str) -> Sealed:
     environment = {
         "OPENCODE_DISABLE_AUTOUPDATE": "1",
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
-        # Where it has a plugin, it asks the registry for more before it starts, for 70 s.
-        "npm_config_fetch_retries": "0",
     }
+    # Where it has a plugin, it first fetches the package that plugins are written with, or waits a
+    # minute for the lock of a run that could not. So it is told that the package is there.
+    fetched = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "1.18.34"}}}}
+    _write_json(home / ".config/opencode/package-lock.json", fetched)
+    (home / ".config/opencode/node_modules").mkdir(exist_ok=True)
     return Sealed([str(binary)], home, project, environment)
 
 

@@ -467,13 +467,17 @@ def _is_outdated(
 
 
 def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
-    """Return exchanges, newest first, without those that another one says in full."""
+    """Return exchanges, newest first, without those that another one says in full.
+
+    A reply that says little by itself is another one to each question.
+    """
     texts = [plain(exchange.text) for exchange in (newest, *earlier)]
     left: list[Exchange] = []
     for place, exchange in enumerate(earlier, start=1):
         text = texts[place]
         is_repeated = text in texts[:place] or any(text in t for t in texts if t != text)
-        if _is_reply(exchange) or not is_repeated:
+        is_of_its_question = _is_reply(exchange) and says_little(exchange.text)
+        if is_of_its_question or not is_repeated:
             left.append(exchange)
     return left
 

@@ -295,3 +295,29 @@ def test_a_prompt_behind_which_the_agent_said_something_is_none_without_an_answe
 def test_without_any_answer_nothing_tells_which_prompts_wait() -> None:
     said = turns(("Port the reader", ""), ("Port the writer of rows.py", ""), ("Test it", ""))
     assert not waiting_lines(after(said))
+
+
+def test_a_prompt_that_was_sent_again_with_more_words_stands_once() -> None:
+    asked = "Where do I see the calls of preferences.js"
+    first, answer, again, answered, newest = turns(
+        (asked, "It is not clear yet."),
+        (f"{asked}? It shows 200 of granite.js alone", "In the tab of the network."),
+        ("Test it all", ""),
+    )
+    question = "Which calls does the tab of the network show?"
+    said = (first.replace(settles=question), answer, again, answered, newest)
+    assert sum(asked in line for line in lines_of(after(said), 700)) == 1
+
+
+def test_the_same_few_words_reply_to_each_question() -> None:
+    first, answer, again, answered, newest = turns(
+        ("yes", "Row 12 of a.py is gone."), ("yes", "Row 7 of b.py is gone."), ("Test it", "")
+    )
+    said = (
+        first.replace(settles="Shall I drop row 12 of a.py?"),
+        answer,
+        again.replace(settles="Shall I drop row 7 of b.py?"),
+        answered,
+        newest,
+    )
+    assert sum(line.startswith("- yes — to: ") for line in lines_of(after(said), 700)) == 2
