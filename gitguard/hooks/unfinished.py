@@ -23,7 +23,7 @@ from gitguard.hooks.recorded import (
     unheard,
 )
 from gitguard.model.text import seconds, timestamp
-from gitguard.model.transcript import AGENT
+from gitguard.model.transcript import AGENT, USER
 from gitguard.state import entries
 from gitguard.store.session.state_file import newest_own
 
@@ -98,14 +98,24 @@ def _with_late_answer(
     if answer is None or not follows_calls(conversation, record.host_transcript, answer):
         return record
     words = stated_in(conversation, answer.text)
-    texts = {exchange.text for exchange in conversation.store.folded(ready)[0].exchanges}
-    if words and words not in texts:
+    if words and words not in _said_since_prompt(conversation, key, ready):
         now = conversation.store.now
         at = min(timestamp(answer.at), now) if answer.at else now
         entry = conversation.entry(entries.TURN_ENDED, summary=words).without_call()
         conversation.store.journal.append(entry.replace(host_session=key, at=at, turn=record.turns))
     since_answer = max(answer.at, record.turn_since)
     return record.replace(awaits_answer=False, heard_upto=upto, turn_since=since_answer)
+
+
+def _said_since_prompt(conversation: Conversation, key: str, ready: OwnState) -> set[str]:
+    """Return what a conversation's agent is known to have said since its newest prompt."""
+    said: set[str] = set()
+    for exchange in reversed(conversation.store.folded(ready)[0].exchanges):
+        if exchange.origin.conversation == key:
+            if exchange.origin.by == USER:
+                break
+            said.add(exchange.text)
+    return said
 
 
 def _take_in_writes(conversation: Conversation, ready: OwnState, keys: Container[str]) -> None:

@@ -201,6 +201,25 @@ def test_a_prompt_after_a_turn_was_cut_off_begins_another(talk: Conversation) ->
     assert FOUND in [exchange.text for exchange in talk.guard.state().exchanges]
 
 
+def test_an_answer_written_down_late_counts_also_in_the_words_of_the_one_before(
+    talk: Conversation,
+) -> None:
+    talk.abilities = talk.abilities.replace(tells_answers=False)
+    for words in (
+        "Port the reader of rows.py",
+        "Port the writer of rows.py",
+        "Test the writer of rows.py",
+    ):
+        talk.prompt(words)
+        writes_prompt(talk, words)
+        talk.send("Stop", last_assistant_message="")
+        says(talk, "Done, and all 19 tests pass.")
+    talk.prompt("Push it")
+    talk.send("Stop", last_assistant_message="")
+    answers = [e.text for e in talk.guard.state().exchanges if e.kind == "conclusion"]
+    assert answers == ["Done, and all 19 tests pass."] * 3
+
+
 NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"
 
 

@@ -35,6 +35,8 @@ class Clock:
 class Conversation:
     """One Claude Code conversation in a repository, driven by recorded payloads."""
 
+    abilities = hooks.HOST.abilities
+
     def __init__(
         self,
         folder: Path,
@@ -191,7 +193,7 @@ class Conversation:
         }
         environment = {"CLAUDE_PROJECT_DIR": str(self.root)}
         event = hooks.HOST.parse_event(document, environment, self.clock())
-        reply = self.guard.handle(event, hooks.HOST.abilities)
+        reply = self.guard.handle(event, self.abilities)
         return hooks.HOST.render_reply(event, reply).text
 
     def prompt(self, text: str = "go on") -> str:
