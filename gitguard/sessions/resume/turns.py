@@ -157,13 +157,18 @@ def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> 
 
 
 def _unanswered(last: _LastTurn, reader: BlockReader) -> BlockSection:
-    """Return the prompts before the running request that wait for an answer as it does."""
+    """Return the prompts before the last request behind which the agent said nothing.
+
+    What answered the request may have answered them as well.
+    """
+    is_answered = last.answer is not None and last.answer.kind == CONCLUSION
+    title = "Right before it" if is_answered else "Before it, with no answer recorded"
     without_pastes = (e.replace(text=_without_pastes(e.text)) for e in last.unanswered)
     # They have the room that the user's first words have: nothing else tells of them.
     items = present(
         said_item(exchange, reader).replace(is_derived=False) for exchange in without_pastes
     )
-    section = BlockSection("Before it, with no answer recorded", items, 8, has_stub=False)
+    section = BlockSection(title, items, 8, has_stub=False)
     return section.replace(paragraph=_READ_PROMPT, cut=gist)
 
 

@@ -281,6 +281,16 @@ def test_prompts_that_got_no_answer_stand_before_the_last_request() -> None:
     ]
 
 
+def test_a_prompt_before_an_answered_request_is_not_called_open() -> None:
+    said = turns(
+        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
+        ("Build the writer of lines.py", ""),
+        ("Build the writer of columns.py as well", "Both have 7 tests in a.py."),
+    )
+    block = build_resume(after(said), Work(), Header("main", "cp_001"), max_tokens=700)
+    assert "\nRight before it:\n- Build the writer of lines.py\nLast request: " in block
+
+
 def test_a_prompt_behind_which_the_agent_said_something_is_none_without_an_answer() -> None:
     said = turns(
         ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
