@@ -15,6 +15,8 @@ from gitguard.sessions.beside import without_preparation
 from gitguard.sessions.resume.artifact_sections import commits_and_addresses
 from gitguard.sessions.resume.files import files_of, folded_items
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.sessions.resume.last_turn import REQUEST
+from gitguard.sessions.resume.messages import agents_item, heaviest
 from gitguard.sessions.resume.reader import (
     NOBODY,
     BlockReader,
@@ -38,13 +40,7 @@ from gitguard.sessions.resume.standing import (
     says,
 )
 from gitguard.sessions.resume.summary_sections import of_host_summary
-from gitguard.sessions.resume.turns import (
-    REQUEST,
-    agents_item,
-    heaviest,
-    read_prompts,
-    turns_of,
-)
+from gitguard.sessions.resume.turns import read_prompts, turns_of
 from gitguard.state import roles
 from gitguard.state.items import (
     CONCLUSION,

@@ -8,41 +8,34 @@ from __future__ import annotations
 from functools import partial
 from itertools import groupby
 
-from gitguard.model.host_additions import QUOTED
 from gitguard.model.text import one_line, shorten
 from gitguard.model.tokens import fit, quarters_of
 from gitguard.model.transcript import USER
-from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection, JoinedLines
-from gitguard.sessions.resume.reader import BlockReader, item_of, plain, present, safe, single
-from gitguard.sessions.resume.standing import (
-    awaited,
-    is_before_request,
-    is_former_goal,
-    newest_answer,
-    newest_request,
-    says,
+from gitguard.sessions.resume.last_turn import (
+    SHARE_OF_ANSWER,
+    LastTurn,
+    answer_sections,
+    last_turn,
+    request_section,
+    unanswered_section,
 )
+from gitguard.sessions.resume.messages import (
+    AFTER,
+    each_once,
+    is_reply,
+    not_noted,
+    not_the_goal,
+    said,
+    said_item,
+    without_pastes,
+)
+from gitguard.sessions.resume.reader import BlockReader, item_of, present, safe
+from gitguard.sessions.resume.standing import is_former_goal
 from gitguard.sessions.resume.weighing import GAP, SaidSentence, in_order, says_little, sentences_of
-from gitguard.state import roles
-from gitguard.state.answers import conclusions, without_offer
-from gitguard.state.items import (
-    AGENT_KINDS,
-    CONCLUSION,
-    EVENT,
-    UNFINISHED,
-    Exchange,
-)
-from gitguard.state.prompts import gist, is_few_words
-from gitguard.state.sentences import (
-    BULLET,
-    in_one_line,
-    is_question,
-    sentences,
-    telling_terms,
-    without_sentences,
-    words_of,
-)
+from gitguard.state.answers import without_offer
+from gitguard.state.items import AGENT_KINDS, CONCLUSION, EVENT, UNFINISHED, Exchange
+from gitguard.state.sentences import is_question, sentences, without_sentences, words_of
 from gitguard.state.subjects import Subjects
 from gitguard.state.thread import is_full, is_heard, is_refusal, is_talk
 
@@ -50,21 +43,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
-    from gitguard.state.items import Origin
     from gitguard.state.task import TaskState
 
-REQUEST, _READ_PROMPT = 320, 135
-_CONCLUSION = 900
-"""Quarters that are shown of the newest request, of each prompt that nobody heard, and of the last
-answer, until all sections have as much."""
+_READ_PROMPT = 135
+"""Quarters that are shown of each prompt that nobody heard, until all sections have as much."""
 _FIRST_WORDS, _FIRST_ROOM = 5, 400
 """Sentences of earlier prompts, and quarters of them, that go beside what was noted; others come
 after it."""
-_QUESTION_MARKS = frozenset("?？؟՞፧⸮")
-_AFTER = 100
-"""Characters of what the user's words follow, if that is no question."""
-_PASTE, _NEWEST_PASTE = 60, 240
-"""Characters that stay of what the user pasted into earlier prompts and into the newest."""
 _MOST_SENTENCES = 160
 """Sentences of earlier turns that are shown."""
 _LONGEST_SENTENCE = 400
@@ -82,145 +67,22 @@ _BY_AGENT = "Agent: "
 """What an answer begins with whose prompt is not shown."""
 _SINCE_REQUEST = "Since the last request: "
 """What an answer begins with that came behind the last request, which stands below."""
-_SHARE, _SHARE_OF_ANSWER = 34, 40
-"""Shares of the earlier turns and of the last answer."""
-_MOST_UNANSWERED = 3
-"""Prompts right before the running request that are shown if no answer to them is recorded."""
-
-
-class _LastTurn(Value):
-    """The running request, and what the agent has said to it."""
-
-    request: Exchange | None = None
-    answer: Exchange | None = None
-    middle: tuple[Exchange, ...] = ()
-    """What stands beside an answer that says little."""
-    unanswered: tuple[Exchange, ...] = ()
-    """The prompts right before the request to which no answer is recorded, the oldest first."""
+_SHARE = 34
+"""Their share, without that of a last answer."""
 
 
 def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return the turns before the last one, the running request, and what the agent said to it."""
-    last = _last_turn(state)
+    last = last_turn(state)
     return (
         _earlier_turns(state, last, reader),
-        _unanswered(last, reader),
-        _request(last.request, state, reader),
-        *_last_answer(last, state, reader),
+        unanswered_section(last, reader),
+        request_section(last.request, state, reader),
+        *answer_sections(last, state, reader),
     )
 
 
-def _last_turn(state: TaskState) -> _LastTurn:
-    request, answer = newest_request(state), newest_answer(state)
-    unanswered = _unanswered_before(request, state) if request else ()
-    if answer is None or _is_of_earlier_turn(answer, request, state):
-        return _LastTurn(request, unanswered=unanswered)
-    middle = [] if is_full(answer) else _middle(answer, state)
-    return _LastTurn(request, answer, tuple(middle), unanswered)
-
-
-def _unanswered_before(request: Exchange, state: TaskState) -> tuple[Exchange, ...]:
-    """Return the prompts right before a request behind which the agent said nothing, each once.
-
-    None where the agent said nothing before them either: such a host may tell of no answers.
-    """
-    conversation = request.origin.conversation
-    prompts: list[Exchange] = []
-    for exchange in reversed(state.exchanges[: state.exchanges.index(request)]):
-        if exchange.origin.conversation != conversation:
-            continue
-        if exchange.kind in AGENT_KINDS:
-            waiting = _each_once(_not_noted(_not_the_goal(prompts, state), state), request)
-            return tuple(reversed(waiting[:_MOST_UNANSWERED]))
-        if is_heard(exchange) and not is_talk(exchange) and not is_refusal(exchange):
-            prompts.append(exchange)
-    return ()
-
-
-def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
-    """Whether the user has asked for more since the agent ended a turn with an answer."""
-    return newest is not None and answer.kind == CONCLUSION and is_before_request(answer, state)
-
-
-# The last turn
-
-
-def _request(newest: Exchange | None, state: TaskState, reader: BlockReader) -> BlockSection:
-    """Return the running request, empty where it stands as the goal."""
-    item = BlockItem("")
-    if newest is not None and (newest.settles or not says(one_line(state.stated_goal), newest)):
-        text = _without_pastes(newest.text, _NEWEST_PASTE)
-        item = said_item(newest.replace(text=text), reader)
-        item = item.replace(lines=safe(text))
-    section = single("Last request", item, 14, paragraph=REQUEST)
-    return section.replace(cut=partial(_weightiest_words, item.text))
-
-
-def _unanswered(last: _LastTurn, reader: BlockReader) -> BlockSection:
-    """Return the prompts before the last request behind which the agent said nothing.
-
-    What answered the request may have answered them as well.
-    """
-    is_answered = last.answer is not None and last.answer.kind == CONCLUSION
-    title = "Right before it" if is_answered else "Before it, with no answer recorded"
-    without_pastes = (e.replace(text=_without_pastes(e.text)) for e in last.unanswered)
-    # They have the room that the user's first words have: nothing else tells of them.
-    items = present(
-        said_item(exchange, reader).replace(is_derived=False) for exchange in without_pastes
-    )
-    section = BlockSection(title, items, 8, has_stub=False)
-    return section.replace(paragraph=_READ_PROMPT, cut=gist)
-
-
-def _weightiest_words(whole: str, prompt: str, quarters: int) -> str:
-    """Cut a prompt to its beginning and the sentences behind it that weigh most.
-
-    whole is the prompt with what it answers: those are the agent's words, and are cut first.
-    """
-    if quarters_of(prompt) <= quarters:
-        return fit(whole, quarters)
-    return fit(gist(prompt, len(fit(prompt, quarters))), quarters)
-
-
-def _last_answer(
-    last: _LastTurn, state: TaskState, reader: BlockReader
-) -> tuple[BlockSection, ...]:
-    """Return the last answer; if it is short, what was said before it in its turn as well."""
-    item = BlockItem("")
-    answer = last.answer
-    for unnoted in _not_noted([answer] if answer else [], state):
-        # What stands as the next action is not said once more.
-        text = unnoted.text.replace(awaited(state), "").strip().rstrip(f"{BULLET}\n")
-        if text:
-            item = agents_item(text, unnoted.origin, reader)
-    is_cut_off = answer is not None and answer.kind == UNFINISHED
-    title = "Said before the cut-off" if is_cut_off else "Last answer"
-    if is_cut_off and reader.may_go_on:
-        title = "Said in an open turn"
-    section = single(title, item, _SHARE_OF_ANSWER, paragraph=_CONCLUSION)
-    section = section.replace(has_stub=False, cut=heaviest)
-    if answer is None or not last.middle:
-        return (section,)
-    middle_text = "\n".join(exchange.text for exchange in last.middle)
-    item = agents_item(middle_text, answer.origin, reader)
-    return (section.replace(title="Said before it", items=present([item]), share=20), section)
-
-
-def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:
-    """Return what the agent said in the middle of the turn that an answer ended."""
-    place = state.exchanges.index(answer)
-    middle: list[Exchange] = []
-    for exchange in reversed(state.exchanges[:place]):
-        if exchange.kind != UNFINISHED:
-            break
-        middle.insert(0, exchange)
-    return middle
-
-
-# The turns before the last one
-
-
-def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> BlockSection:
+def _earlier_turns(state: TaskState, last: LastTurn, reader: BlockReader) -> BlockSection:
     """Return the sentences of the turns before the last one, which get room by their weight."""
     whole = earlier_sentences(state)
     elsewhere = [e.text for e in (last.request, last.answer) if e is not None]
@@ -237,7 +99,7 @@ def _earlier_turns(state: TaskState, last: _LastTurn, reader: BlockReader) -> Bl
     return BlockSection(
         "Earlier turns, oldest first",
         present(items),
-        _SHARE if last.answer else _SHARE + _SHARE_OF_ANSWER,
+        _SHARE if last.answer else _SHARE + SHARE_OF_ANSWER,
         has_stub=False,
         most_items=_MOST_SENTENCES,
         is_whole=True,
@@ -269,7 +131,7 @@ def _first_words(
 
 def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     """Return what of the turns before the last one is in force, the oldest sentence first."""
-    last, subjects = _last_turn(state), Subjects(exchange.text for exchange in state.exchanges)
+    last, subjects = last_turn(state), Subjects(exchange.text for exchange in state.exchanges)
     answers = [
         exchange
         for exchange in reversed(state.exchanges)
@@ -277,7 +139,7 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     ]
     newer = [last.answer] if last.answer else []
     telling = _telling(_in_force(answers, newer, subjects), _hardly_ended(state.exchanges))
-    telling = _not_noted(_without_commits(telling, state), state)
+    telling = not_noted(_without_commits(telling, state), state)
     words = _earlier_words(state, last.request, subjects) if last.request else []
     waiting = {exchange.id for exchange in last.unanswered}
     words = [exchange for exchange in words if exchange.id not in waiting]
@@ -339,8 +201,8 @@ def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
     is_short = len(exchange.text) <= _SHORT_PROMPT or is_refusal(exchange)
     if not (exchange.settles and is_short):
         return sentences_of(turn, exchange)
-    text = one_line(_said(exchange, shorten(exchange.settles, _AFTER)))
-    is_little = not _is_reply(exchange) and says_little(exchange.text)
+    text = one_line(said(exchange, shorten(exchange.settles, AFTER)))
+    is_little = not is_reply(exchange) and says_little(exchange.text)
     return [SaidSentence(text, turn, exchange, 0, says_little=is_little)]
 
 
@@ -421,20 +283,9 @@ def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> li
         if is_heard(exchange) and not is_talk(exchange) and exchange is not newest
     ]
     # A newer word takes the place of an older one even where the agent noted it.
-    earlier = _in_force(_not_the_goal(earlier, state), [newest], subjects)
-    earlier = _each_once(_not_noted(earlier, state), newest)
-    return [exchange.replace(text=_without_pastes(exchange.text)) for exchange in earlier]
-
-
-def _not_the_goal(prompts: Iterable[Exchange], state: TaskState) -> list[Exchange]:
-    """Return prompts without those that stand as a goal.
-
-    This task's stands above, and those of earlier tasks in a section of their own.
-    """
-    goals = [task.goal for task in state.earlier if task.goal]
-    if not (state.is_noted("goal") or is_former_goal(state)):
-        goals.append(one_line(state.stated_goal))
-    return [prompt for prompt in prompts if not any(says(goal, prompt) for goal in goals)]
+    earlier = _in_force(not_the_goal(earlier, state), [newest], subjects)
+    earlier = each_once(not_noted(earlier, state), newest)
+    return [exchange.replace(text=without_pastes(exchange.text)) for exchange in earlier]
 
 
 def _in_force(earlier: list[Exchange], newer: list[Exchange], subjects: Subjects) -> list[Exchange]:
@@ -472,79 +323,6 @@ def _is_outdated(
         if is_by_agent and subjects.is_said_again(sentence, statement):
             return True
     return False
-
-
-def _each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
-    """Return exchanges, newest first, without those that another one says in full.
-
-    A reply that says little by itself is another one to each question.
-    """
-    texts = [plain(exchange.text) for exchange in (newest, *earlier)]
-    left: list[Exchange] = []
-    for place, exchange in enumerate(earlier, start=1):
-        text = texts[place]
-        is_repeated = text in texts[:place] or any(text in t for t in texts if t != text)
-        is_of_its_question = _is_reply(exchange) and says_little(exchange.text)
-        if is_of_its_question or not is_repeated:
-            left.append(exchange)
-    return left
-
-
-def _is_reply(exchange: Exchange) -> bool:
-    """Whether a message says nothing without the question, or the call, that it answers."""
-    return is_refusal(exchange) or is_question(exchange.settles)
-
-
-def _without_pastes(text: str, limit: int = _PASTE) -> str:
-    """Return what the user said with little of the output and code that was pasted into it."""
-    return QUOTED.sub(lambda paste: shorten(paste[0], limit), text)
-
-
-def _not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:
-    """Return exchanges without the sentences that the agent noted just so; a note stands anyway.
-
-    What answers something stays: its words alone, such as "refused", do not say what is meant.
-    """
-    noted_texts = [d.what for d in state.decisions if d.is_noted and not d.origin.elsewhere]
-    for field in state.noted(*roles.SENTENCES):
-        noted_texts += [n.text for n in field.items_in(state) if not n.origin.elsewhere]
-    noted = {plain(sentence) for text in noted_texts for sentence in sentences(text)}
-    if not noted:
-        return list(exchanges)
-    left = []
-    for exchange in exchanges:
-        if exchange.settles:
-            left.append(exchange)
-            continue
-        text = without_sentences(exchange.text, lambda s: plain(s) in noted, GAP)
-        if text:
-            left.append(exchange.replace(text=text))
-    return left
-
-
-def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
-    """Return what was said as it is shown, with the question that it answers or what it follows."""
-    return item_of(_said(exchange, exchange.settles), exchange.origin, reader, is_derived=True)
-
-
-def agents_item(text: str, origin: Origin | None, reader: BlockReader) -> BlockItem:
-    """Return what the agent, or a sub-agent, said as it is shown in one line."""
-    item = item_of(in_one_line(text), origin, reader, is_derived=True)
-    return item.replace(lines=text)
-
-
-def _said(exchange: Exchange, about: str) -> str:
-    text = exchange.text
-    if about and is_refusal(exchange):
-        return f"{text} — {about}"
-    if _QUESTION_MARKS & set(about) and _is_answer(text, about):
-        return f"{text} — to: {about}"
-    return f"{text} — after: {shorten(about, _AFTER)}" if about else text
-
-
-def _is_answer(text: str, question: str) -> bool:
-    """Whether a prompt is known to answer a question: few words, or some that the question has."""
-    return is_few_words(text) or not telling_terms(text).isdisjoint(telling_terms(question))
 
 
 def _telling(answers: Iterable[Exchange], hardly_ended: frozenset[str]) -> list[Exchange]:
@@ -589,9 +367,3 @@ def _hardly_ended(exchanges: Iterable[Exchange]) -> frozenset[str]:
             ids |= middle
         middle = set()
     return frozenset(ids | middle)
-
-
-def heaviest(text: str, quarters: int, *, is_open: bool = True) -> str:
-    """Cut a text to the sentences that weigh most, in one line."""
-    stated = conclusions(text, quarters, size_of=quarters_of, cut=fit, is_open=is_open)
-    return safe(in_one_line(stated))

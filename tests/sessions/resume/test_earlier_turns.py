@@ -7,6 +7,7 @@ from itertools import pairwise
 import pytest
 
 from gitguard.model.text import seconds, timestamp
+from gitguard.model.tokens import tokens_of
 from gitguard.sessions.resume.building import Header, build_resume
 from gitguard.sessions.resume.filling import BlockItem
 from gitguard.sessions.resume.reader import NOBODY
@@ -279,6 +280,17 @@ def test_prompts_that_got_no_answer_stand_before_the_last_request() -> None:
         "- The installer of the app says: no access to the repository",
         "- What am I to do? The login has worked, I believe",
     ]
+
+
+def test_prompts_without_an_answer_are_cut_to_their_room_in_any_script() -> None:
+    asked = "请检查表格的读取程序。" * 60 + "最后不要改动 stock.db 的注释。"
+    said = turns(
+        ("Port the reader", "Row 12 was wrong."), (asked, ""), (f"又{asked}", ""), ("Test it", "")
+    )
+    for budget in (300, 500, 700):
+        block = build_resume(after(said), Work(), Header("main", "cp_001"), max_tokens=budget)
+        assert tokens_of(block) <= budget
+    assert "最后不要改动 stock.db 的注释。" in block
 
 
 def test_a_prompt_before_an_answered_request_is_not_called_open() -> None:

@@ -1,0 +1,162 @@
+"""The last request, the prompts before it that wait as well, and what the agent said last."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from gitguard.model.text import one_line
+from gitguard.model.tokens import fit, quarters_of
+from gitguard.model.value import Value
+from gitguard.sessions.resume.filling import BlockItem, BlockSection
+from gitguard.sessions.resume.messages import (
+    agents_item,
+    each_once,
+    heaviest,
+    not_noted,
+    not_the_goal,
+    said_item,
+    without_pastes,
+)
+from gitguard.sessions.resume.reader import BlockReader, present, safe, single
+from gitguard.sessions.resume.standing import (
+    awaited,
+    is_before_request,
+    newest_answer,
+    newest_request,
+    says,
+)
+from gitguard.state.items import AGENT_KINDS, CONCLUSION, UNFINISHED, Exchange
+from gitguard.state.prompts import gist
+from gitguard.state.sentences import BULLET
+from gitguard.state.thread import is_full, is_heard, is_refusal, is_talk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitguard.state.task import TaskState
+
+REQUEST, _UNANSWERED, _ANSWER = 320, 135, 900
+"""Quarters that are shown of the last request, of each prompt before it that waits as well, and of
+the last answer, until all sections have as much."""
+_PASTE = 240
+"""Characters that stay of what the user pasted into the last request."""
+SHARE_OF_ANSWER = 40
+_MOST_UNANSWERED = 3
+"""Prompts right before the last request that are shown if the agent said nothing to them."""
+
+
+class LastTurn(Value):
+    """The running request, and what the agent has said to it."""
+
+    request: Exchange | None = None
+    answer: Exchange | None = None
+    middle: tuple[Exchange, ...] = ()
+    """What stands beside an answer that says little."""
+    unanswered: tuple[Exchange, ...] = ()
+    """The prompts right before the request to which no answer is recorded, the oldest first."""
+
+
+def last_turn(state: TaskState) -> LastTurn:
+    """Return the last request, and the last answer if none is of an earlier turn."""
+    request, answer = newest_request(state), newest_answer(state)
+    unanswered = _unanswered_before(request, state) if request else ()
+    if answer is None or _is_of_earlier_turn(answer, request, state):
+        return LastTurn(request, unanswered=unanswered)
+    middle = [] if is_full(answer) else _middle(answer, state)
+    return LastTurn(request, answer, tuple(middle), unanswered)
+
+
+def _unanswered_before(request: Exchange, state: TaskState) -> tuple[Exchange, ...]:
+    """Return the prompts right before a request behind which the agent said nothing, each once.
+
+    None where the agent said nothing before them either: such a host may tell of no answers.
+    """
+    conversation = request.origin.conversation
+    prompts: list[Exchange] = []
+    for exchange in reversed(state.exchanges[: state.exchanges.index(request)]):
+        if exchange.origin.conversation != conversation:
+            continue
+        if exchange.kind in AGENT_KINDS:
+            waiting = each_once(not_noted(not_the_goal(prompts, state), state), request)
+            return tuple(reversed(waiting[:_MOST_UNANSWERED]))
+        if is_heard(exchange) and not is_talk(exchange) and not is_refusal(exchange):
+            prompts.append(exchange)
+    return ()
+
+
+def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
+    """Whether the user has asked for more since the agent ended a turn with an answer."""
+    return newest is not None and answer.kind == CONCLUSION and is_before_request(answer, state)
+
+
+def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:
+    """Return what the agent said in the middle of the turn that an answer ended."""
+    place = state.exchanges.index(answer)
+    middle: list[Exchange] = []
+    for exchange in reversed(state.exchanges[:place]):
+        if exchange.kind != UNFINISHED:
+            break
+        middle.insert(0, exchange)
+    return middle
+
+
+def unanswered_section(last: LastTurn, reader: BlockReader) -> BlockSection:
+    """Return the prompts before the last request behind which the agent said nothing.
+
+    What answered the request may have answered them as well.
+    """
+    is_answered = last.answer is not None and last.answer.kind == CONCLUSION
+    title = "Right before it" if is_answered else "Before it, with no answer recorded"
+    prompts = (prompt.replace(text=without_pastes(prompt.text)) for prompt in last.unanswered)
+    # They have the room that the user's first words have: nothing else tells of them.
+    items = present(said_item(prompt, reader).replace(is_derived=False) for prompt in prompts)
+    section = BlockSection(title, items, 8, has_stub=False)
+    return section.replace(paragraph=_UNANSWERED, cut=_gist_within)
+
+
+def request_section(newest: Exchange | None, state: TaskState, reader: BlockReader) -> BlockSection:
+    """Return the running request, empty where it stands as the goal."""
+    item = BlockItem("")
+    if newest is not None and (newest.settles or not says(one_line(state.stated_goal), newest)):
+        text = without_pastes(newest.text, _PASTE)
+        item = said_item(newest.replace(text=text), reader)
+        item = item.replace(lines=safe(text))
+    section = single("Last request", item, 14, paragraph=REQUEST)
+    return section.replace(cut=partial(_weightiest_words, item.text))
+
+
+def _weightiest_words(whole: str, prompt: str, quarters: int) -> str:
+    """Cut a prompt to its beginning and the sentences behind it that weigh most.
+
+    whole is the prompt with what it answers: those are the agent's words, and are cut first.
+    """
+    if quarters_of(prompt) <= quarters:
+        return fit(whole, quarters)
+    return _gist_within(prompt, quarters)
+
+
+def _gist_within(prompt: str, quarters: int) -> str:
+    return fit(gist(prompt, len(fit(prompt, quarters))), quarters)
+
+
+def answer_sections(
+    last: LastTurn, state: TaskState, reader: BlockReader
+) -> tuple[BlockSection, ...]:
+    """Return the last answer; if it is short, what was said before it in its turn as well."""
+    item = BlockItem("")
+    answer = last.answer
+    for unnoted in not_noted([answer] if answer else [], state):
+        # What stands as the next action is not said once more.
+        text = unnoted.text.replace(awaited(state), "").strip().rstrip(f"{BULLET}\n")
+        if text:
+            item = agents_item(text, unnoted.origin, reader)
+    is_cut_off = answer is not None and answer.kind == UNFINISHED
+    title = "Said before the cut-off" if is_cut_off else "Last answer"
+    if is_cut_off and reader.may_go_on:
+        title = "Said in an open turn"
+    section = single(title, item, SHARE_OF_ANSWER, paragraph=_ANSWER)
+    section = section.replace(has_stub=False, cut=heaviest)
+    if answer is None or not last.middle:
+        return (section,)
+    middle_text = "\n".join(exchange.text for exchange in last.middle)
+    item = agents_item(middle_text, answer.origin, reader)
+    return (section.replace(title="Said before it", items=present([item]), share=20), section)
