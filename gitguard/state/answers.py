@@ -51,6 +51,8 @@ _LINE_BREAK = " ⏎ "
 """What stands for the end of a line of code, whose lines are not one command."""
 _CLOSING = 4
 """Sentences at the end of an answer in which a question waits for the user."""
+_OFFERED = late_pattern(r"(?:[-*+•]|(?:\d{1,2}|[A-F])[.)])\s")
+"""How a line begins that is one of the choices below a question."""
 _QUOTING = "\"'*_”’»」』"
 """Marks behind which a question is one that the answer speaks of."""
 _NUMBERS = late_pattern(r"\s(?=\d{1,2}\)\s)")
@@ -472,12 +474,25 @@ def _has_letters(text: str) -> bool:
 # What comes next
 
 
+def choices_apart(answer: str) -> tuple[str, str]:
+    """Return an answer without the lines of choices below a question at its end, and these."""
+    lines = [line.strip() for line in answer.splitlines() if line.strip()]
+    begin = len(lines)
+    while begin and _OFFERED.match(lines[begin - 1]):
+        begin -= 1
+    is_offered = 0 < begin < len(lines) and is_question(sentences(lines[begin - 1])[-1])
+    if not is_offered:
+        return answer, ""
+    return "\n".join(lines[:begin]), "\n".join(lines[begin:])
+
+
 def closing_question(answer: str) -> str:
     """Return the question with which an answer waits for the user, empty if it asks nothing.
 
     A question that ends with a mark of quotation or emphasis is one that the answer speaks of.
     """
-    closing = sentences(without_code(answer[-READ:]))[-_CLOSING:]
+    asked, _ = choices_apart(without_code(answer[-READ:]))
+    closing = sentences(asked)[-_CLOSING:]
     questions = [s for s in closing if is_question(s) and s[-1] not in _QUOTING]
     return questions[-1].removeprefix(f"{_GAP} ") if questions else ""
 

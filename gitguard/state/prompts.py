@@ -6,8 +6,11 @@ they miss is a request, and is kept as such.
 
 from __future__ import annotations
 
+import re
+
 from gitguard.model.host_additions import QUOTED, command_in
 from gitguard.model.text import late_pattern, one_line, shorten
+from gitguard.state.answers import choices_apart
 from gitguard.state.items import ANSWER, REQUEST
 from gitguard.state.sentences import (
     READ,
@@ -45,6 +48,8 @@ _CHOICE = late_pattern(
 """A sentence that begins with a number or letter, or with a word and one: `2)`, `Option B:`."""
 _QUESTION = 300
 """Characters of a question that a short reply answers."""
+_AROUND_REPLY = " .,!。，！、"
+"""What may stand around the words of a short reply."""
 
 
 def kind_of_prompt(text: str, *, settles: bool = False) -> str:
@@ -136,34 +141,48 @@ def _weight(sentence: str) -> int:
 def question_answered(answer: str, prompt: str) -> str:
     """Return what of an answer a short prompt replies to, empty if it stands for itself.
 
-    That is the question with which a long answer closes, or a shorter one of whose terms the reply
-    takes some up; before it stands the choice that the reply picks by its number or letter. Where
-    a long one asks nothing, a few words reply to the choice or to its end.
+    That is the question with which a long answer closes, or a shorter one from which, or from the
+    choices behind it, the reply takes something up; before it stands the choice that the reply
+    picks by its number or letter. Where a long one asks nothing, a few words reply to the choice or
+    to its end.
     """
     if not len(prompt.strip()) > 0 or not length_of(prompt) < SHORT_REPLY:
         return ""
-    whole = sentences(without_code(answer[-READ:]))
+    asked, choices = choices_apart(without_code(answer[-READ:]))
+    whole = sentences(asked)
     is_long = length_of(answer) > LONG_ANSWER
-    questions = _closing_questions(whole)
+    first, behind = _closing_questions(whole)
     choice = _choice_picked(answer, prompt)
-    if questions:
-        closing = " ".join(questions)
-        shares = telling_terms(closing) & telling_terms(prompt)
-        if not (is_long or shares or choice):
+    if first < behind:
+        question = shorten(" ".join(whole[first:behind]), _QUESTION)
+        if not (is_long or choice or _takes_up(prompt, " ".join([*whole[first:], choices]))):
             return ""
-        return _BEFORE_QUESTION.join(filter(None, (choice, shorten(closing, _QUESTION))))
+        return _BEFORE_QUESTION.join(filter(None, (choice, question)))
     if choice:
         return choice
     return shorten(whole[-1], _QUESTION) if is_long and length_of(prompt) <= FEW_WORDS else ""
 
 
-def _closing_questions(whole: list[str]) -> list[str]:
-    """Return the last question of an answer, with one right before it: a reply may mean either."""
+def _closing_questions(whole: list[str]) -> tuple[int, int]:
+    """Return where the last question of an answer begins, and the place behind it.
+
+    One right before it counts to it: a reply may mean either. Both are 0 if nothing is asked.
+    """
     for place in range(len(whole) - 1, max(len(whole) - 1 - _CLOSING, -1), -1):
         if is_question(whole[place]):
             is_second = place > 0 and is_question(whole[place - 1])
-            return whole[place - is_second : place + 1]
-    return []
+            return place - is_second, place + 1
+    return 0, 0
+
+
+def _takes_up(prompt: str, asked: str) -> bool:
+    """Whether a prompt has a term of what was asked, or stands there word for word."""
+    if not telling_terms(asked).isdisjoint(telling_terms(prompt)):
+        return True
+    words = own_words(prompt).strip(_AROUND_REPLY).lower()
+    if not any(map(str.isalnum, words)):
+        return False
+    return re.search(rf"(?<!\w){re.escape(words)}(?!\w)", asked.lower()) is not None
 
 
 def _choice_picked(answer: str, prompt: str) -> str:

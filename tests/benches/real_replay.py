@@ -41,8 +41,8 @@ _REFUSED = "The user doesn't want to proceed with this tool use."
 _REASON = re.compile(r"reason for the rejection:|the user said:\n")
 """How results of refused calls begin, and what stands before the user's words in them."""
 _INTERRUPTED = "[Request interrupted"
-_OPENED_IN_EDITOR = "<ide_"
-"""How a part begins that the editor adds to what the user typed; no hook carries it."""
+_ADDED = ("<ide_", "<system-reminder>")
+"""How a part begins that the editor or the host adds to what the user typed; no hook carries it."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def _parts(entry: Entry) -> list[Entry]:
 def text_of(entry: Entry) -> str:
     """Return what an entry says, without tool calls, results and thinking."""
     texts = (str(part.get("text", "")) for part in _parts(entry) if part.get("type") == "text")
-    return "\n".join(text for text in texts if not text.startswith(_OPENED_IN_EDITOR))
+    return "\n".join(text for text in texts if not text.startswith(_ADDED))
 
 
 def prompt_of(entry: Entry) -> str:
@@ -178,6 +178,8 @@ class _Teller:
         self.events: list[Event] = []
         self._joining = {prompt for _, entry in entries if (prompt := _queued(entry))}
         self._calls: dict[str, Entry] = {}
+        self._early: dict[str, Entry] = {}
+        """Results that stand before their calls, as a host wrote them in parallel."""
         self._answer = ""
         self._answered = (0, 0.0)
         self._turn = 0
@@ -263,11 +265,17 @@ class _Teller:
                 self._calls[str(part.get("id"))] = call
                 self._answer = ""  # what was said before a call does not end the turn
                 yield {"hook_event_name": "PreToolUse", **call}
+                if str(part.get("id")) in self._early:
+                    yield from self._ended(self._early.pop(str(part.get("id"))))
 
     def _ended(self, entry: Entry) -> Iterator[Entry]:
         for result in _results(entry):
-            call = self._calls.pop(str(result.get("tool_use_id")), None)
-            if call is None or entry.get("toolDenialKind") == "user-rejected":
+            call_id = str(result.get("tool_use_id"))
+            call = self._calls.pop(call_id, None)
+            if call is None:
+                self._early[call_id] = entry
+                continue
+            if entry.get("toolDenialKind") == "user-rejected":
                 continue  # of a refusal no hook tells
             if result.get("is_error"):
                 error = _plain(result.get("content"))
