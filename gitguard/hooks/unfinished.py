@@ -23,7 +23,7 @@ from gitguard.hooks.recorded import (
     unheard,
 )
 from gitguard.model.text import seconds, timestamp
-from gitguard.model.transcript import AGENT, USER
+from gitguard.model.transcript import AGENT
 from gitguard.state import entries
 from gitguard.store.session.state_file import newest_own
 
@@ -93,29 +93,20 @@ def _with_late_answer(
     """Journal an answer that the host wrote down after it told of the turn's end."""
     messages, upto = said_since_turn(conversation, record)
     later = record.turn_since + WRITTEN_WITHIN
-    of_turn = takewhile(lambda m: m.role == AGENT or m.at <= later, messages)
-    answer = next((m for m in reversed([*of_turn]) if m.role == AGENT), None)
+    messages = [*takewhile(lambda m: m.role == AGENT or m.at <= later, messages)]
+    answer = next((m for m in reversed(messages) if m.role == AGENT), None)
     if answer is None or not follows_calls(conversation, record.host_transcript, answer):
         return record
     words = stated_in(conversation, answer.text)
-    if words and words not in _said_since_prompt(conversation, key, ready):
+    exchanges = conversation.store.folded(ready)[0].exchanges
+    of_turn = (e for e in exchanges if e.origin.conversation == key)
+    if words and words not in {e.text for e in of_turn if e.origin.turn == record.turns}:
         now = conversation.store.now
         at = min(timestamp(answer.at), now) if answer.at else now
         entry = conversation.entry(entries.TURN_ENDED, summary=words).without_call()
         conversation.store.journal.append(entry.replace(host_session=key, at=at, turn=record.turns))
     since_answer = max(answer.at, record.turn_since)
     return record.replace(awaits_answer=False, heard_upto=upto, turn_since=since_answer)
-
-
-def _said_since_prompt(conversation: Conversation, key: str, ready: OwnState) -> set[str]:
-    """Return what a conversation's agent is known to have said since its newest prompt."""
-    said: set[str] = set()
-    for exchange in reversed(conversation.store.folded(ready)[0].exchanges):
-        if exchange.origin.conversation == key:
-            if exchange.origin.by == USER:
-                break
-            said.add(exchange.text)
-    return said
 
 
 def _take_in_writes(conversation: Conversation, ready: OwnState, keys: Container[str]) -> None:

@@ -6,10 +6,10 @@ from gitguard.model.text import late_pattern, one_line, shorten
 from gitguard.model.value import Value
 from gitguard.state.sentences import (
     BULLET,
-    END_MARKS,
     LEADS,
     READ,
     Shape,
+    ends_as_sentence,
     is_question,
     sentences,
     shape_of,
@@ -39,8 +39,8 @@ _CODE = late_pattern(r"`([^`\n]{2,120})`")
 _LINK = late_pattern(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,400})\)")
 _AROUND_NAME = "`*_#"
 """What may stand around a name in the words of a link."""
-_HEADING = late_pattern(rf"#{{1,6}}\s|\*\*[^*]*[^*{END_MARKS}]\*\*:?$")
-"""A line of emphasis that ends as a sentence does is one."""
+_MARKED_HEADING = late_pattern(r"#{1,6}\s")
+_EMPHASIS = late_pattern(r"\*\*([^*]+)\*\*:?$")
 _LISTED = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _BULLETED = late_pattern(r"[-*+•]\s")
 _CUT_END = late_pattern(rf"(?<=\S{_GAP})\s+")
@@ -391,7 +391,7 @@ def _lines_of(text: str) -> list[_SentenceLine]:
             continue
         elif line.startswith(_FENCE):
             line_sentences = (line,)
-        elif _HEADING.match(line):
+        elif _is_heading(line, raw_lines[number + 1 :]):
             title = " ".join(sentences(line)).rstrip("".join(LEADS))
             lead = f"{title}:" if _has_letters(title) else ""
         elif line.startswith("|"):
@@ -426,6 +426,21 @@ def _lines_of(text: str) -> list[_SentenceLine]:
         if lead:
             heading, is_new, is_behind_gap = lead, True, False
     return lines
+
+
+def _is_heading(line: str, following: Sequence[str]) -> bool:
+    """Say whether a line is a heading: marked as one, or all of it stressed.
+
+    What is stressed and ends as a sentence is one, as agents write questions and conclusions. Right
+    above a list or a table it still leads to that.
+    """
+    if _MARKED_HEADING.match(line):
+        return True
+    stressed = _EMPHASIS.match(line)
+    if stressed is None:
+        return False
+    below = next(filter(None, following), "")
+    return not ends_as_sentence(stressed[1]) or bool(_LISTED.match(below)) or below[:1] == "|"
 
 
 def _is_ruler_of_table(line: str) -> bool:

@@ -30,8 +30,11 @@ _LONGEST_ABBREVIATED = 12
 _NOISE = late_pattern(r"^(?:```.*|\|?[-:| =_*]+\|?|#+)$")
 _ORDINAL = late_pattern(r"^((?:#+\s+)?(?:\*\*)?\d{1,2})\.\s+")
 _NUMBER_IN_LINE = late_pattern(r"(?<!\S)(\d{1,2})[.)]\s")
-END_MARKS = ".!?…。｡．！？؟۔।॥།።፧։။។៕"
+_END_MARKS = ".!?…。｡．！？؟۔।॥།።፧։။។៕‼⁇⁈⁉\u037e"
 """Marks that end a sentence, of any script."""
+_BEHIND_END = late_pattern(rf"[\s{_CLOSERS}\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+$")
+"""Closing marks, arrows and pictures behind a sentence's end."""
+_LONGEST_BEHIND_END = 24
 LEADS = (":", "：")
 """What a line ends with that leads to the next ones."""
 BULLET = "- "
@@ -39,7 +42,7 @@ BULLET = "- "
 _BEFORE_LIST = frozenset(".:;!?…。：；！？")
 _FEWEST_ITEMS = 2
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
-_ENDS = frozenset(f"{END_MARKS}:;,：；，")
+_ENDS = frozenset(f"{_END_MARKS}:;,：；，")
 _QUESTIONS = ("?", "？", "؟", "፧", "\u037e", "⁇", "⁈")
 _MARKUP = late_pattern(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|`")
 
@@ -155,7 +158,17 @@ def in_one_line(text: str) -> str:
 
 def is_question(sentence: str) -> bool:
     """Say whether a sentence ends as a question."""
-    return sentence.rstrip(" \t\n\"'”’»)]」』】》）*_").endswith(_QUESTIONS)
+    return _end_of(sentence).endswith(_QUESTIONS)
+
+
+def ends_as_sentence(text: str) -> bool:
+    """Say whether a text ends with a mark that ends sentences, perhaps with a picture behind it."""
+    return _end_of(text)[-1:] in frozenset(_END_MARKS)
+
+
+def _end_of(text: str) -> str:
+    """Return the last characters of a text up to the mark or word with which it ends."""
+    return _BEHIND_END.sub("", text[-_LONGEST_BEHIND_END:])
 
 
 def terms_of(text: str) -> frozenset[str]:

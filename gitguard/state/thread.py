@@ -158,10 +158,19 @@ def _added(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange
     if not _is_by_user(last) and last.text == message.text:
         return exchanges  # a turn that the host began may end with the same words
     if last.origin.conversation == message.origin.conversation:
-        if is_talk(last) and not telling(message.text, SHORT):
+        if is_talk(last) and not _waits_before(exchanges) and not telling(message.text, SHORT):
             message = message.replace(kind=SMALL_TALK)
         exchanges = _without_replaced(exchanges, message)
     return within_room((*exchanges, message))
+
+
+def _waits_before(exchanges: tuple[Exchange, ...]) -> bool:
+    """Whether a request without an answer stands before the newest prompt, as before "go on"."""
+    conversation = exchanges[-1].origin.conversation
+    before = exchanges[-2] if len(exchanges) > 1 else None
+    if before is None or before.origin.conversation != conversation:
+        return False
+    return is_heard(before) and not is_talk(before)
 
 
 def _without_replaced(exchanges: tuple[Exchange, ...], message: Exchange) -> tuple[Exchange, ...]:

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from gitguard.hooks.conversation import Conversation as HookConversation
 from gitguard.model.text import timestamp
 from tests.support.conversation import Conversation
 from tests.support.staged import staged_object
@@ -201,23 +202,59 @@ def test_a_prompt_after_a_turn_was_cut_off_begins_another(talk: Conversation) ->
     assert FOUND in [exchange.text for exchange in talk.guard.state().exchanges]
 
 
-def test_an_answer_written_down_late_counts_also_in_the_words_of_the_one_before(
-    talk: Conversation,
-) -> None:
-    talk.abilities = talk.abilities.replace(tells_answers=False)
-    for words in (
-        "Port the reader of rows.py",
-        "Port the writer of rows.py",
-        "Test the writer of rows.py",
-    ):
+def turns_with_late_answers(talk: Conversation, *prompts: str) -> None:
+    for words in prompts:
         talk.prompt(words)
         writes_prompt(talk, words)
         talk.send("Stop", last_assistant_message="")
         says(talk, "Done, and all 19 tests pass.")
-    talk.prompt("Push it")
+        talk.clock.pass_by(30)
+
+
+def answers(talk: Conversation) -> list[str]:
     talk.send("Stop", last_assistant_message="")
-    answers = [e.text for e in talk.guard.state().exchanges if e.kind == "conclusion"]
-    assert answers == ["Done, and all 19 tests pass."] * 3
+    return [e.text for e in talk.guard.state().exchanges if e.kind == "conclusion"]
+
+
+def test_an_answer_written_down_late_counts_also_in_the_words_of_the_one_before(
+    talk: Conversation,
+) -> None:
+    talk.abilities = talk.abilities.replace(tells_answers=False)
+    turns_with_late_answers(talk, "Port the reader of rows.py", "Port the writer of rows.py")
+    talk.prompt("Test the writer of rows.py")
+    assert answers(talk) == ["Done, and all 19 tests pass."] * 2
+
+
+def test_an_answer_written_down_late_counts_once_where_its_reading_was_cut_off(
+    talk: Conversation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def die(_: HookConversation) -> None:
+        raise KeyboardInterrupt
+
+    talk.abilities = talk.abilities.replace(tells_answers=False)
+    turns_with_late_answers(talk, "Port the reader of rows.py")
+    with monkeypatch.context() as killed:
+        killed.setattr(HookConversation, "keep_record", die)
+        with pytest.raises(KeyboardInterrupt):
+            talk.prompt("Port the writer of rows.py")
+    talk.clock.pass_by(30)
+    talk.prompt("Test the writer of rows.py")
+    assert answers(talk) == ["Done, and all 19 tests pass."]
+
+
+def test_the_answer_to_go_on_answers_what_an_error_left_open(talk: Conversation) -> None:
+    answer = "You need to sign in with the account of the team, and then it has access."
+    talk.prompt("Port the reader of rows.py")
+    talk.send("Stop", last_assistant_message="Row 12 of rows.py was wrong.")
+    talk.prompt("What am I to do with the login of the installer? It asks for access")
+    talk.fails()
+    talk.prompt("continue")
+    talk.send("Stop", last_assistant_message=answer)
+    talk.prompt("Now push rows.py to the server")
+    talk.clock.pass_by(700)
+    block = talk.beside("S2").prompt("Where were we?")
+    assert answer in block
+    assert "No answer recorded" not in block
 
 
 NOTIFICATION = "<task-notification>\n<summary>The build ended</summary>\n</task-notification>"

@@ -417,11 +417,30 @@ def test_what_led_to_an_offer_alone_goes_with_it() -> None:
     "answer",
     [
         "Both logs are read.\n\n**Nothing is pushed.**\n\n**Next**\n\nI wait.",
+        "Both logs are read.\n\n**Done!** \n\n## Next\n\nI wait.",
+        "Both logs are read.\n\n**All of it is pushed. ✅**",
         "Two logs are left.\n\n**¿Aplico estos cambios?**",
         "두 개가 남았습니다\n\n**남은 프로젝트를 어떻게 처리할까요?**",
     ],
 )
 def test_a_sentence_that_stands_out_is_no_heading(answer: str) -> None:
-    stressed = answer.split("**")[1]
+    stressed = answer.split("**")[1].removesuffix(" ✅")
     assert stressed in conclusions(answer, 400).splitlines()
-    assert closing_question(answer) == (stressed if stressed.endswith("?") else "")
+
+
+@pytest.mark.parametrize("sign", ["", " 🚀", ")", " ➡️"])
+def test_a_question_waits_whatever_sign_stands_behind_it(sign: str) -> None:
+    assert closing_question(f"It is built.\n\n**Shall I push it?{sign}**").startswith("Shall I")
+
+
+def test_what_stands_out_above_a_list_leads_to_it_also_as_a_sentence() -> None:
+    lists = [
+        "\n".join(f"- {name}_{n}() in {name}{n}.py is one of these" for n in range(4))
+        for name in ("read", "write")
+    ]
+    answer = f"**What is fixed?**\n{lists[0]}\n\n**What still fails?**\n\n{lists[1]}"
+    lines = conclusions(answer, 300).splitlines()
+    failing = lines.index("What still fails?:")
+    assert lines[0] == "What is fixed?:"
+    assert all("read_" in line for line in lines[1:failing] if line != "…")
+    assert all("write_" in line for line in lines[failing + 1 :] if line != "…")

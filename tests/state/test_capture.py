@@ -135,6 +135,34 @@ def test_a_reply_that_picks_a_choice_by_its_number_is_kept_with_the_choice(
     assert question_answered(answer, reply) == settled
 
 
+@pytest.mark.parametrize(
+    ("answer", "reply", "is_reply"),
+    [
+        (
+            "谁会读它？\n- 自己复盘 → 时序为主\n- 新人上手 → 使用指南\n- 团队 → 接口",
+            "自己复盘",
+            True,
+        ),
+        ("要写踩坑记录吗？（是 / 否）", "否", True),
+        (
+            "Which store?\n- SQLite, in one file\n- Postgres\n- MySQL\n- Oracle\n- none",
+            "oracle",
+            True,
+        ),
+        ("Shall I push it? (yes / no)", "No.", True),
+        ("All done. Anything else?", "thanks", False),
+        ("Gotovo. Mogu li još nešto?", "hvala", False),
+        ("Notes are kept. Is it better?", "not", False),
+        ("Shall I push it?", "👍", False),
+        ("It is pushed.\n- a.py\n- b.py", "b.py", False),
+    ],
+)
+def test_a_few_words_answer_a_question_from_which_or_from_whose_choices_they_are(
+    answer: str, reply: str, *, is_reply: bool
+) -> None:
+    assert bool(question_answered(answer, reply)) is is_reply
+
+
 def test_a_few_words_may_answer_either_of_two_questions_at_the_end() -> None:
     answer = f"{LONG_ANSWER} Do you agree with this grammar? Or should it have other names?"
     settled = "Do you agree with this grammar? Or should it have other names?"

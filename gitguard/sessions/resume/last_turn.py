@@ -1,4 +1,4 @@
-"""The last request, the prompts before it that wait as well, and what the agent said last."""
+"""The last request, prompts before it without an answer, and what the agent said last."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from functools import partial
 
 from gitguard.model.text import one_line
 from gitguard.model.tokens import fit, quarters_of
+from gitguard.model.transcript import USER
 from gitguard.model.value import Value
 from gitguard.sessions.resume.filling import BlockItem, BlockSection
 from gitguard.sessions.resume.messages import (
     agents_item,
-    each_once,
     heaviest,
     not_noted,
-    not_the_goal,
     said_item,
     without_pastes,
 )
@@ -25,19 +24,21 @@ from gitguard.sessions.resume.standing import (
     newest_request,
     says,
 )
-from gitguard.state.items import AGENT_KINDS, CONCLUSION, UNFINISHED, Exchange
+from gitguard.state.items import CONCLUSION, EVENT, UNFINISHED, Exchange
 from gitguard.state.prompts import gist
-from gitguard.state.sentences import BULLET
+from gitguard.state.sentences import BULLET, is_question
 from gitguard.state.thread import is_full, is_heard, is_refusal, is_talk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from gitguard.state.task import TaskState
 
-REQUEST, _UNANSWERED, _ANSWER = 320, 135, 900
-"""Quarters that are shown of the last request, of each prompt before it that waits as well, and of
+REQUEST, _UNANSWERED, _ANSWER = 320, 140, 900
+"""Quarters that are shown of the last request, of each prompt before it without an answer, and of
 the last answer, until all sections have as much."""
-_PASTE = 240
+_NEWEST_PASTE = 240
 """Characters that stay of what the user pasted into the last request."""
 SHARE_OF_ANSWER = 40
 _MOST_UNANSWERED = 3
@@ -51,36 +52,44 @@ class LastTurn(Value):
     answer: Exchange | None = None
     middle: tuple[Exchange, ...] = ()
     """What stands beside an answer that says little."""
-    unanswered: tuple[Exchange, ...] = ()
-    """The prompts right before the request to which no answer is recorded, the oldest first."""
+    unanswered: frozenset[str] = frozenset()
+    """The ids of the prompts before the request since the agent last spoke."""
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether an answer ended the turn of the request."""
+        if self.request is None or self.answer is None or self.answer.kind != CONCLUSION:
+            return False
+        return self.answer.origin.conversation == self.request.origin.conversation
 
 
 def last_turn(state: TaskState) -> LastTurn:
     """Return the last request, and the last answer if none is of an earlier turn."""
     request, answer = newest_request(state), newest_answer(state)
-    unanswered = _unanswered_before(request, state) if request else ()
+    unanswered = _unanswered_before(request, state) if request else frozenset[str]()
     if answer is None or _is_of_earlier_turn(answer, request, state):
         return LastTurn(request, unanswered=unanswered)
     middle = [] if is_full(answer) else _middle(answer, state)
     return LastTurn(request, answer, tuple(middle), unanswered)
 
 
-def _unanswered_before(request: Exchange, state: TaskState) -> tuple[Exchange, ...]:
-    """Return the prompts right before a request behind which the agent said nothing, each once.
+def _unanswered_before(request: Exchange, state: TaskState) -> frozenset[str]:
+    """Return the ids of the newest prompts since the agent last spoke in a request's conversation.
 
-    None where the agent said nothing before them either: such a host may tell of no answers.
+    None where it never did: such a host may tell of no answers. What the user chose in a dialog is
+    no prompt: the agent asked for it within the turn.
     """
-    conversation = request.origin.conversation
-    prompts: list[Exchange] = []
-    for exchange in reversed(state.exchanges[: state.exchanges.index(request)]):
-        if exchange.origin.conversation != conversation:
-            continue
-        if exchange.kind in AGENT_KINDS:
-            waiting = each_once(not_noted(not_the_goal(prompts, state), state), request)
-            return tuple(reversed(waiting[:_MOST_UNANSWERED]))
-        if is_heard(exchange) and not is_talk(exchange) and not is_refusal(exchange):
-            prompts.append(exchange)
-    return ()
+    earlier = state.exchanges[: state.exchanges.index(request)]
+    own = [e for e in earlier if e.origin.conversation == request.origin.conversation]
+    own = [e for e in own if e.kind != EVENT]
+    begin = len(own)
+    while begin and own[begin - 1].origin.by == USER:
+        begin -= 1
+    if begin == 0:
+        return frozenset()
+    prompts = own[begin : begin + 1] + [e for e in own[begin + 1 :] if not is_question(e.settles)]
+    prompts = [e for e in prompts if is_heard(e) and not (is_talk(e) or is_refusal(e))]
+    return frozenset(e.id for e in prompts[-_MOST_UNANSWERED:])
 
 
 def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
@@ -99,17 +108,20 @@ def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:
     return middle
 
 
-def unanswered_section(last: LastTurn, reader: BlockReader) -> BlockSection:
-    """Return the prompts before the last request behind which the agent said nothing.
+def unanswered_section(
+    last: LastTurn, prompts: Iterable[Exchange], reader: BlockReader
+) -> BlockSection:
+    """Return the section of prompts before the last request to which the agent said nothing.
 
     What answered the request may have answered them as well.
     """
-    is_answered = last.answer is not None and last.answer.kind == CONCLUSION
-    title = "Right before it" if is_answered else "Before it, with no answer recorded"
-    prompts = (prompt.replace(text=without_pastes(prompt.text)) for prompt in last.unanswered)
-    # They have the room that the user's first words have: nothing else tells of them.
-    items = present(said_item(prompt, reader).replace(is_derived=False) for prompt in prompts)
-    section = BlockSection(title, items, 8, has_stub=False)
+    items = []
+    for prompt in prompts:
+        # They have the room that the user's first words have: nothing else tells of them.
+        item = said_item(prompt, reader).replace(is_derived=False)
+        items.append(item.replace(lines=safe(prompt.text)))
+    title = "Before the last request" if last.is_answered else "No answer recorded to"
+    section = BlockSection(title, present(items), 8, has_stub=False)
     return section.replace(paragraph=_UNANSWERED, cut=_gist_within)
 
 
@@ -117,7 +129,7 @@ def request_section(newest: Exchange | None, state: TaskState, reader: BlockRead
     """Return the running request, empty where it stands as the goal."""
     item = BlockItem("")
     if newest is not None and (newest.settles or not says(one_line(state.stated_goal), newest)):
-        text = without_pastes(newest.text, _PASTE)
+        text = without_pastes(newest.text, _NEWEST_PASTE)
         item = said_item(newest.replace(text=text), reader)
         item = item.replace(lines=safe(text))
     section = single("Last request", item, 14, paragraph=REQUEST)

@@ -34,6 +34,8 @@ AFTER = 100
 _PASTE = 60
 """Characters that stay of what the user pasted into earlier prompts."""
 _QUESTION_MARKS = frozenset("?？؟՞፧⸮")
+_WITHOUT_BLANKS = "\u2e80"
+"""From here on are the scripts of East Asia, which put no blanks between words."""
 
 
 # How they read
@@ -87,17 +89,34 @@ def heaviest(text: str, quarters: int, *, is_open: bool = True) -> str:
 def each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
     """Return exchanges, newest first, without those that another one says in full.
 
-    A reply that says little by itself is another one to each question.
+    A reply is another one to each question. It goes only where a newer message says more.
     """
     texts = [plain(exchange.text) for exchange in (newest, *earlier)]
     left: list[Exchange] = []
     for place, exchange in enumerate(earlier, start=1):
-        text = texts[place]
-        is_repeated = text in texts[:place] or any(text in t for t in texts if t != text)
-        is_of_its_question = is_reply(exchange) and says_little(exchange.text)
-        if is_of_its_question or not is_repeated:
+        text, newer = texts[place], texts[:place]
+        if is_reply(exchange):
+            is_its_own = is_refusal(exchange) or says_little(exchange.text)
+            longer = [] if is_its_own else [other for other in newer if other != text]
+            is_told = any(_is_part_of(text, other) for other in longer)
+        else:
+            longer = [other for other in texts if other != text]
+            is_told = text in newer or any(_is_part_of(text, other) for other in longer)
+        if not is_told:
             left.append(exchange)
     return left
+
+
+def _is_part_of(text: str, other: str) -> bool:
+    """Whether a text stands in another one, and not within its words."""
+    begin = other.find(text)
+    if begin < 0:
+        return False
+    around = f" {other} "[begin : begin + len(text) + 2]
+    return not any(
+        edge.isalnum() and beside.isalnum() and edge < _WITHOUT_BLANKS
+        for beside, edge in ((around[0], text[:1]), (around[-1], text[-1:]))
+    )
 
 
 def not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]:

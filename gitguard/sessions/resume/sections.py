@@ -251,7 +251,7 @@ def _where_things_stand(
         ),
         BlockSection("Open failures", _open_failures(state, reader), 12, paragraph=_FAILURE),
         *_noted(state, roles.OPEN_WORK, 8, reader),
-        plan_left(state, reader),
+        plan_left(state),
         files_of(state, reader),
         *commits_and_addresses(state),
     )

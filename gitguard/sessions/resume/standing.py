@@ -124,16 +124,8 @@ def _source_of(planned: PlanStep, state: TaskState) -> str:
     return "left in host's plan, named in the last answer" if is_named else "host's plan"
 
 
-def plan_left(state: TaskState, reader: BlockReader) -> BlockSection:
-    """Return the steps that are left, without the one that stands as the next action.
-
-    Of a plan that the host calls done as a whole, that much.
-    """
-    if state.plan and all(step.is_done for step in state.plan):
-        newest = max(state.plan, key=lambda step: step.when)
-        steps = len(state.plan)
-        done = item_of(f"complete, {steps} of {steps}", newest.origin, reader, is_derived=True)
-        return single("Host's plan", done, 2)
+def plan_left(state: TaskState) -> BlockSection:
+    """Return the steps that are left, without the one that stands as the next action."""
     left = _steps_left(state)
     if not _is_next_noted(state):
         following = _next_step(state)

@@ -74,9 +74,11 @@ _SHARE = 34
 def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return the turns before the last one, the running request, and what the agent said to it."""
     last = last_turn(state)
+    words = _earlier_words(state, last.request)
+    unanswered = [prompt for prompt in reversed(words) if prompt.id in last.unanswered]
     return (
         _earlier_turns(state, last, reader),
-        unanswered_section(last, reader),
+        unanswered_section(last, unanswered, reader),
         request_section(last.request, state, reader),
         *answer_sections(last, state, reader),
     )
@@ -140,9 +142,8 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     newer = [last.answer] if last.answer else []
     telling = _telling(_in_force(answers, newer, subjects), _hardly_ended(state.exchanges))
     telling = not_noted(_without_commits(telling, state), state)
-    words = _earlier_words(state, last.request, subjects) if last.request else []
-    waiting = {exchange.id for exchange in last.unanswered}
-    words = [exchange for exchange in words if exchange.id not in waiting]
+    words = _earlier_words(state, last.request)
+    words = [exchange for exchange in words if exchange.id not in last.unanswered]
     kept = {exchange.id: exchange for exchange in (*words, *telling)}
     whole: list[SaidSentence] = []
     answered, since_request = _answered(state.exchanges), _since(last.request, state.exchanges)
@@ -275,8 +276,11 @@ def _is_later_turn(answer: Exchange, before: Exchange) -> bool:
     return answer.origin.conversation == before.origin.conversation and answer.origin.turn > number
 
 
-def _earlier_words(state: TaskState, newest: Exchange, subjects: Subjects) -> list[Exchange]:
+def _earlier_words(state: TaskState, newest: Exchange | None) -> list[Exchange]:
     """Return what the user said before the newest request and is in force, newest first."""
+    if newest is None:
+        return []
+    subjects = Subjects(exchange.text for exchange in state.exchanges)
     earlier = [
         exchange
         for exchange in reversed(state.exchanges)

@@ -13,10 +13,10 @@ from gitguard.sessions.resume.filling import BlockItem
 from gitguard.sessions.resume.reader import NOBODY
 from gitguard.sessions.resume.turns import earlier_sentences, joined, turns_of
 from gitguard.sessions.resume.weighing import BIAS, WEIGHTS, in_order
-from gitguard.state.items import SMALL_TALK, Exchange, Origin
+from gitguard.state.items import ANSWER, SMALL_TALK, Exchange, Origin
 from gitguard.state.snapshot import Work
 from gitguard.state.task import TaskState, new_task
-from gitguard.state.thread import said_by_agent, said_by_user
+from gitguard.state.thread import refused_by_user, said_by_agent, said_by_user
 from tests.benches.weigh_sentences import fitted, read
 
 BEGIN = "2026-01-31T09:30:00Z"
@@ -141,7 +141,7 @@ def test_an_answered_prompt_says_so_where_no_answer_is_shown() -> None:
     )
     assert lines_of(after(said), 700)[1:] == [
         "- Move rows.py to the folder of readers (answered)",
-        "Before it, with no answer recorded:",
+        "No answer recorded to:",
         "- Port the writer of rows.py",
     ]
 
@@ -261,62 +261,133 @@ def test_a_question_that_stands_as_the_next_action_leaves_no_mark_of_its_list() 
     assert "Last answer: All is done in rows.py.\n" in block
 
 
-def waiting_lines(state: TaskState) -> list[str]:
-    block = build_resume(state, Work(), Header("main", "cp_001"), max_tokens=700)
-    told = block.partition("Before it, with no answer recorded:\n")[2]
+UNANSWERED = "\nNo answer recorded to:\n"
+BEFORE = "\nBefore the last request:\n"
+
+
+def block_of(exchanges: tuple[Exchange, ...], max_tokens: int = 700) -> str:
+    header = Header("main", "cp_001")
+    return build_resume(after(exchanges), Work(), header, max_tokens=max_tokens)
+
+
+def lines_below(title: str, exchanges: tuple[Exchange, ...]) -> list[str]:
+    told = block_of(exchanges).partition(title)[2]
     return told.partition("\nLast request:")[0].splitlines()
+
+
+PORTED = ("Port the reader of rows.py", "Row 12 of rows.py was wrong.")
+INSTALL = "The installer of the app says: no access to the repository"
+WHAT = "What am I to do? The login has worked, I believe"
 
 
 def test_prompts_that_got_no_answer_stand_before_the_last_request() -> None:
     filler = ("Look at the tables of stock.db once more", "Their 12 rows are in order now.")
-    said = turns(
-        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
-        *[filler] * 3,
-        ("The installer of the app says: no access to the repository", ""),
-        ("What am I to do? The login has worked, I believe", ""),
-        ("Use the smaller model", ""),
+    said = turns(PORTED, *[filler] * 3, (INSTALL, ""), (WHAT, ""), ("Use the smaller model", ""))
+    assert lines_below(UNANSWERED, said) == [f"- {INSTALL}", f"- {WHAT}"]
+    assert block_of(said).count(INSTALL) == 1
+
+
+def test_prompts_without_an_answer_are_whole_beside_much_else() -> None:
+    long = "The reader of stock.db takes each of its 12 locks twice in rows.py. " * 9
+    said = turns(*[(f"Look at table {n}", f"{n}: {long}") for n in range(9)], (INSTALL, ""))
+    said = (*said, *turns(("Use the smaller model", ""), ("", long)))
+    assert f"- {INSTALL}\n" in block_of(said, 300)
+
+
+def test_of_many_prompts_without_an_answer_the_newest_three_stand_apart() -> None:
+    prompts = [f"Look at table_{n}.sql of the shop" for n in range(5)]
+    *before, newest = turns(PORTED, *((p, "") for p in prompts), ("Use the smaller model", ""))
+    said = (*before, said_by_user("hvala", newest.origin, kind=SMALL_TALK), newest)
+    assert lines_below(UNANSWERED, said) == [f"- {prompt}" for prompt in prompts[2:]]
+    assert all(block_of(said).count(prompt) == 1 for prompt in prompts)
+
+
+def test_what_the_agent_speaks_of_in_between_leaves_no_prompt_without_an_answer() -> None:
+    *before, newest = turns(
+        PORTED, ("Build the writer of rows.py", ""), ("Push it to the team", "")
     )
-    assert waiting_lines(after(said)) == [
-        "- The installer of the app says: no access to the repository",
-        "- What am I to do? The login has worked, I believe",
-    ]
+    built = said_by_agent("The writer has 7 tests in a.py.", origin_at(100, 2), ends_turn=False)
+    assert lines_below(UNANSWERED, (*before, newest))
+    assert not lines_below(UNANSWERED, (*before, built, newest))
+
+
+def test_another_conversation_neither_answers_a_prompt_nor_leaves_one_open() -> None:
+    *before, newest = turns(PORTED, (INSTALL, ""), ("Use the smaller model", ""))
+    beside = newest.origin.replace(conversation="another")
+    theirs = said_by_user("Check the words of index.md", beside)
+    answer = said_by_agent("The words of b.md have 7 errors.", beside)
+    said = (*before, theirs, newest)
+    assert lines_below(UNANSWERED, said) == [f"- {INSTALL}"]
+    assert lines_below(UNANSWERED, (*said, answer)) == [f"- {INSTALL}"]
+
+
+def test_neither_choices_in_a_dialog_nor_refusals_nor_talk_are_prompts_without_an_answer() -> None:
+    *before, newest = turns(PORTED, (INSTALL, ""), ("Use the smaller model", ""))
+    origin = newest.origin
+    between = (
+        said_by_user("sqlite", origin, settles="Which database?", kind=ANSWER),
+        refused_by_user("Bash: rm -rf build", "Never delete the folder build", origin),
+        said_by_user("hvala", origin, kind=SMALL_TALK),
+    )
+    assert lines_below(UNANSWERED, (*before, *between, newest)) == [f"- {INSTALL}"]
+
+
+def test_a_prompt_without_an_answer_gives_way_to_a_newer_word_on_its_subject() -> None:
+    slow, fast = (f"Set the timeout of the reader to {n} s in rows.py" for n in (30, 60))
+    said = turns(PORTED, (slow, ""), (fast, ""), ("Use the smaller model", ""))
+    assert lines_below(UNANSWERED, said) == [f"- {fast}"]
+
+
+def test_a_prompt_before_an_answered_request_is_not_called_open() -> None:
+    answer = "Both have 7 tests in a.py."
+    said = turns(PORTED, ("Build the writer of lines.py", ""), ("Build columns.py as well", answer))
+    assert lines_below(BEFORE, said) == ["- Build the writer of lines.py"]
+    assert UNANSWERED not in block_of(said)
+
+
+def test_without_any_answer_nothing_tells_which_prompts_wait() -> None:
+    said = turns((PORTED[0], ""), (INSTALL, ""), ("Use the smaller model", ""))
+    assert UNANSWERED not in block_of(said)
+    assert BEFORE not in block_of(said)
 
 
 def test_prompts_without_an_answer_are_cut_to_their_room_in_any_script() -> None:
     asked = "请检查表格的读取程序。" * 60 + "最后不要改动 stock.db 的注释。"
-    said = turns(
-        ("Port the reader", "Row 12 was wrong."), (asked, ""), (f"又{asked}", ""), ("Test it", "")
-    )
+    other = "再看一下写入程序的行数。" * 60 + "不要碰 rows.py 的测试。"
+    said = turns(PORTED, (asked, ""), (other, ""), ("Test it", ""))
     for budget in (300, 500, 700):
-        block = build_resume(after(said), Work(), Header("main", "cp_001"), max_tokens=budget)
-        assert tokens_of(block) <= budget
-    assert "最后不要改动 stock.db 的注释。" in block
+        assert tokens_of(block_of(said, budget)) <= budget
+    assert "最后不要改动 stock.db 的注释。" in block_of(said)
+    assert "不要碰 rows.py 的测试。" in block_of(said)
 
 
-def test_a_prompt_before_an_answered_request_is_not_called_open() -> None:
-    said = turns(
-        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
-        ("Build the writer of lines.py", ""),
-        ("Build the writer of columns.py as well", "Both have 7 tests in a.py."),
-    )
-    block = build_resume(after(said), Work(), Header("main", "cp_001"), max_tokens=700)
-    assert "\nRight before it:\n- Build the writer of lines.py\nLast request: " in block
+def test_of_a_cut_prompt_without_an_answer_the_users_words_stay() -> None:
+    long = "Keep the names of the reader. " * 60 + "And remove the cache of stock.db."
+    port, answer, asked, newest = turns(PORTED, (long, ""), ("Test it", ""))
+    asked = asked.replace(settles="I would take the first way. Which way shall I take?")
+    block = block_of((port, answer, asked, newest), 500)
+    assert "And remove the cache of stock.db." in block
+    assert "I would take" not in block
 
 
-def test_a_prompt_behind_which_the_agent_said_something_is_none_without_an_answer() -> None:
-    said = turns(
-        ("Port the reader of rows.py", "Row 12 of rows.py was wrong."),
-        ("Build the writer of rows.py as well", ""),
-        ("Push it to the server of the team", ""),
-    )
-    built = said_by_agent("The writer has 7 tests in a.py.", origin_at(100, 2), ends_turn=False)
-    assert len(waiting_lines(after(said))) == 1
-    assert not waiting_lines(after((*said[:3], built, said[3])))
+def test_a_short_prompt_is_not_taken_for_a_part_of_other_words() -> None:
+    said = turns(PORTED, ("Use Go", ""), ("Use good names in rows.py", ""), ("Test it", ""))
+    assert lines_below(UNANSWERED, said) == ["- Use Go", "- Use good names in rows.py"]
 
 
-def test_without_any_answer_nothing_tells_which_prompts_wait() -> None:
-    said = turns(("Port the reader", ""), ("Port the writer of rows.py", ""), ("Test it", ""))
-    assert not waiting_lines(after(said))
+@pytest.mark.parametrize("more", ["", ", and never push by force"])
+def test_refusals_in_the_same_words_are_each_of_their_call(more: str) -> None:
+    port, answer, newest = turns(PORTED, ("Test the writer of rows.py", ""))
+    words = "Never delete the folders of db/migrations again"
+    refused = [
+        refused_by_user(f"Bash: {call}", said, answer.origin.replace(turn=2 + n))
+        for n, (call, said) in enumerate(
+            (("rm -rf build", words), ("git push --force", f"{words}{more}"))
+        )
+    ]
+    block = block_of((port, answer, *refused, newest))
+    assert "rm -rf build" in block
+    assert "git push --force" in block
 
 
 def test_a_prompt_that_was_sent_again_with_more_words_stands_once() -> None:

@@ -709,11 +709,18 @@ def test_a_plan_says_its_next_step_once() -> None:
     assert "- Port docs" in block
 
 
-def test_a_plan_of_which_nothing_is_left_says_that_it_is_complete() -> None:
-    steps = (PlanStep("1", "Port the CLI", "done"), PlanStep("2", "Port docs", "done"))
-    state = new_task("main", NOW).replace(plan=steps, exchanges=said("Port it"))
-    assert "\nHost's plan: complete, 2 of 2\n" in block_of(state)
-    assert "Port docs" not in block_of(state)
+def test_a_prompt_without_an_answer_is_whole_beside_notes_and_what_hooks_saw() -> None:
+    waiting = "Yes, the first way. Never touch the index of the old parser at its construct."
+    state, work = among_derived(planted(24)[0])
+    state = state.replace(
+        exchanges=(
+            *said("Port the parser"),
+            said_by_agent("Which way of the two shall I take?", Origin("agent", NOW, "S1")),
+            *said(waiting, "Fine, go on with the writer"),
+        )
+    )
+    block = build_resume(state, work, Header("main", "cp_001"), max_tokens=700)
+    assert f"No answer recorded to:\n- {waiting}" in block
 
 
 def test_a_failed_call_after_which_two_turns_ended_gives_way_to_everything_else() -> None:
