@@ -711,7 +711,7 @@ def test_a_plan_says_its_next_step_once() -> None:
 
 def test_a_prompt_without_an_answer_is_whole_beside_notes_and_what_hooks_saw() -> None:
     waiting = "Yes, the first way. Never touch the index of the old parser at its construct."
-    state, work = among_derived(planted(24)[0])
+    state, work = among_derived(planted(48)[0])
     state = state.replace(
         exchanges=(
             *said("Port the parser"),
