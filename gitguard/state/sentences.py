@@ -44,7 +44,8 @@ _FEWEST_ITEMS = 2
 _LIST_ITEM = late_pattern(r"[-*+•]\s|\d{1,2}[.)]\s")
 _ENDS = frozenset(f"{_END_MARKS}:;,：；，")
 _QUESTIONS = ("?", "？", "؟", "፧", "\u037e", "⁇", "⁈")
-_MARKUP = late_pattern(r"^(?:#+\s+|[-*+•]\s+(?:\[[ xX]\]\s+)?|>\s+)|\*\*|`")
+_MARKUP = late_pattern(r"^(?:#+\s+|[-*+•]\s+(?:\[[xX]\]\s+)?|>\s+)|\*\*|`")
+"""What is left out of a line; a box that is not ticked says that something is open, and stays."""
 
 _HAN = "\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KATAKANA = "\u30a1-\u30ff\u31f0-\u31ff\uff66-\uff9f"

@@ -162,3 +162,10 @@ def test_a_text_of_which_nothing_is_left_out_stays_as_it_is() -> None:
         assert without_sentences(text, lambda _: False, "…") == text
     mend = "Mend these:\n\n- the parser of rows"
     assert without_sentences(mend, lambda s: "parser" in s, "…") == ""
+
+
+def test_a_box_that_is_not_ticked_stays_with_its_item() -> None:
+    listed = "- [ ] The page of rows.py is shown\n- [x] All tests of rows.py pass"
+    open_item, done = sentences(listed)
+    assert open_item == "[ ] The page of rows.py is shown."
+    assert done == "All tests of rows.py pass."

@@ -83,6 +83,8 @@ class BlockSection(Value):
     paragraph: int = _PARAGRAPH
     """Quarters of each derived item, and the least of each note, that are shown before any is shown
     whole."""
+    paragraph_percent: int = 0
+    """The percent of the room that such a paragraph has, where that is more."""
     most_items: int = 0
     """The most items that are shown, however large the room; 0 for any number."""
     most: int = 0
@@ -209,15 +211,16 @@ def _own_steps(section: BlockSection, room: int) -> Iterator[tuple[int, int, int
         yield (4, wishes[0], _HALF_A_LINE) if is_derived else (1, wishes[0], _FACT)
     used = 0
     for item in wishes:
-        limit = items[item].length if section.is_whole else _paragraph(section, items[item])
+        limit = items[item].length if section.is_whole else _paragraph(section, items[item], room)
         used += min(items[item].length, limit)
         yield _round_of(section, items[item], used), item, limit
     for item in wishes:
         yield 6 if section.is_required else 8, item, items[item].length
 
 
-def _paragraph(section: BlockSection, item: BlockItem) -> int:
+def _paragraph(section: BlockSection, item: BlockItem, room: int) -> int:
     paragraph = item.paragraph or section.paragraph
+    paragraph = max(paragraph, room * section.paragraph_percent // 100)
     return paragraph if item.is_derived else max(paragraph, _LEAST_OF_A_NOTE)
 
 

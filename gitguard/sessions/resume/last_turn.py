@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 REQUEST, _UNANSWERED, _ANSWER = 320, 140, 900
 """Quarters that are shown of the last request, of each prompt before it without an answer, and of
 the last answer, until all sections have as much."""
+_REQUEST_PERCENT = 8
+"""The percent of the room that the last request has in a larger block."""
 _NEWEST_PASTE = 240
 """Characters that stay of what the user pasted into the last request."""
 SHARE_OF_ANSWER = 40
@@ -133,7 +135,8 @@ def request_section(newest: Exchange | None, state: TaskState, reader: BlockRead
         item = said_item(newest.replace(text=text), reader)
         item = item.replace(lines=safe(text))
     section = single("Last request", item, 14, paragraph=REQUEST)
-    return section.replace(cut=partial(_weightiest_words, item.text))
+    cut = partial(_weightiest_words, item.text)
+    return section.replace(paragraph_percent=_REQUEST_PERCENT, cut=cut)
 
 
 def _weightiest_words(whole: str, prompt: str, quarters: int) -> str:

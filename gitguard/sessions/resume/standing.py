@@ -116,12 +116,14 @@ def _is_next_noted(state: TaskState) -> bool:
 
 
 def _source_of(planned: PlanStep, state: TaskState) -> str:
-    """Return where a step stands: the answer that names it may mean that it is done."""
-    answer = newest_answer(state)
-    if answer is None or is_before_request(answer, state):
-        return "host's plan"
-    is_named = names_step(answer.text, planned.text)
-    return "left in host's plan, named in the last answer" if is_named else "host's plan"
+    """Return where a step stands: an answer that names it, or a later request, may mean its end."""
+    answer, request = newest_answer(state), newest_request(state)
+    is_of_request = answer is not None and not is_before_request(answer, state)
+    if answer is not None and is_of_request and names_step(answer.text, planned.text):
+        return "left in host's plan, named in the last answer"
+    if request is not None and "" < planned.when < request.when:
+        return "host's plan, older than the request"
+    return "host's plan"
 
 
 def plan_left(state: TaskState) -> BlockSection:

@@ -709,6 +709,14 @@ def test_a_plan_says_its_next_step_once() -> None:
     assert "- Port docs" in block
 
 
+def test_a_step_that_was_planned_before_the_last_request_says_so() -> None:
+    steps = (PlanStep("1", "Port the CLI", origin=Origin("hook", NOW, "S1")),)
+    asked, later = said("Port it", "Now check the docs")
+    for exchanges, source in (((asked,), ""), ((asked, later), ", older than the request")):
+        block = block_of(new_task("main", NOW).replace(plan=steps, exchanges=exchanges))
+        assert f"Next action (host's plan{source}): Port the CLI" in block
+
+
 def test_a_prompt_without_an_answer_is_whole_beside_notes_and_what_hooks_saw() -> None:
     waiting = "Yes, the first way. Never touch the index of the old parser at its construct."
     state, work = among_derived(planted(48)[0])
