@@ -370,6 +370,18 @@ def test_of_a_cut_prompt_without_an_answer_the_users_words_stay() -> None:
     assert "I would take" not in block
 
 
+def test_the_last_request_has_its_part_of_a_larger_block_in_any_script() -> None:
+    request = "请检查表格的读取程序和写入程序,然后告诉我每一行的锁在哪里被取走两次。" * 4
+    looks = [
+        (
+            f"Look at table_{n}.sql",
+            f"In reader_{n}.py the lock_{n} is taken twice. Line {n * 7} of writer_{n}.py loses it.",
+        )
+        for n in range(90)
+    ]
+    assert request in block_of(turns(*looks, (request, "")), 2000)
+
+
 def test_a_short_prompt_is_not_taken_for_a_part_of_other_words() -> None:
     said = turns(PORTED, ("Use Go", ""), ("Use good names in rows.py", ""), ("Test it", ""))
     assert lines_below(UNANSWERED, said) == ["- Use Go", "- Use good names in rows.py"]
