@@ -375,7 +375,8 @@ def test_the_last_request_has_its_part_of_a_larger_block_in_any_script() -> None
     looks = [
         (
             f"Look at table_{n}.sql",
-            f"In reader_{n}.py the lock_{n} is taken twice. Line {n * 7} of writer_{n}.py loses it.",
+            f"In reader_{n}.py the lock_{n} is taken twice, at line {n * 7} and in check_{n}(). "
+            f"Line {n * 9} of writer_{n}.py loses what table_{n}.sql had before version {n}.4.",
         )
         for n in range(90)
     ]
