@@ -35,16 +35,17 @@ if TYPE_CHECKING:
 
     from gitguard.state.task import TaskState
 
-REQUEST, _UNANSWERED, _ANSWER = 320, 140, 900
-"""Quarters that are shown of the last request, of each prompt before it without an answer, and of
-the last answer, until all sections have as much."""
+REQUEST, _PROMPT, _ANSWER = 320, 140, 900
+"""Quarters that are shown of the last request, of each prompt beside it, and of the last answer,
+until all sections have as much."""
 _REQUEST_PERCENT = 8
 """The percent of the room that the last request has in a larger block."""
 _NEWEST_PASTE = 240
 """Characters that stay of what the user pasted into the last request."""
 SHARE_OF_ANSWER = 40
-_MOST_UNANSWERED = 3
-"""Prompts right before the last request that are shown if the agent said nothing to them."""
+_MOST_PROMPTS = 3
+"""Prompts right before the last request that are shown if the agent said nothing to them, and
+replies since it."""
 
 
 class LastTurn(Value):
@@ -56,6 +57,8 @@ class LastTurn(Value):
     """What stands beside an answer that says little."""
     unanswered: frozenset[str] = frozenset()
     """The ids of the prompts before the request since the agent last spoke."""
+    replies: frozenset[str] = frozenset()
+    """The ids of the user's newest replies since the request, which ask for nothing."""
 
     @property
     def is_answered(self) -> bool:
@@ -68,11 +71,14 @@ class LastTurn(Value):
 def last_turn(state: TaskState) -> LastTurn:
     """Return the last request, and the last answer if none is of an earlier turn."""
     request, answer = newest_request(state), newest_answer(state)
-    unanswered = _unanswered_before(request, state) if request else frozenset[str]()
+    last = LastTurn(request)
+    if request is not None:
+        unanswered, replies = _unanswered_before(request, state), _replies_since(request, state)
+        last = last.replace(unanswered=unanswered, replies=replies)
     if answer is None or _is_of_earlier_turn(answer, request, state):
-        return LastTurn(request, unanswered=unanswered)
+        return last
     middle = [] if is_full(answer) else _middle(answer, state)
-    return LastTurn(request, answer, tuple(middle), unanswered)
+    return last.replace(answer=answer, middle=tuple(middle))
 
 
 def _unanswered_before(request: Exchange, state: TaskState) -> frozenset[str]:
@@ -91,7 +97,15 @@ def _unanswered_before(request: Exchange, state: TaskState) -> frozenset[str]:
         return frozenset()
     prompts = own[begin : begin + 1] + [e for e in own[begin + 1 :] if not is_question(e.settles)]
     prompts = [e for e in prompts if is_heard(e) and not (is_talk(e) or is_refusal(e))]
-    return frozenset(e.id for e in prompts[-_MOST_UNANSWERED:])
+    return frozenset(e.id for e in prompts[-_MOST_PROMPTS:])
+
+
+def _replies_since(request: Exchange, state: TaskState) -> frozenset[str]:
+    """Return the ids of what the user replied to questions since a request, in its conversation."""
+    later = state.exchanges[state.exchanges.index(request) + 1 :]
+    own = [e for e in later if e.origin.conversation == request.origin.conversation]
+    replies = [e for e in own if is_heard(e) and is_question(e.settles)]
+    return frozenset(e.id for e in replies[-_MOST_PROMPTS:])
 
 
 def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
@@ -111,20 +125,32 @@ def _middle(answer: Exchange, state: TaskState) -> list[Exchange]:
 
 
 def unanswered_section(
-    last: LastTurn, prompts: Iterable[Exchange], reader: BlockReader
+    last: LastTurn, words: Iterable[Exchange], reader: BlockReader
 ) -> BlockSection:
     """Return the section of prompts before the last request to which the agent said nothing.
 
-    What answered the request may have answered them as well.
+    words are the user's, the newest first. What answered the request may have answered them too.
+    """
+    title = "Before the last request" if last.is_answered else "No answer recorded to"
+    return _prompts(title, [e for e in words if e.id in last.unanswered], reader)
+
+
+def replies_section(last: LastTurn, words: Iterable[Exchange], reader: BlockReader) -> BlockSection:
+    """Return the section of what the user replied to the agent's questions since the request."""
+    return _prompts("Replied since", [e for e in words if e.id in last.replies], reader)
+
+
+def _prompts(title: str, prompts: list[Exchange], reader: BlockReader) -> BlockSection:
+    """Return the section of prompts, newest first, with the room of the user's first words.
+
+    Nothing else tells of them.
     """
     items = []
-    for prompt in prompts:
-        # They have the room that the user's first words have: nothing else tells of them.
+    for prompt in reversed(prompts):
         item = said_item(prompt, reader).replace(is_derived=False)
         items.append(item.replace(lines=safe(prompt.text)))
-    title = "Before the last request" if last.is_answered else "No answer recorded to"
     section = BlockSection(title, present(items), 8, has_stub=False)
-    return section.replace(paragraph=_UNANSWERED, cut=_gist_within)
+    return section.replace(paragraph=_PROMPT, cut=_gist_within)
 
 
 def request_section(newest: Exchange | None, state: TaskState, reader: BlockReader) -> BlockSection:

@@ -17,6 +17,7 @@ from gitguard.sessions.resume.last_turn import (
     LastTurn,
     answer_sections,
     last_turn,
+    replies_section,
     request_section,
     unanswered_section,
 )
@@ -75,11 +76,11 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return the turns before the last one, the running request, and what the agent said to it."""
     last = last_turn(state)
     words = _earlier_words(state, last.request)
-    unanswered = [prompt for prompt in reversed(words) if prompt.id in last.unanswered]
     return (
         _earlier_turns(state, last, reader),
-        unanswered_section(last, unanswered, reader),
+        unanswered_section(last, words, reader),
         request_section(last.request, state, reader),
+        replies_section(last, words, reader),
         *answer_sections(last, state, reader),
     )
 
@@ -143,7 +144,7 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     telling = _telling(_in_force(answers, newer, subjects), _hardly_ended(state.exchanges))
     telling = not_noted(_without_commits(telling, state), state)
     words = _earlier_words(state, last.request)
-    words = [exchange for exchange in words if exchange.id not in last.unanswered]
+    words = [e for e in words if e.id not in last.unanswered | last.replies]
     kept = {exchange.id: exchange for exchange in (*words, *telling)}
     whole: list[SaidSentence] = []
     answered, since_request = _answered(state.exchanges), _since(last.request, state.exchanges)

@@ -338,6 +338,16 @@ def test_a_prompt_without_an_answer_gives_way_to_a_newer_word_on_its_subject() -
     assert lines_below(UNANSWERED, said) == [f"- {fast}"]
 
 
+def test_replies_to_questions_since_the_last_request_stand_behind_it() -> None:
+    asked = ("Write down what was learned of rows.py", "Who is to read it?")
+    *before, reply, answer = turns(PORTED, asked, ("myself", "I write it for table 7 of rows.py."))
+    reply = reply.replace(settles="Who is to read it?", kind=SMALL_TALK)
+    block = block_of((*before, reply, answer))
+    told = f"\nLast request: {asked[0]}\nReplied since:\n- myself — to: Who is to read it?\n"
+    assert told in block
+    assert block.count("myself") == 1
+
+
 def test_a_prompt_before_an_answered_request_is_not_called_open() -> None:
     answer = "Both have 7 tests in a.py."
     said = turns(PORTED, ("Build the writer of lines.py", ""), ("Build columns.py as well", answer))
