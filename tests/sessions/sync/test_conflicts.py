@@ -160,17 +160,24 @@ def test_status_resume_and_repair_show_it_with_the_command(disagreeing: Machine)
 def test_show_and_diff_tell_a_conflict_in_one_sentence_when_it_appears_and_when_it_is_settled(
     disagreeing: Machine, b: Machine
 ) -> None:
-    now, joined = (typed(disagreeing, *words).out for words in (("show",), ("show", "3")))
-    opened = _about_conflicts(joined)
-    assert _about_conflicts(now) == opened
+    number = _first_with_conflict(disagreeing)
+    opened = _about_conflicts(typed(disagreeing, "show", str(number)).out)
+    assert _about_conflicts(typed(disagreeing, "show").out) == opened
     variants = [f'"{OURS}" (writer {disagreeing.writer})', f'"{THEIRS}" (writer {b.writer})']
     texts = [" or ".join(variants), " or ".join(reversed(variants))]
     assert opened in ([f"Conflict about the goal: {text}"] for text in texts)
     (conflict,) = disagreeing.guard.lanes.conflicts()
     disagreeing.guard.lanes.settle(conflict.short_id, 1)
-    for words in (("show", "4"), ("diff", "3..4")):
+    newest = len(disagreeing.guard.log(100))
+    for words in (("show", str(newest)), ("diff", f"{number}..{newest}")):
         (settled,) = _about_conflicts(typed(disagreeing, *words).out)
         assert settled.endswith("Settled the conflict about the goal")
+
+
+def _first_with_conflict(machine: Machine) -> int:
+    """Return the number of the checkpoint that joined: who joins first, the writers' ids decide."""
+    numbers = range(1, len(machine.guard.log(100)) + 1)
+    return next(n for n in numbers if _about_conflicts(typed(machine, "show", str(n)).out))
 
 
 def _about_conflicts(told: str) -> list[str]:
