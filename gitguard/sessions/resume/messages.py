@@ -43,7 +43,7 @@ _WITHOUT_BLANKS = "\u2e80"
 
 def said_item(exchange: Exchange, reader: BlockReader) -> BlockItem:
     """Return what was said as it is shown, with the question that it answers or what it follows."""
-    return item_of(said(exchange, exchange.settles), exchange.origin, reader, is_derived=True)
+    return item_of(in_context(exchange, exchange.settles), exchange.origin, reader, is_derived=True)
 
 
 def agents_item(text: str, origin: Origin | None, reader: BlockReader) -> BlockItem:
@@ -52,7 +52,7 @@ def agents_item(text: str, origin: Origin | None, reader: BlockReader) -> BlockI
     return item.replace(lines=text)
 
 
-def said(exchange: Exchange, about: str) -> str:
+def in_context(exchange: Exchange, about: str) -> str:
     """Return a message with what it is about, the question that it answers or what it follows."""
     text = exchange.text
     if about and is_refusal(exchange):

@@ -24,10 +24,10 @@ from gitguard.sessions.resume.last_turn import (
 from gitguard.sessions.resume.messages import (
     AFTER,
     each_once,
+    in_context,
     is_reply,
     not_noted,
     not_the_goal,
-    said,
     said_item,
     without_pastes,
 )
@@ -203,7 +203,7 @@ def _sentences_shown(turn: int, exchange: Exchange) -> list[SaidSentence]:
     is_short = len(exchange.text) <= _SHORT_PROMPT or is_refusal(exchange)
     if not (exchange.settles and is_short):
         return sentences_of(turn, exchange)
-    text = one_line(said(exchange, shorten(exchange.settles, AFTER)))
+    text = one_line(in_context(exchange, shorten(exchange.settles, AFTER)))
     is_little = not is_reply(exchange) and says_little(exchange.text)
     return [SaidSentence(text, turn, exchange, 0, says_little=is_little)]
 
