@@ -111,6 +111,18 @@ def test_paths_of_the_sources_folder_point_into_the_repository(
     assert moved_path(path, there, "/r") == moved
 
 
+def test_a_result_that_stands_before_its_call_ends_it() -> None:
+    events = told(user(1, "Port it"), result(2, "c1"), agent(3, call="c1"), agent(4, "Done."))
+    assert names(events) == ["UserPromptSubmit", "PreToolUse", "PostToolUse", "Stop"]
+
+
+def test_what_the_host_adds_to_a_prompt_is_no_part_of_it() -> None:
+    parts = [{"type": "text", "text": "<system-reminder>\nUse no tools.\n</system-reminder>"}]
+    parts.append({"type": "text", "text": "Create a table"})
+    typed = at(1, {"type": "user", "message": {"role": "user", "content": parts}})
+    assert prompts(told(typed)) == ["Create a table"]
+
+
 def test_a_compaction_that_the_user_asked_for_comes_behind_the_end_of_the_turn() -> None:
     boundary: Entry = {"type": "system", "subtype": "compact_boundary"}
     manual = {**boundary, "compactMetadata": {"trigger": "manual"}}
