@@ -431,8 +431,8 @@ def _lines_of(text: str) -> list[_SentenceLine]:
 def _is_heading(line: str, following: Sequence[str]) -> bool:
     """Say whether a line is a heading: marked as one, or all of it stressed.
 
-    What is stressed and ends as a sentence is one, as agents write questions and conclusions. Right
-    above a list or a table it still leads to that.
+    A stressed line that ends as a sentence is a sentence: agents write questions and conclusions
+    so. Right above a list or a table it still leads to that.
     """
     if _MARKED_HEADING.match(line):
         return True
