@@ -431,8 +431,8 @@ def _lines_of(text: str) -> list[_SentenceLine]:
 def _is_heading(line: str, following: Sequence[str]) -> bool:
     """Say whether a line is a heading: marked as one, or all of it stressed.
 
-    A stressed line that ends as a sentence is a sentence: agents write questions and conclusions
-    so. Right above a list or a table it still leads to that.
+    A stressed line that ends as a sentence is a sentence: agents often write questions and
+    conclusions this way. Right above a list or a table it still leads to that.
     """
     if _MARKED_HEADING.match(line):
         return True
@@ -506,8 +506,8 @@ def closing_question(answer: str) -> str:
 
     A question that ends with a mark of quotation or emphasis is one that the answer speaks of.
     """
-    asked, _ = choices_apart(without_code(answer[-READ:]))
-    closing = sentences(asked)[-_CLOSING:]
+    without_choices, _ = choices_apart(without_code(answer[-READ:]))
+    closing = sentences(without_choices)[-_CLOSING:]
     questions = [s for s in closing if is_question(s) and s[-1] not in _QUOTING]
     return questions[-1].removeprefix(f"{_GAP} ") if questions else ""
 

@@ -148,8 +148,8 @@ def question_answered(answer: str, prompt: str) -> str:
     """
     if not len(prompt.strip()) > 0 or not length_of(prompt) < SHORT_REPLY:
         return ""
-    asked, choices = choices_apart(without_code(answer[-READ:]))
-    whole = sentences(asked)
+    without_choices, choices = choices_apart(without_code(answer[-READ:]))
+    whole = sentences(without_choices)
     is_long = length_of(answer) > LONG_ANSWER
     first, behind = _closing_questions(whole)
     choice = _choice_picked(answer, prompt)

@@ -87,25 +87,29 @@ def _unanswered_before(request: Exchange, state: TaskState) -> frozenset[str]:
     None where it never did: such a host may tell of no answers. What the user chose in a dialog is
     no prompt: the agent asked for it within the turn.
     """
-    earlier = state.exchanges[: state.exchanges.index(request)]
-    own = [e for e in earlier if e.origin.conversation == request.origin.conversation]
-    own = [e for e in own if e.kind != EVENT]
-    begin = len(own)
-    while begin and own[begin - 1].origin.by == USER:
+    earlier = _of_conversation(request, state.exchanges[: state.exchanges.index(request)])
+    begin = len(earlier)
+    while begin and earlier[begin - 1].origin.by == USER:
         begin -= 1
     if begin == 0:
         return frozenset()
-    prompts = own[begin : begin + 1] + [e for e in own[begin + 1 :] if not is_question(e.settles)]
+    behind_first = [e for e in earlier[begin + 1 :] if not is_question(e.settles)]
+    prompts = [*earlier[begin : begin + 1], *behind_first]
     prompts = [e for e in prompts if is_heard(e) and not (is_talk(e) or is_refusal(e))]
     return frozenset(e.id for e in prompts[-_MOST_PROMPTS:])
 
 
 def _replies_since(request: Exchange, state: TaskState) -> frozenset[str]:
     """Return the ids of what the user replied to questions since a request, in its conversation."""
-    later = state.exchanges[state.exchanges.index(request) + 1 :]
-    own = [e for e in later if e.origin.conversation == request.origin.conversation]
-    replies = [e for e in own if is_heard(e) and is_question(e.settles)]
+    later = _of_conversation(request, state.exchanges[state.exchanges.index(request) + 1 :])
+    replies = [e for e in later if is_heard(e) and is_question(e.settles)]
     return frozenset(e.id for e in replies[-_MOST_PROMPTS:])
+
+
+def _of_conversation(request: Exchange, exchanges: Iterable[Exchange]) -> list[Exchange]:
+    """Return what was said in a request's conversation."""
+    conversation = request.origin.conversation
+    return [e for e in exchanges if e.origin.conversation == conversation and e.kind != EVENT]
 
 
 def _is_of_earlier_turn(answer: Exchange, newest: Exchange | None, state: TaskState) -> bool:
@@ -141,9 +145,9 @@ def replies_section(last: LastTurn, words: Iterable[Exchange], reader: BlockRead
 
 
 def _prompts(title: str, prompts: list[Exchange], reader: BlockReader) -> BlockSection:
-    """Return the section of prompts, newest first, with the room of the user's first words.
+    """Return the section of prompts, which come newest first and are shown oldest first.
 
-    Nothing else tells of them.
+    They have the room of the user's first words, because nothing else tells of them.
     """
     items = []
     for prompt in reversed(prompts):

@@ -92,7 +92,7 @@ def each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
     A reply is another one to each question. It goes only where a newer message says more.
     """
     texts = [plain(exchange.text) for exchange in (newest, *earlier)]
-    left: list[Exchange] = []
+    kept: list[Exchange] = []
     for place, exchange in enumerate(earlier, start=1):
         text, newer = texts[place], texts[:place]
         if is_reply(exchange):
@@ -103,8 +103,8 @@ def each_once(earlier: list[Exchange], newest: Exchange) -> list[Exchange]:
             longer = [other for other in texts if other != text]
             is_told = text in newer or any(_is_part_of(text, other) for other in longer)
         if not is_told:
-            left.append(exchange)
-    return left
+            kept.append(exchange)
+    return kept
 
 
 def _is_part_of(text: str, other: str) -> bool:
@@ -130,15 +130,15 @@ def not_noted(exchanges: Iterable[Exchange], state: TaskState) -> list[Exchange]
     noted = {plain(sentence) for text in noted_texts for sentence in sentences(text)}
     if not noted:
         return list(exchanges)
-    left = []
+    kept = []
     for exchange in exchanges:
         if exchange.settles:
-            left.append(exchange)
+            kept.append(exchange)
             continue
         text = without_sentences(exchange.text, lambda s: plain(s) in noted, GAP)
         if text:
-            left.append(exchange.replace(text=text))
-    return left
+            kept.append(exchange.replace(text=text))
+    return kept
 
 
 def not_the_goal(prompts: Iterable[Exchange], state: TaskState) -> list[Exchange]:

@@ -74,10 +74,11 @@ _SHARE = 34
 
 def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     """Return the turns before the last one, the running request, and what the agent said to it."""
-    last = last_turn(state)
-    words = _earlier_words(state, last.request)
+    last, subjects = last_turn(state), Subjects(exchange.text for exchange in state.exchanges)
+    words = _earlier_words(state, last.request, subjects)
+    whole = _sentences(state, last, words, subjects)
     return (
-        _earlier_turns(state, last, reader),
+        _earlier_turns(whole, state, last, reader),
         unanswered_section(last, words, reader),
         request_section(last.request, state, reader),
         replies_section(last, words, reader),
@@ -85,9 +86,10 @@ def turns_of(state: TaskState, reader: BlockReader) -> tuple[BlockSection, ...]:
     )
 
 
-def _earlier_turns(state: TaskState, last: LastTurn, reader: BlockReader) -> BlockSection:
-    """Return the sentences of the turns before the last one, which get room by their weight."""
-    whole = earlier_sentences(state)
+def _earlier_turns(
+    whole: list[SaidSentence], state: TaskState, last: LastTurn, reader: BlockReader
+) -> BlockSection:
+    """Return the section of the turns before the last one; sentences get room by their weight."""
     elsewhere = [e.text for e in (last.request, last.answer) if e is not None]
     if not is_former_goal(state):
         elsewhere.append(state.stated_goal)
@@ -135,6 +137,13 @@ def _first_words(
 def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     """Return what of the turns before the last one is in force, the oldest sentence first."""
     last, subjects = last_turn(state), Subjects(exchange.text for exchange in state.exchanges)
+    return _sentences(state, last, _earlier_words(state, last.request, subjects), subjects)
+
+
+def _sentences(
+    state: TaskState, last: LastTurn, words: Iterable[Exchange], subjects: Subjects
+) -> list[SaidSentence]:
+    """Return the sentences of earlier turns; words are the user's, also those shown elsewhere."""
     answers = [
         exchange
         for exchange in reversed(state.exchanges)
@@ -143,7 +152,6 @@ def earlier_sentences(state: TaskState) -> list[SaidSentence]:
     newer = [last.answer] if last.answer else []
     telling = _telling(_in_force(answers, newer, subjects), _hardly_ended(state.exchanges))
     telling = not_noted(_without_commits(telling, state), state)
-    words = _earlier_words(state, last.request)
     words = [e for e in words if e.id not in last.unanswered | last.replies]
     kept = {exchange.id: exchange for exchange in (*words, *telling)}
     whole: list[SaidSentence] = []
@@ -277,11 +285,10 @@ def _is_later_turn(answer: Exchange, before: Exchange) -> bool:
     return answer.origin.conversation == before.origin.conversation and answer.origin.turn > number
 
 
-def _earlier_words(state: TaskState, newest: Exchange | None) -> list[Exchange]:
+def _earlier_words(state: TaskState, newest: Exchange | None, subjects: Subjects) -> list[Exchange]:
     """Return what the user said before the newest request and is in force, newest first."""
     if newest is None:
         return []
-    subjects = Subjects(exchange.text for exchange in state.exchanges)
     earlier = [
         exchange
         for exchange in reversed(state.exchanges)
